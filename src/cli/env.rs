@@ -1,0 +1,55 @@
+//! What the environment says. An empty variable counts as unset.
+
+use std::ffi::OsString;
+
+use super::{Format, Globals, value};
+use crate::error::Error;
+
+/// Returns a variable, `None` if it is unset or empty.
+pub fn var(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
+/// Returns a variable that must be text.
+pub fn text(name: &str) -> Result<Option<String>, Error> {
+    match var(name).map(OsString::into_string) {
+        None => Ok(None),
+        Some(Ok(text)) => Ok(Some(text)),
+        Some(Err(_)) => Err(Error::usage(format!("`{name}` is not UTF-8"))),
+    }
+}
+
+impl Globals {
+    /// Fills in what was not typed.
+    pub(super) fn fill_from_env(&mut self) -> Result<(), Error> {
+        if self.redis.is_none() {
+            self.redis = match text("QLESS_REDIS_URL")? {
+                None => text("REDIS_URL")?,
+                some => some,
+            };
+        }
+        if self.prefix.is_none() {
+            self.prefix = text("QLESS_PREFIX")?;
+        }
+        if self.timeout.is_none() {
+            self.timeout = read("QLESS_TIMEOUT", value::timeout)?;
+        }
+        if self.output.is_none() {
+            self.output = read("QLESS_OUTPUT", |word| {
+                Format::of(word).ok_or("is none of table, json, ndjson, jid, raw".into())
+            })?;
+        }
+        self.no_input |= var("QLESS_NO_INPUT").is_some();
+        Ok(())
+    }
+}
+
+fn read<T>(name: &str, parse: impl Fn(&str) -> Result<T, String>) -> Result<Option<T>, Error> {
+    match text(name)? {
+        None => Ok(None),
+        Some(text) => match parse(&text) {
+            Ok(value) => Ok(Some(value)),
+            Err(why) => Err(Error::usage(format!("`{name}`: `{text}` {why}"))),
+        },
+    }
+}

@@ -1,0 +1,45 @@
+//! The formats of `-o`.
+
+use clap::ValueEnum;
+
+/// What stdout is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people; its text may change between releases
+    #[default]
+    Table,
+    /// One document, stable
+    Json,
+    /// The elements of the document, one per line
+    Ndjson,
+    /// Only job ids, one per line
+    Jid,
+    /// The core's own reply, byte for byte
+    Raw,
+}
+
+impl Format {
+    /// Returns the word that is typed.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Format::Table => "table",
+            Format::Json => "json",
+            Format::Ndjson => "ndjson",
+            Format::Jid => "jid",
+            Format::Raw => "raw",
+        }
+    }
+
+    /// Returns the format of a word, as typed or in QLESS_OUTPUT.
+    pub fn of(word: &str) -> Option<Format> {
+        Format::value_variants()
+            .iter()
+            .copied()
+            .find(|format| format.word() == word)
+    }
+
+    /// Whether errors are documents too.
+    pub const fn is_json(self) -> bool {
+        matches!(self, Format::Json | Format::Ndjson)
+    }
+}

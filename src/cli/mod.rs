@@ -1,0 +1,96 @@
+//! What may be typed: global flags and the tree of commands. clap only; no I/O.
+
+use std::ffi::OsString;
+
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory, FromArgMatches, Parser};
+
+use crate::commands::Command;
+use crate::error::Error;
+
+pub mod env;
+pub mod format;
+pub mod shared;
+pub mod usage;
+pub mod value;
+
+pub use format::Format;
+
+/// Look at, steer and repair the queues of qless, a job queue on Redis
+#[derive(Debug, Parser)]
+#[command(
+    name = "qless",
+    version,
+    disable_help_subcommand = true,
+    infer_subcommands = false,
+    max_term_width = 100,
+    subcommand_value_name = "COMMAND",
+    subcommand_help_heading = "Commands"
+)]
+pub struct Cli {
+    #[command(flatten)]
+    pub globals: Globals,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The flags that every command knows, before or after its name.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Global flags")]
+pub struct Globals {
+    /// Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]
+    #[arg(long, global = true, value_name = "URL")]
+    pub redis: Option<String>,
+    /// Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]
+    #[arg(long, global = true, value_name = "P")]
+    pub prefix: Option<String>,
+    /// Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]
+    #[arg(long, global = true, value_name = "D", value_parser = value::timeout)]
+    pub timeout: Option<std::time::Duration>,
+    /// What stdout is: table, json, ndjson, jid or raw [QLESS_OUTPUT; default table]
+    #[arg(short, long, global = true, value_name = "FORMAT")]
+    pub output: Option<Format>,
+    /// Answer yes to confirmations
+    #[arg(short, long, global = true)]
+    pub yes: bool,
+    /// Never prompt, even on a terminal [QLESS_NO_INPUT]
+    #[arg(long, global = true)]
+    pub no_input: bool,
+    /// Nothing on stderr except errors
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+    /// Each server call with its duration on stderr; twice: with arguments and replies
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub verbose: u8,
+}
+
+/// Why no command is run.
+pub enum Stop {
+    /// Help or version was asked for: text for stdout, exit 0.
+    Answer(String),
+    /// Nothing was asked for: the short help for stderr, exit 2.
+    Nothing(String),
+    /// It was asked for wrongly: exit 2.
+    Wrong(Error),
+}
+
+/// Reads the command line and fills in what the environment says.
+pub fn parse(args: &[OsString]) -> Result<Cli, Stop> {
+    let matches = command().try_get_matches_from(args).map_err(stop)?;
+    let mut cli = Cli::from_arg_matches(&matches).map_err(stop)?;
+    cli.globals.fill_from_env().map_err(Stop::Wrong)?;
+    Ok(cli)
+}
+
+/// Returns the one clap tree, from which help, completions and man pages are made.
+pub fn command() -> clap::Command {
+    Cli::command()
+}
+
+fn stop(error: clap::Error) -> Stop {
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Stop::Answer(error.to_string()),
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Stop::Nothing(error.to_string()),
+        _ => Stop::Wrong(usage::told(&error)),
+    }
+}

@@ -1,0 +1,24 @@
+//! `qless version`
+
+use crate::core::script::Script;
+use crate::cx::Cx;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::model::version::Version;
+
+/// Print the version of the binary and the name of its core
+///
+/// The core is named by the SHA-1 of its script, as `EVALSHA` uses it.
+///
+/// Example: `qless version -o json`
+#[derive(Debug, clap::Args)]
+pub struct Args {}
+
+pub fn run(_: Args, cx: &mut Cx) -> Result<Exit, Error> {
+    cx.out.accepts(&[])?;
+    cx.out.show(&Version {
+        version: env!("CARGO_PKG_VERSION"),
+        core: Script::new(cx.prefix()).sha().to_string(),
+    })?;
+    Ok(Exit::Ok)
+}

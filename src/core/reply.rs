@@ -1,0 +1,68 @@
+//! Takes replies of the core apart.
+
+use super::call::Value;
+use crate::error::{Error, Kind};
+use crate::model::name::Name;
+
+fn unexpected(wanted: &str) -> Error {
+    Error::new(
+        Kind::Internal,
+        format!("internal: the core answered something else than {wanted}"),
+    )
+    .hint("please report this with `qless version`")
+}
+
+/// A whole number, as integer or as text.
+pub fn integer(value: Value) -> Result<i64, Error> {
+    match value {
+        Value::Int(number) => Ok(number),
+        other => std::str::from_utf8(&bytes(other)?)
+            .ok()
+            .and_then(|text| text.parse().ok())
+            .ok_or_else(|| unexpected("a number")),
+    }
+}
+
+/// A text.
+pub fn bytes(value: Value) -> Result<Vec<u8>, Error> {
+    optional(value)?.ok_or_else(|| unexpected("a text"))
+}
+
+/// A text, or nothing.
+pub fn optional(value: Value) -> Result<Option<Vec<u8>>, Error> {
+    match value {
+        Value::Nil => Ok(None),
+        Value::BulkString(bytes) => Ok(Some(bytes)),
+        Value::SimpleString(text) => Ok(Some(text.into_bytes())),
+        Value::Okay => Ok(Some(b"OK".to_vec())),
+        Value::Int(number) => Ok(Some(number.to_string().into_bytes())),
+        _ => Err(unexpected("a text")),
+    }
+}
+
+/// A list.
+pub fn list(value: Value) -> Result<Vec<Value>, Error> {
+    match value {
+        Value::Array(items) => Ok(items),
+        _ => Err(unexpected("a list")),
+    }
+}
+
+/// A list of names.
+pub fn names(value: Value) -> Result<Vec<Name>, Error> {
+    list(value)?
+        .into_iter()
+        .map(|item| bytes(item).map(Name::from))
+        .collect()
+}
+
+/// A list of name and value in turn, as `look.*` answers: the pairs.
+pub fn pairs(value: Value) -> Result<Vec<(Vec<u8>, Value)>, Error> {
+    let mut items = list(value)?.into_iter();
+    let mut pairs = Vec::with_capacity(items.len() / 2);
+    while let Some(name) = items.next() {
+        let value = items.next().ok_or_else(|| unexpected("pairs"))?;
+        pairs.push((bytes(name)?, value));
+    }
+    Ok(pairs)
+}

@@ -1,0 +1,12 @@
+//! How many jobs a queue holds.
+
+use serde::Serialize;
+
+use super::name::{self, Name};
+
+#[derive(Debug, Serialize)]
+pub struct Length {
+    #[serde(flatten, serialize_with = "name::queue")]
+    pub queue: Name,
+    pub length: i64,
+}

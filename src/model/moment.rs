@@ -1,0 +1,109 @@
+//! A moment: microseconds since the epoch, as the core's times are.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde::{Serialize, Serializer};
+
+/// A moment in whole microseconds; `Display` is the decimal seconds that the core takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Moment(i64);
+
+impl Moment {
+    pub const fn from_micros(micros: i64) -> Moment {
+        Moment(micros)
+    }
+
+    /// Returns the moment of seconds since the epoch, `None` if it is no finite time.
+    pub fn from_seconds(seconds: f64) -> Option<Moment> {
+        let micros = (seconds * 1e6).round();
+        (micros.abs() < 9e18).then_some(Moment(micros as i64))
+    }
+
+    /// Reads the decimal text of a field or a score.
+    pub fn read(text: &[u8]) -> Option<Moment> {
+        std::str::from_utf8(text).ok()?.parse().ok()
+    }
+
+    pub const fn micros(self) -> i64 {
+        self.0
+    }
+
+    pub fn seconds(self) -> f64 {
+        self.0 as f64 / 1e6
+    }
+
+    pub fn after(self, duration: Duration) -> Moment {
+        let micros = i64::try_from(duration.as_micros()).unwrap_or(i64::MAX);
+        Moment(self.0.saturating_add(micros))
+    }
+
+    /// Returns the seconds from `earlier` to this, negative if it is later.
+    pub fn since(self, earlier: Moment) -> f64 {
+        self.0.saturating_sub(earlier.0) as f64 / 1e6
+    }
+
+    /// Returns RFC 3339 in UTC with milliseconds; `None` beyond the year 9999.
+    pub fn rfc3339(self) -> Option<String> {
+        let at = Timestamp::from_microsecond(self.0).ok()?;
+        Some(format!("{at:.3}"))
+    }
+}
+
+impl fmt::Display for Moment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.0 < 0 { "-" } else { "" };
+        let micros = self.0.unsigned_abs();
+        let (whole, rest) = (micros / 1_000_000, micros % 1_000_000);
+        if rest == 0 {
+            return write!(f, "{sign}{whole}");
+        }
+        let rest = format!("{rest:06}");
+        write!(f, "{sign}{whole}.{}", rest.trim_end_matches('0'))
+    }
+}
+
+impl FromStr for Moment {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Moment, ()> {
+        let seconds: f64 = text.trim().parse().map_err(|_| ())?;
+        Moment::from_seconds(seconds).ok_or(())
+    }
+}
+
+/// RFC 3339 UTC with milliseconds; `null` where the calendar ends.
+impl Serialize for Moment {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.rfc3339().serialize(serializer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_keep_their_digits() {
+        for text in ["0", "71", "1000.5", "1763627462.114203", "-1.25"] {
+            let moment: Moment = text.parse().unwrap();
+            assert_eq!(moment.to_string(), text);
+        }
+    }
+
+    #[test]
+    fn what_is_no_finite_time_is_no_moment() {
+        for text in ["", "soon", "nan", "inf", "1e300"] {
+            assert!(text.parse::<Moment>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn documents_have_milliseconds() {
+        let moment: Moment = "1763627462.114203".parse().unwrap();
+        assert_eq!(moment.rfc3339().unwrap(), "2025-11-20T08:31:02.114Z");
+        assert_eq!(Moment(0).rfc3339().unwrap(), "1970-01-01T00:00:00.000Z");
+    }
+}

@@ -1,0 +1,186 @@
+//! Names are bytes: jids, queues, tags, groups and workers as Redis holds them.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+/// A jid, queue, tag, group or worker, byte for byte.
+///
+/// There is no `Display`: whoever shows one asks `view::text` to clean it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Name(Vec<u8>);
+
+impl Name {
+    /// Returns the bytes for the wire.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.0
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns the text, where it is one.
+    pub fn as_str(&self) -> Option<&str> {
+        std::str::from_utf8(&self.0).ok()
+    }
+
+    /// Returns the bytes in base64 where they are not UTF-8, for the `…_bytes` of a document.
+    pub fn base64(&self) -> Option<String> {
+        match self.as_str() {
+            Some(_) => None,
+            None => Some(STANDARD.encode(&self.0)),
+        }
+    }
+
+    /// Returns the text with `\xff` in place of what is not UTF-8; for documents.
+    fn escaped(&self) -> String {
+        let mut text = String::new();
+        for chunk in self.0.utf8_chunks() {
+            text.push_str(chunk.valid());
+            for byte in chunk.invalid() {
+                text.push_str(&format!("\\x{byte:02x}"));
+            }
+        }
+        text
+    }
+}
+
+impl From<Vec<u8>> for Name {
+    fn from(bytes: Vec<u8>) -> Name {
+        Name(bytes)
+    }
+}
+
+impl From<&[u8]> for Name {
+    fn from(bytes: &[u8]) -> Name {
+        Name(bytes.to_vec())
+    }
+}
+
+impl From<&str> for Name {
+    fn from(text: &str) -> Name {
+        Name(text.as_bytes().to_vec())
+    }
+}
+
+impl From<String> for Name {
+    fn from(text: String) -> Name {
+        Name(text.into_bytes())
+    }
+}
+
+impl From<&OsStr> for Name {
+    fn from(text: &OsStr) -> Name {
+        Name(text.as_bytes().to_vec())
+    }
+}
+
+/// A string; what is not UTF-8 is written `\xff`. Use [`jid`] and its like for the field with
+/// its `…_bytes`.
+impl Serialize for Name {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.as_str() {
+            Some(text) => serializer.serialize_str(text),
+            None => serializer.serialize_str(&self.escaped()),
+        }
+    }
+}
+
+/// What can stand in a document with a `…_bytes` beside it: a name, perhaps absent, or a list.
+pub trait Named: Serialize {
+    /// Returns the value of `…_bytes`; `None` where the text says it all.
+    fn bytes(&self) -> Option<Vec<String>>;
+
+    /// Whether `…_bytes` is a list.
+    const LIST: bool = false;
+}
+
+impl Named for Name {
+    fn bytes(&self) -> Option<Vec<String>> {
+        self.base64().map(|text| vec![text])
+    }
+}
+
+impl Named for Option<Name> {
+    fn bytes(&self) -> Option<Vec<String>> {
+        self.as_ref().and_then(Named::bytes)
+    }
+}
+
+impl Named for Vec<Name> {
+    const LIST: bool = true;
+
+    fn bytes(&self) -> Option<Vec<String>> {
+        if self.iter().all(|name| name.as_str().is_some()) {
+            return None;
+        }
+        Some(self.iter().map(|name| STANDARD.encode(&name.0)).collect())
+    }
+}
+
+/// Writes `key` and, where the name is not UTF-8, `key_bytes`.
+///
+/// ```ignore
+/// #[serde(flatten, serialize_with = "name::queue")]
+/// queue: Name,
+/// ```
+fn field<T: Named, S: Serializer>(key: &str, value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(None)?;
+    map.serialize_entry(key, value)?;
+    if let Some(mut bytes) = value.bytes() {
+        let key = format!("{key}_bytes");
+        match T::LIST {
+            true => map.serialize_entry(&key, &bytes)?,
+            false => map.serialize_entry(&key, &bytes.swap_remove(0))?,
+        }
+    }
+    map.end()
+}
+
+pub fn jid<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    field("jid", value, serializer)
+}
+
+pub fn queue<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    field("queue", value, serializer)
+}
+
+pub fn klass<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    field("klass", value, serializer)
+}
+
+pub fn worker<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    field("worker", value, serializer)
+}
+
+pub fn group<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    field("group", value, serializer)
+}
+
+pub fn tag<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    field("tag", value, serializer)
+}
+
+pub fn tags<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    field("tags", value, serializer)
+}
+
+pub fn name<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    field("name", value, serializer)
+}
+
+pub fn dependencies<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    field("dependencies", value, serializer)
+}
+
+pub fn dependents<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    field("dependents", value, serializer)
+}

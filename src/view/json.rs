@@ -1,0 +1,136 @@
+//! Documents: `kind`, `v` and the fields of a model; nothing in them can touch a terminal.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter, Serializer};
+
+use super::View;
+use super::text::is_harmful;
+
+#[derive(Serialize)]
+struct Document<'a, T: Serialize + ?Sized> {
+    kind: &'static str,
+    v: u8,
+    #[serde(flatten)]
+    fields: &'a T,
+}
+
+/// Returns one pretty-printed document.
+pub fn document<T: View + ?Sized>(view: &T) -> Result<Vec<u8>, serde_json::Error> {
+    let fields = view;
+    let document = Document {
+        kind: T::KIND,
+        v: 1,
+        fields,
+    };
+    let mut text = Vec::new();
+    let pretty = Harmless(PrettyFormatter::new());
+    document.serialize(&mut Serializer::with_formatter(&mut text, pretty))?;
+    text.push(b'\n');
+    Ok(text)
+}
+
+/// Returns one compact line.
+pub fn line<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, serde_json::Error> {
+    let mut text = Vec::new();
+    let compact = Harmless(CompactFormatter);
+    value.serialize(&mut Serializer::with_formatter(&mut text, compact))?;
+    text.push(b'\n');
+    Ok(text)
+}
+
+/// Where a view writes the lines of `-o ndjson`.
+#[derive(Default)]
+pub struct Lines(pub(crate) Vec<u8>);
+
+impl Lines {
+    /// Writes one item.
+    pub fn item<T: Serialize + ?Sized>(&mut self, item: &T) -> Result<(), serde_json::Error> {
+        self.0.append(&mut line(item)?);
+        Ok(())
+    }
+
+    /// Writes a whole document.
+    pub fn document<T: View + ?Sized>(&mut self, view: &T) -> Result<(), serde_json::Error> {
+        self.item(&Document {
+            kind: T::KIND,
+            v: 1,
+            fields: view,
+        })
+    }
+}
+
+/// Escapes what JSON would let through: DEL, C1, bidirectional controls and their like.
+struct Harmless<F>(F);
+
+impl<F: Formatter> Formatter for Harmless<F> {
+    fn write_string_fragment<W: ?Sized + Write>(
+        &mut self,
+        w: &mut W,
+        text: &str,
+    ) -> io::Result<()> {
+        escape(w, text)
+    }
+
+    /// Embedded JSON: control characters are blanks between its tokens, and a line must stay one.
+    fn write_raw_fragment<W: ?Sized + Write>(&mut self, w: &mut W, text: &str) -> io::Result<()> {
+        match text.bytes().any(|byte| byte < b' ') {
+            false => escape(w, text),
+            true => escape(w, &text.replace(|c: char| c < ' ', " ")),
+        }
+    }
+
+    fn begin_array<W: ?Sized + Write>(&mut self, w: &mut W) -> io::Result<()> {
+        self.0.begin_array(w)
+    }
+
+    fn end_array<W: ?Sized + Write>(&mut self, w: &mut W) -> io::Result<()> {
+        self.0.end_array(w)
+    }
+
+    fn begin_array_value<W: ?Sized + Write>(&mut self, w: &mut W, first: bool) -> io::Result<()> {
+        self.0.begin_array_value(w, first)
+    }
+
+    fn end_array_value<W: ?Sized + Write>(&mut self, w: &mut W) -> io::Result<()> {
+        self.0.end_array_value(w)
+    }
+
+    fn begin_object<W: ?Sized + Write>(&mut self, w: &mut W) -> io::Result<()> {
+        self.0.begin_object(w)
+    }
+
+    fn end_object<W: ?Sized + Write>(&mut self, w: &mut W) -> io::Result<()> {
+        self.0.end_object(w)
+    }
+
+    fn begin_object_key<W: ?Sized + Write>(&mut self, w: &mut W, first: bool) -> io::Result<()> {
+        self.0.begin_object_key(w, first)
+    }
+
+    fn end_object_key<W: ?Sized + Write>(&mut self, w: &mut W) -> io::Result<()> {
+        self.0.end_object_key(w)
+    }
+
+    fn begin_object_value<W: ?Sized + Write>(&mut self, w: &mut W) -> io::Result<()> {
+        self.0.begin_object_value(w)
+    }
+
+    fn end_object_value<W: ?Sized + Write>(&mut self, w: &mut W) -> io::Result<()> {
+        self.0.end_object_value(w)
+    }
+}
+
+fn escape<W: ?Sized + Write>(w: &mut W, text: &str) -> io::Result<()> {
+    let mut start = 0;
+    for (at, c) in text.char_indices().filter(|(_, c)| is_harmful(*c)) {
+        w.write_all(&text.as_bytes()[start..at])?;
+        let mut units = [0; 2];
+        for unit in c.encode_utf16(&mut units) {
+            write!(w, "\\u{unit:04x}")?;
+        }
+        start = at + c.len_utf8();
+    }
+    w.write_all(&text.as_bytes()[start..])
+}

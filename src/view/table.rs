@@ -1,0 +1,1 @@
+//! The one table style; the only user of comfy-table.

@@ -1,0 +1,1 @@
+//! The only test binary: a list of modules.
