@@ -1,1 +1,48 @@
-//! The only test binary: a list of modules.
+//! The only test binary: a list of modules, and a test that no file is forgotten.
+
+mod house {
+    pub mod qless;
+    pub mod redis;
+    pub mod text;
+}
+
+mod commands {
+    mod length;
+    mod version;
+}
+
+use std::path::Path;
+
+#[test]
+fn no_test_file_is_forgotten() {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let list = std::fs::read_to_string(tests.join("all.rs")).unwrap();
+    let mut listed: Vec<String> = vec!["all.rs".into()];
+    let mut room = String::new();
+    for line in list.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words.as_slice() {
+            [.., "mod", name, "{"] => room = format!("{name}/"),
+            ["}"] => room.clear(),
+            [.., "mod", name] => listed.push(format!("{room}{}.rs", name.trim_end_matches(';'))),
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(&tests).unwrap().flatten() {
+        let name = entry.file_name().into_string().unwrap();
+        if !entry.path().is_dir() {
+            found.push(name);
+            continue;
+        }
+        for entry in std::fs::read_dir(entry.path()).unwrap().flatten() {
+            let file = entry.file_name().into_string().unwrap();
+            if file.ends_with(".rs") {
+                found.push(format!("{name}/{file}"));
+            }
+        }
+    }
+    listed.sort();
+    found.sort();
+    assert_eq!(listed, found, "tests/all.rs names every file");
+}

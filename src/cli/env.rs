@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 
+use super::usage::refused;
 use super::{Format, Globals, value};
 use crate::error::Error;
 
@@ -36,7 +37,7 @@ impl Globals {
         }
         if self.output.is_none() {
             self.output = read("QLESS_OUTPUT", |word| {
-                Format::of(word).ok_or("is none of table, json, ndjson, jid, raw".into())
+                Format::of(word).ok_or("wants table, json, ndjson, jid or raw".into())
             })?;
         }
         self.no_input |= var("QLESS_NO_INPUT").is_some();
@@ -49,7 +50,7 @@ fn read<T>(name: &str, parse: impl Fn(&str) -> Result<T, String>) -> Result<Opti
         None => Ok(None),
         Some(text) => match parse(&text) {
             Ok(value) => Ok(Some(value)),
-            Err(why) => Err(Error::usage(format!("`{name}`: `{text}` {why}"))),
+            Err(why) => Err(Error::usage(refused(name, &text, &why))),
         },
     }
 }

@@ -15,7 +15,7 @@ pub fn told(error: &clap::Error) -> Error {
         Some(ContextValue::Number(number)) => number.to_string(),
         _ => String::new(),
     };
-    let arg = text(ContextKind::InvalidArg);
+    let arg = named(&text(ContextKind::InvalidArg));
     let value = text(ContextKind::InvalidValue);
     let sentence = match error.kind() {
         ErrorKind::InvalidSubcommand => {
@@ -30,12 +30,12 @@ pub fn told(error: &clap::Error) -> Error {
         }
         ErrorKind::ValueValidation => {
             let why = std::error::Error::source(error).map(|why| why.to_string());
-            format!("`{arg}`: `{value}` {}", why.unwrap_or_default())
+            refused(&arg, &value, &why.unwrap_or_default())
         }
         ErrorKind::MissingRequiredArgument => format!("`{arg}` is missing"),
         ErrorKind::MissingSubcommand => "a command is missing".into(),
         ErrorKind::ArgumentConflict => {
-            let prior = text(ContextKind::PriorArg);
+            let prior = named(&text(ContextKind::PriorArg));
             match prior == arg || prior.is_empty() {
                 true => format!("`{arg}` can be given only once"),
                 false => format!("`{arg}` cannot be used with `{prior}`"),
@@ -58,6 +58,28 @@ pub fn told(error: &clap::Error) -> Error {
         Some(hint) => error_out.hint(hint),
         None => error_out,
     }
+}
+
+/// Returns the sentence for a value that a parser of `cli::value` refused. Its reason follows the
+/// name of the argument: `wants a duration such as `90s`` (then the value is told) or `is empty`.
+pub fn refused(arg: &str, value: &str, why: &str) -> String {
+    match why.starts_with("wants ") && !value.is_empty() {
+        true if value.chars().count() > 60 => {
+            let start: String = value.chars().take(60).collect();
+            format!("`{arg}` {why}, not `{start}…`")
+        }
+        true => format!("`{arg}` {why}, not `{value}`"),
+        false => format!("`{arg}` {why}"),
+    }
+}
+
+/// Returns an argument without the name of its value: `--timeout <D>` is `--timeout`.
+fn named(arg: &str) -> String {
+    let name = match arg.strip_prefix('<') {
+        Some(positional) => positional.split('>').next(),
+        None => arg.split(' ').next(),
+    };
+    name.unwrap_or(arg).to_string()
 }
 
 fn hint(error: &clap::Error) -> Option<String> {

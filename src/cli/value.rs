@@ -1,4 +1,6 @@
 //! Parsers of single values, with their error texts.
+//!
+//! A text follows the name of the argument: `wants …` (the value is told after it) or `is …`.
 
 use std::ffi::OsString;
 use std::time::Duration;
@@ -17,10 +19,10 @@ pub fn name() -> impl TypedValueParser<Value = Name> {
 
 /// A duration: humantime text, or seconds as a bare number.
 pub fn duration(text: &str) -> Result<Duration, String> {
-    let wants = || "is no duration such as `90s`, `15m` or `1h30m`".to_string();
+    let wants = || "wants a duration such as `90s`, `15m` or `2h`".to_string();
     if let Ok(seconds) = text.parse::<f64>() {
         return match seconds < 0.0 {
-            true => Err("is negative".into()),
+            true => Err("wants a duration from now on".into()),
             false => Duration::try_from_secs_f64(seconds).map_err(|_| wants()),
         };
     }
@@ -30,7 +32,7 @@ pub fn duration(text: &str) -> Result<Duration, String> {
 /// A duration that is not nothing.
 pub fn timeout(text: &str) -> Result<Duration, String> {
     match duration(text)? {
-        Duration::ZERO => Err("is no time at all".into()),
+        Duration::ZERO => Err("wants more than no time".into()),
         duration => Ok(duration),
     }
 }

@@ -1,0 +1,23 @@
+//! `qless version`
+
+use expect_test::expect;
+
+use crate::house::qless::Qless;
+
+#[test]
+fn the_document_names_version_and_core() {
+    let document = Qless::bare().run("version -o json").json();
+    assert_eq!(document["kind"], "version");
+    assert_eq!(document["v"], 1);
+    assert_eq!(document["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(document["core"].as_str().unwrap().len(), 40);
+}
+
+#[test]
+fn a_version_is_no_job() {
+    Qless::bare().run("version -o jid").shows(expect![[r#"
+        --- stderr
+        error: `-o jid` is for commands whose result is jobs
+        --- exit 2
+    "#]]);
+}

@@ -1,0 +1,170 @@
+//! Runs the binary: cleared environment, no terminal, pinned time where a test says so.
+
+use std::ffi::{OsStr, OsString};
+use std::io::Write;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, Output, Stdio};
+
+use expect_test::Expect;
+
+use super::text;
+
+/// How the binary is to be run.
+#[derive(Clone, Default)]
+pub struct Qless {
+    env: Vec<(String, OsString)>,
+    input: Vec<u8>,
+    hidden: Vec<(String, String)>,
+}
+
+impl Qless {
+    /// Without a server.
+    pub fn bare() -> Qless {
+        Qless::default()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", "/nonexistent")
+            .env("TZ", "UTC")
+    }
+
+    /// Pins the time.
+    pub fn at(self, now: impl std::fmt::Display) -> Qless {
+        self.env("QLESS_NOW", now.to_string())
+    }
+
+    /// Sets a variable.
+    pub fn env(mut self, name: &str, value: impl Into<OsString>) -> Qless {
+        self.env.push((name.into(), value.into()));
+        self
+    }
+
+    /// Sets stdin; empty otherwise.
+    pub fn input(mut self, bytes: impl AsRef<[u8]>) -> Qless {
+        self.input = bytes.as_ref().to_vec();
+        self
+    }
+
+    /// Shows a text that changes from run to run as another.
+    pub fn hide(mut self, text: &str, shown: &str) -> Qless {
+        self.hidden.push((text.into(), shown.into()));
+        self
+    }
+
+    /// Runs `qless <line>`, the line split as a shell would.
+    pub fn run(&self, line: &str) -> Ran {
+        self.args(text::words(line))
+    }
+
+    /// Runs with arguments that need not be text.
+    pub fn args<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Ran {
+        let args: Vec<OsString> = args.into_iter().map(|arg| arg.as_ref().into()).collect();
+        let line = format!("qless {args:?}");
+        let mut child = self.command().args(&args).spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        let input = self.input.clone();
+        let writer = std::thread::spawn(move || _ = stdin.write_all(&input));
+        let output = child.wait_with_output().unwrap();
+        _ = writer.join();
+        Ran {
+            line,
+            output,
+            hidden: self.hidden.clone(),
+        }
+    }
+
+    /// Returns the command itself, for tests that start it in their own way.
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_qless"));
+        command
+            .env_clear()
+            .envs(self.env.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+}
+
+/// What a run left behind.
+pub struct Ran {
+    line: String,
+    output: Output,
+    hidden: Vec<(String, String)>,
+}
+
+impl Ran {
+    /// Compares stdout, stderr (after `--- stderr`) and a status that is not 0 (`--- exit 4`)
+    /// with what the test says.
+    #[track_caller]
+    pub fn shows(self, expected: Expect) -> Ran {
+        expected.assert_eq(&self.block());
+        self
+    }
+
+    fn block(&self) -> String {
+        let mut block = self.stdout();
+        if !self.output.stderr.is_empty() {
+            block.push_str("--- stderr\n");
+            block.push_str(&self.stderr());
+        }
+        match self.code() {
+            0 => {}
+            code => block.push_str(&format!("--- exit {code}\n")),
+        }
+        block
+    }
+
+    /// Returns the status as a shell tells it: 128 + signal where one ended it.
+    pub fn code(&self) -> i32 {
+        let status = self.output.status;
+        status
+            .code()
+            .unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
+    }
+
+    pub fn stdout(&self) -> String {
+        self.shown(&self.output.stdout)
+    }
+
+    pub fn stderr(&self) -> String {
+        self.shown(&self.output.stderr)
+    }
+
+    /// Returns stdout, byte for byte.
+    pub fn bytes(&self) -> &[u8] {
+        &self.output.stdout
+    }
+
+    fn shown(&self, bytes: &[u8]) -> String {
+        let mut text = String::from_utf8_lossy(bytes).into_owned();
+        for (hidden, shown) in &self.hidden {
+            text = text.replace(hidden, shown);
+        }
+        text
+    }
+
+    /// Returns stdout without its last line end; the run must have exited 0.
+    #[track_caller]
+    pub fn ok(&self) -> String {
+        assert_eq!(self.code(), 0, "{}\n{}", self.line, self.block());
+        self.stdout().trim_end_matches('\n').to_string()
+    }
+
+    /// The run must have exited with this code.
+    #[track_caller]
+    pub fn exits(self, code: i32) -> Ran {
+        assert_eq!(self.code(), code, "{}\n{}", self.line, self.block());
+        self
+    }
+
+    /// Returns the document on stdout; the run must have exited 0.
+    #[track_caller]
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.ok()).unwrap()
+    }
+
+    /// Returns the document on stderr.
+    #[track_caller]
+    pub fn error(&self) -> serde_json::Value {
+        serde_json::from_str(&self.stderr()).unwrap()
+    }
+}

@@ -1,0 +1,138 @@
+//! A private Redis per test: a Unix socket in a short temporary directory, no TCP port, no
+//! persistence, killed on drop. REDIS_SERVER picks another program.
+
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use super::qless::Qless;
+
+/// A running server.
+pub struct Redis {
+    child: Child,
+    dir: TempDir,
+}
+
+impl Redis {
+    /// Starts a server and waits until it answers.
+    pub fn start() -> Redis {
+        Redis::with(&[])
+    }
+
+    /// Starts one with further options: `&["--requirepass", "secret"]`.
+    pub fn with(options: &[&str]) -> Redis {
+        let dir = tempfile::Builder::new()
+            .prefix("ql")
+            .tempdir_in("/tmp")
+            .unwrap();
+        let program = std::env::var("REDIS_SERVER").unwrap_or_else(|_| "redis-server".into());
+        let child = Command::new(&program)
+            .args(["--port", "0", "--save", "", "--appendonly", "no"])
+            .arg("--dir")
+            .arg(dir.path())
+            .arg("--unixsocket")
+            .arg(dir.path().join("s"))
+            .args(options)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap_or_else(|error| {
+                panic!("cannot start {program}: {error}; install it or set REDIS_SERVER")
+            });
+        let redis = Redis { child, dir };
+        redis.await_answer();
+        redis
+    }
+
+    /// Returns the socket.
+    pub fn socket(&self) -> PathBuf {
+        self.dir.path().join("s")
+    }
+
+    /// Returns the address for `--redis`.
+    pub fn url(&self) -> String {
+        format!("unix://{}", self.socket().display())
+    }
+
+    /// Returns the binary, pointed at this server.
+    pub fn qless(&self) -> Qless {
+        Qless::bare()
+            .env("QLESS_REDIS_URL", self.url())
+            .hide(self.dir.path().to_str().unwrap(), "DIR")
+    }
+
+    /// Returns the binary, pointed at this server, at a pinned moment.
+    pub fn at(&self, now: impl std::fmt::Display) -> Qless {
+        self.qless().at(now)
+    }
+
+    /// Opens a connection of the crate, bare.
+    pub fn connection(&self) -> redis::Connection {
+        redis::Client::open(self.url())
+            .unwrap()
+            .get_connection()
+            .unwrap()
+    }
+
+    /// Sends one command and returns its reply: `redis.send(&["PING"])`.
+    pub fn send(&self, words: &[&str]) -> redis::Value {
+        let mut command = redis::cmd(words[0]);
+        command.arg(&words[1..]);
+        command.query(&mut self.connection()).unwrap()
+    }
+
+    /// Stops the process without ending it: connected clients get no answer.
+    pub fn freeze(&self) {
+        self.signal("-STOP");
+    }
+
+    /// Lets it go on.
+    pub fn thaw(&self) {
+        self.signal("-CONT");
+    }
+
+    /// Ends it at once.
+    pub fn kill(&mut self) {
+        _ = self.child.kill();
+        _ = self.child.wait();
+    }
+
+    fn signal(&self, signal: &str) {
+        let pid = self.child.id().to_string();
+        assert!(
+            Command::new("kill")
+                .args([signal, &pid])
+                .status()
+                .unwrap()
+                .success()
+        );
+    }
+
+    fn await_answer(&self) {
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while !self.answers() {
+            assert!(Instant::now() < deadline, "redis-server does not answer");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// Any answer will do: a server that wants a password says NOAUTH.
+    fn answers(&self) -> bool {
+        let Ok(mut stream) = UnixStream::connect(self.socket()) else {
+            return false;
+        };
+        let mut first = [0];
+        stream.write_all(b"PING\r\n").is_ok() && matches!(stream.read(&mut first), Ok(1))
+    }
+}
+
+impl Drop for Redis {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
