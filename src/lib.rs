@@ -12,6 +12,7 @@ pub mod core;
 pub mod cx;
 pub mod error;
 pub mod exit;
+pub mod input;
 pub mod model;
 pub mod out;
 pub mod view;

@@ -13,6 +13,7 @@ pub mod format;
 pub mod shared;
 pub mod usage;
 pub mod value;
+pub mod when;
 
 pub use format::Format;
 

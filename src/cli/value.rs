@@ -3,11 +3,21 @@
 //! A text follows the name of the argument: `wants …` (the value is told after it) or `is …`.
 
 use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
 use std::time::Duration;
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
 
 use crate::model::name::Name;
+
+/// Doubles are exact up to here, and the core's numbers are doubles.
+pub const LARGEST: u64 = 1 << 53;
+
+/// As long as a new name may be.
+const LONGEST: usize = 512;
+
+/// The companion keys of a job end so: a jid that does, too, would be another job's companion.
+const RESERVED: [&str; 3] = ["-history", "-dependencies", "-dependents"];
 
 /// A queue, tag, group, worker or jid that may exist: any bytes, but some.
 pub fn name() -> impl TypedValueParser<Value = Name> {
@@ -17,16 +27,122 @@ pub fn name() -> impl TypedValueParser<Value = Name> {
     })
 }
 
+/// A name that may come to be by this call: not empty, not overlong, no control characters.
+pub fn new_name() -> impl TypedValueParser<Value = Name> {
+    OsStringValueParser::new().try_map(|text: OsString| {
+        refuse_new(text.as_bytes()).map(|()| Name::from(text.as_os_str()))
+    })
+}
+
+/// A jid that may come to be by this call.
+pub fn new_jid() -> impl TypedValueParser<Value = Name> {
+    OsStringValueParser::new().try_map(|text: OsString| {
+        refuse_new(text.as_bytes())?;
+        match reserved(text.as_bytes()) {
+            Some(suffix) => Err(format!(
+                "ends in `{suffix}`, which is reserved for the keys beside a job"
+            )),
+            None => Ok(Name::from(text.as_os_str())),
+        }
+    })
+}
+
+/// Jids that may exist, `-` for a list on stdin, or `@FILE`: any bytes.
+pub fn jids() -> impl TypedValueParser<Value = Name> {
+    OsStringValueParser::new().map(|text: OsString| Name::from(text.as_os_str()))
+}
+
+/// Returns the reserved ending of a jid that has one.
+pub fn reserved(jid: &[u8]) -> Option<&'static str> {
+    RESERVED
+        .into_iter()
+        .find(|suffix| jid.ends_with(suffix.as_bytes()))
+}
+
+/// Refuses what no new name may be.
+pub fn refuse_new(name: &[u8]) -> Result<(), String> {
+    if name.is_empty() {
+        return Err("is empty".into());
+    }
+    if name.len() > LONGEST {
+        return Err(format!(
+            "is {} bytes long, {LONGEST} is the most",
+            name.len()
+        ));
+    }
+    let mut letters = name.utf8_chunks().flat_map(|chunk| chunk.valid().chars());
+    match letters.find(|c| c.is_control()) {
+        Some(c) => Err(format!("holds a control character, U+{:04X}", c as u32)),
+        None => Ok(()),
+    }
+}
+
+/// A whole number of either sign.
+pub fn integer(text: &str) -> Result<i64, String> {
+    match text.parse::<i64>() {
+        Ok(number) if number.unsigned_abs() <= LARGEST => Ok(number),
+        _ => Err(format!(
+            "wants a whole number between -{LARGEST} and {LARGEST}"
+        )),
+    }
+}
+
+/// A whole number of at least 0.
+pub fn count(text: &str) -> Result<u64, String> {
+    match text.parse::<u64>() {
+        Ok(number) if number <= LARGEST => Ok(number),
+        _ => Err(format!("wants a whole number between 0 and {LARGEST}")),
+    }
+}
+
+/// A whole number of at least 1.
+pub fn at_least_one(text: &str) -> Result<u64, String> {
+    match count(text) {
+        Ok(number @ 1..) => Ok(number),
+        _ => Err(format!("wants a whole number between 1 and {LARGEST}")),
+    }
+}
+
+/// A number of bytes: `16MiB`, `64k`, `1000`.
+pub fn bytes(text: &str) -> Result<usize, String> {
+    let wants = || "wants a number of bytes such as `65536` or `16MiB`".to_string();
+    let digits = text
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let factor: usize = match unit {
+        "" => 1,
+        "k" | "K" | "KiB" => 1 << 10,
+        "m" | "M" | "MiB" => 1 << 20,
+        "g" | "G" | "GiB" => 1 << 30,
+        _ => return Err(wants()),
+    };
+    let number: usize = number.parse().map_err(|_| wants())?;
+    number.checked_mul(factor).ok_or_else(wants)
+}
+
 /// A duration: humantime text, or seconds as a bare number.
 pub fn duration(text: &str) -> Result<Duration, String> {
     let wants = || "wants a duration such as `90s`, `15m` or `2h`".to_string();
-    if let Ok(seconds) = text.parse::<f64>() {
-        return match seconds < 0.0 {
-            true => Err("wants a duration from now on".into()),
-            false => Duration::try_from_secs_f64(seconds).map_err(|_| wants()),
-        };
+    let duration = match text.parse::<f64>() {
+        Ok(seconds) => Duration::try_from_secs_f64(seconds).map_err(|_| wants())?,
+        Err(_) => humantime::parse_duration(text).map_err(|_| wants())?,
+    };
+    match duration.as_secs() > LARGEST {
+        true => Err(wants()),
+        false => Ok(duration),
     }
-    humantime::parse_duration(text).map_err(|_| wants())
+}
+
+/// Returns the seconds as the core takes them, without an exponent.
+pub fn seconds(duration: Duration) -> String {
+    let whole = duration.as_secs();
+    match duration.subsec_nanos() {
+        0 => whole.to_string(),
+        nanos => format!("{whole}.{nanos:09}")
+            .trim_end_matches('0')
+            .to_string(),
+    }
 }
 
 /// A duration that is not nothing.
@@ -46,6 +162,47 @@ mod tests {
         assert_eq!(duration("90"), Ok(Duration::from_secs(90)));
         assert_eq!(duration("1.5"), Ok(Duration::from_millis(1500)));
         assert_eq!(duration("1h30m"), Ok(Duration::from_secs(5400)));
+    }
+
+    #[test]
+    fn seconds_are_written_without_an_exponent() {
+        assert_eq!(seconds(Duration::from_secs(600)), "600");
+        assert_eq!(seconds(Duration::from_millis(1500)), "1.5");
+        assert_eq!(seconds(Duration::from_nanos(10)), "0.00000001");
+    }
+
+    #[test]
+    fn numbers_stay_where_doubles_are_exact() {
+        assert_eq!(integer("-10"), Ok(-10));
+        assert_eq!(integer("9007199254740992"), Ok(LARGEST as i64));
+        for text in ["9007199254740993", "1.5", "nan", "1e3", "", "x"] {
+            assert!(integer(text).is_err(), "{text}");
+            assert!(count(text).is_err(), "{text}");
+        }
+        assert!(count("-1").is_err());
+        assert!(at_least_one("0").is_err());
+        assert_eq!(at_least_one("1"), Ok(1));
+    }
+
+    #[test]
+    fn sizes_have_units() {
+        assert_eq!(bytes("16MiB"), Ok(16 << 20));
+        assert_eq!(bytes("64k"), Ok(65536));
+        assert_eq!(bytes("1000"), Ok(1000));
+        for text in ["", "MiB", "12 apples", "-1", "99999999999G"] {
+            assert!(bytes(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn new_names_have_rules() {
+        assert_eq!(refuse_new("caf\u{e9} au lait".as_bytes()), Ok(()));
+        assert_eq!(refuse_new(b"\xff"), Ok(()));
+        for name in [&b""[..], b"a\x1b[2J", "a\u{9b}".as_bytes(), &[b'a'; 513]] {
+            assert!(refuse_new(name).is_err(), "{name:?}");
+        }
+        assert_eq!(reserved(b"job-history"), Some("-history"));
+        assert_eq!(reserved(b"history"), None);
     }
 
     #[test]

@@ -1,0 +1,183 @@
+//! A job's data: JSON text, a file, standard input, or pairs; checked before anything is sent.
+
+use std::ffi::{OsStr, OsString};
+
+use crate::error::Error;
+use crate::input::json::{self, Shape};
+use crate::input::source::Source;
+
+/// As much data as is taken where nothing else is said.
+pub const MOST: usize = 16 << 20;
+
+/// Reads data and checks that it is JSON; the bytes stay as they are.
+pub fn read(source: &mut Source, given: &OsStr, most: usize) -> Result<(Vec<u8>, Shape), Error> {
+    let text = source.read(given, "data", most)?;
+    match json::check(&text.bytes) {
+        Ok(shape) => Ok((text.bytes, shape)),
+        Err(fault) => Err(
+            Error::usage(format!("{} is not JSON: {fault}", text.what)).hint(
+                "quote it for the shell, or build it from pairs: `--arg user:=42 --arg lang=de`",
+            ),
+        ),
+    }
+}
+
+/// Builds an object from `key=text` and `key:=json`; dots nest.
+pub fn build(pairs: &[OsString]) -> Result<Vec<u8>, Error> {
+    let mut root = Vec::new();
+    for pair in pairs {
+        let wrong = |why: &str| {
+            let shown = pair.to_string_lossy();
+            Error::usage(format!(
+                "`--arg` wants `key=text` or `key:=json`, not `{}`: {why}",
+                shown
+            ))
+        };
+        let text = pair.to_str().ok_or_else(|| wrong("it is not UTF-8"))?;
+        let (key, value) = text
+            .split_once('=')
+            .ok_or_else(|| wrong("there is no `=`"))?;
+        let (path, value) = match key.strip_suffix(':') {
+            None => (key, json::quote(value.as_bytes())),
+            Some(path) => match json::check(value.as_bytes()) {
+                Ok(_) => (path, value.as_bytes().to_vec()),
+                Err(fault) => return Err(wrong(&format!("no JSON after `:=`, {fault}"))),
+            },
+        };
+        if path.split('.').count() > json::DEEPEST {
+            return Err(wrong(&format!("nested deeper than {}", json::DEEPEST)));
+        }
+        put(&mut root, path.split('.'), value).map_err(|why| wrong(&why))?;
+    }
+    let mut data = Vec::new();
+    write(&root, &mut data);
+    match json::check(&data) {
+        Ok(_) => Ok(data),
+        Err(fault) => Err(Error::usage(format!("`--arg` builds no JSON: {fault}"))),
+    }
+}
+
+enum Node {
+    Value(Vec<u8>),
+    Object(Vec<(String, Node)>),
+}
+
+fn put<'k>(
+    object: &mut Vec<(String, Node)>,
+    mut path: impl Iterator<Item = &'k str>,
+    value: Vec<u8>,
+) -> Result<(), String> {
+    let mut object = object;
+    let mut key = path.next().unwrap_or_default();
+    loop {
+        if key.is_empty() {
+            return Err("a key is empty".to_owned());
+        }
+        let place = object.iter().position(|(known, _)| known == key);
+        match (path.next(), place) {
+            (None, Some(_)) => return Err(format!("`{}` is given twice", key)),
+            (None, None) => {
+                object.push((key.to_owned(), Node::Value(value)));
+                return Ok(());
+            }
+            (Some(below), place) => {
+                let place = place.unwrap_or_else(|| {
+                    object.push((key.to_owned(), Node::Object(Vec::new())));
+                    object.len() - 1
+                });
+                object = match &mut object[place].1 {
+                    Node::Object(inner) => inner,
+                    Node::Value(_) => {
+                        return Err(format!("`{}` is a value already", key));
+                    }
+                };
+                key = below;
+            }
+        }
+    }
+}
+
+fn write(object: &[(String, Node)], into: &mut Vec<u8>) {
+    into.push(b'{');
+    for (at, (key, node)) in object.iter().enumerate() {
+        if at > 0 {
+            into.push(b',');
+        }
+        into.extend(json::quote(key.as_bytes()));
+        into.push(b':');
+        match node {
+            Node::Value(value) => into.extend(value),
+            Node::Object(inner) => write(inner, into),
+        }
+    }
+    into.push(b'}');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn built(pairs: &[&str]) -> Result<String, String> {
+        let pairs: Vec<OsString> = pairs.iter().map(OsString::from).collect();
+        match build(&pairs) {
+            Ok(data) => Ok(String::from_utf8(data).unwrap()),
+            Err(error) => Err(error.message().to_owned()),
+        }
+    }
+
+    #[test]
+    fn pairs_become_an_object_in_their_order() {
+        assert_eq!(
+            built(&["user:=9007199254740993", "locale=de", "opts.fast:=true", "opts.list:=[]", "note=a=\"b\""]),
+            Ok(r#"{"user":9007199254740993,"locale":"de","opts":{"fast":true,"list":[]},"note":"a=\"b\""}"#.to_owned())
+        );
+        assert_eq!(built(&[]), Ok("{}".to_owned()));
+        assert_eq!(built(&["a="]), Ok(r#"{"a":""}"#.to_owned()));
+    }
+
+    #[test]
+    fn a_pair_that_makes_no_sense_is_refused() {
+        for (pairs, why) in [
+            (
+                &["user"][..],
+                "`--arg` wants `key=text` or `key:=json`, not `user`: there is no `=`",
+            ),
+            (
+                &["=1"],
+                "`--arg` wants `key=text` or `key:=json`, not `=1`: a key is empty",
+            ),
+            (
+                &["a..b=1"],
+                "`--arg` wants `key=text` or `key:=json`, not `a..b=1`: a key is empty",
+            ),
+            (
+                &["a=1", "a=2"],
+                "`--arg` wants `key=text` or `key:=json`, not `a=2`: `a` is given twice",
+            ),
+            (
+                &["a=1", "a.b=2"],
+                "`--arg` wants `key=text` or `key:=json`, not `a.b=2`: `a` is a value already",
+            ),
+            (
+                &["a.b=2", "a=1"],
+                "`--arg` wants `key=text` or `key:=json`, not `a=1`: `a` is given twice",
+            ),
+            (
+                &["a:=x"],
+                "`--arg` wants `key=text` or `key:=json`, not `a:=x`: no JSON after `:=`, line 1, column 1: expected a value, not `x`",
+            ),
+        ] {
+            assert_eq!(built(pairs), Err(why.to_owned()));
+        }
+    }
+
+    #[test]
+    fn pairs_may_not_nest_too_deep() {
+        let path = vec!["a"; 1001].join(".") + "=1";
+        assert!(
+            built(&[&path])
+                .unwrap_err()
+                .ends_with("nested deeper than 1000")
+        );
+    }
+}

@@ -1,0 +1,131 @@
+//! The jobs a command is told: on the command line, from standard input, or from a file.
+
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde::Deserialize;
+
+use crate::error::Error;
+use crate::input::source::Source;
+use crate::model::name::Name;
+
+/// The jobs told, each once, in the order they were told.
+#[derive(Debug, PartialEq)]
+pub enum Told {
+    /// One jid stands on the command line and nothing else does.
+    One(Name),
+    /// Several, or those of a list.
+    Many(Vec<Name>),
+}
+
+impl Told {
+    pub fn jids(&self) -> &[Name] {
+        match self {
+            Told::One(jid) => std::slice::from_ref(jid),
+            Told::Many(jids) => jids,
+        }
+    }
+}
+
+/// Reads `JID…`, `-` and `@FILE`.
+pub fn read(source: &mut Source, given: &[Name]) -> Result<Told, Error> {
+    let mut jids = Vec::new();
+    let mut listed = false;
+    for name in given {
+        match name.as_bytes() {
+            b"-" | [b'@', ..] => {
+                listed = true;
+                let text = source.read(
+                    OsStr::from_bytes(name.as_bytes()),
+                    "job ids",
+                    usize::MAX - 1,
+                )?;
+                for (at, line) in text.bytes.split(|&byte| byte == b'\n').enumerate() {
+                    jids.extend(read_line(line).map_err(|why| {
+                        Error::usage(format!("{}, line {}: {why}", text.what, at + 1))
+                    })?);
+                }
+            }
+            _ => jids.push(name.clone()),
+        }
+    }
+    let mut seen = HashSet::with_capacity(jids.len());
+    jids.retain(|jid| seen.insert(jid.clone()));
+    match jids.len() {
+        1 if !listed => Ok(Told::One(jids.swap_remove(0))),
+        _ => Ok(Told::Many(jids)),
+    }
+}
+
+/// A line of any ndjson of ours; the last one of a bulk verb holds no job.
+#[derive(Deserialize)]
+struct Line {
+    jid: Option<String>,
+    jid_bytes: Option<String>,
+    #[serde(default)]
+    summary: Option<serde::de::IgnoredAny>,
+}
+
+fn read_line(line: &[u8]) -> Result<Option<Name>, String> {
+    let line = line.trim_ascii();
+    match line.first() {
+        None | Some(b'#') => return Ok(None),
+        Some(b'{') => {}
+        Some(_) => return Ok(Some(Name::from(line))),
+    }
+    let line: Line = serde_json::from_slice(line).map_err(|_| "this is not JSON".to_owned())?;
+    match line {
+        Line {
+            jid_bytes: Some(bytes),
+            ..
+        } => match STANDARD.decode(bytes) {
+            Ok(jid) => Ok(Some(Name::from(jid))),
+            Err(_) => Err("`jid_bytes` is not base64".to_owned()),
+        },
+        Line { jid: Some(jid), .. } => Ok(Some(Name::from(jid))),
+        Line {
+            summary: Some(_), ..
+        } => Ok(None),
+        _ => Err("there is no `jid` in it".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_jid_on_the_command_line_is_one() {
+        let mut source = Source::default();
+        assert_eq!(read(&mut source, &["a".into()]), Ok(Told::One("a".into())));
+        assert_eq!(
+            read(&mut source, &["a".into(), "a".into()]),
+            Ok(Told::One("a".into()))
+        );
+        assert_eq!(
+            read(&mut source, &["b".into(), "a".into(), "b".into()]),
+            Ok(Told::Many(vec!["b".into(), "a".into()]))
+        );
+    }
+
+    #[test]
+    fn lines_are_jids_or_objects_with_one() {
+        assert_eq!(read_line(b" a b \r"), Ok(Some("a b".into())));
+        assert_eq!(read_line(b"# a"), Ok(None));
+        assert_eq!(read_line(b"  "), Ok(None));
+        assert_eq!(
+            read_line(br#"{"kind":"job","jid":"a"}"#),
+            Ok(Some("a".into()))
+        );
+        assert_eq!(
+            read_line(br#"{"jid":"a\\xff","jid_bytes":"Yf8="}"#),
+            Ok(Some(Name::from(&b"a\xff"[..])))
+        );
+        assert_eq!(read_line(br#"{"summary":{"done":3}}"#), Ok(None));
+        assert_eq!(read_line(b"{}"), Err("there is no `jid` in it".to_owned()));
+        assert_eq!(read_line(b"{"), Err("this is not JSON".to_owned()));
+    }
+}
