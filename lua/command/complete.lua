@@ -1,0 +1,107 @@
+-- complete: jid worker queue data [next q] [delay s] [depends json]
+-- Ends the run of a job: for good, or on to the next queue. Answers its new state.
+-- Events: the jid to `completed` if tracked; `completed` or `advanced` to the log.
+return function(argv, now, t)
+  local call, encode = redis.call, cjson.encode
+  local jid, worker, queue, data = argv[3], argv[4], argv[5], argv[6]
+  if not jid then error('Job(): no jid provided') end
+  if not worker then error('Complete(): Arg "worker" missing') end
+  if not queue then error('Complete(): Arg "queue" missing') end
+  if not data or cjson.decode(data) == false then
+    error('Complete(): Arg "data" missing or not JSON: ' .. tostring(data))
+  end
+  local following, delay, names = nil, 0, nil
+  if argv[7] then
+    local given = {}
+    for i = 7, #argv, 2 do given[argv[i]] = argv[i + 1] end
+    following = given.next
+    if given.delay then
+      delay = need('arg').number(given.delay)
+      if not delay then error('assertion failed!') end
+    end
+    if given.depends then
+      names = need('arg').names(given.depends)
+      if not names then error('Complete(): Arg "depends" not JSON: ' .. given.depends) end
+    end
+    if given.delay and not following then error('Complete(): "delay" cannot be used without a "next".') end
+    if names and not following then error('Complete(): "depends" cannot be used without a "next".') end
+  end
+
+  local key = Keys.job .. jid
+  local job = call('hmget', key, 'worker', 'state', 'queue', 'priority', 'retries', 'time', 'history', 'grace', 'scheduled')
+  if not job[1] then error('Complete(): Job ' .. jid .. ' does not exist') end
+  if job[2] ~= 'running' then
+    error('Complete(): Job ' .. jid .. ' is not currently running: ' .. tostring(job[2]))
+  end
+  if job[1] ~= worker then
+    error('Complete(): Job ' .. jid .. ' has been handed out to another worker: ' .. job[1])
+  end
+  if job[3] ~= queue then
+    error('Complete(): Job ' .. jid .. ' running in another queue: ' .. tostring(job[3]))
+  end
+  local open = names and need('depend').open(jid, names)
+
+  local History
+  if job[7] then
+    History = need('history')
+    History.migrate(jid, job[7])
+  end
+  local history, when = key .. Keys.history, math.floor(now)
+  local config = call('hmget', Keys.config, 'max-job-history', 'jobs-history', 'jobs-history-count')
+  local quoted, length = encode(queue), nil
+  if following then
+    length = call('rpush', history, '[' .. when .. ',"done"]', '[' .. when .. ',"put",{"q":' .. encode(following) .. '}]')
+  else
+    length = call('rpush', history, '[' .. when .. ',"done"]')
+  end
+  local limit = tonumber(config[1] or 100)
+  if not limit or length > limit then
+    History = need('history')
+    History.trim(history, length, History.limit(config[1]))
+  end
+  call('zrem', Keys.queue .. queue .. Keys.locks, jid)
+  call('zrem', Keys.worker .. worker .. Keys.held, jid)
+  local started = tonumber(job[6])
+  if not started or started - started ~= 0 then started = now end
+  need('stat')(Keys.run .. now - now % 86400 .. ':' .. queue, {now - started})
+  if call('zscore', Keys.tracked, jid) then call('publish', Keys.on_completed, jid) end
+  local stamp, retries = string.format('%.20f', now), job[5] or '0'
+  if not string.find(retries, '^%d+$') then
+    retries = tonumber(retries) or 0
+    retries = retries - retries == 0 and math.floor(retries) or 0
+  end
+  if job[8] then call('hdel', key, 'grace') end
+
+  if following then
+    call('publish', Keys.on_log, '{"jid":' .. encode(jid) .. ',"to":' .. encode(following) ..
+      ',"event":"advanced","queue":' .. quoted .. '}')
+    call('zadd', Keys.queues, 'NX', t, following)
+    local base = Keys.queue .. following
+    local due = delay > 0 and string.format('%.17g', now + delay)
+    local state = open and open[1] and 'depends' or due and 'scheduled' or 'waiting'
+    call('hmset', key, 'data', data, 'time', stamp, 'state', state, 'worker', '', 'failure', '{}', 'queue', following,
+      'expires', '0', 'remaining', retries)
+    if state == 'depends' then
+      need('depend').link(jid, open)
+      call('zadd', base .. Keys.depends, t, jid)
+      if due then call('hset', key, 'scheduled', due) end
+    elseif state == 'scheduled' then
+      call('zadd', base .. Keys.scheduled, due, jid)
+    else
+      local priority = tonumber(job[4]) or 0
+      if priority - priority ~= 0 then priority = 0 end
+      call('zadd', base .. Keys.work, priority - now / 10000000000, jid)
+    end
+    if job[9] and not (state == 'depends' and due) then call('hdel', key, 'scheduled') end
+    return state
+  end
+
+  call('publish', Keys.on_log, '{"jid":' .. encode(jid) .. ',"event":"completed","queue":' .. quoted .. '}')
+  call('hmset', key, 'data', data, 'time', stamp, 'state', 'complete', 'worker', '', 'failure', '{}', 'queue', '',
+    'expires', '0', 'remaining', retries)
+  if job[9] then call('hdel', key, 'scheduled') end
+  call('zadd', Keys.completed, t, jid)
+  need('depend').release(now, t, jid)
+  need('completed').expire(now, config[2], config[3])
+  return 'complete'
+end

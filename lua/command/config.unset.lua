@@ -1,0 +1,8 @@
+-- config.unset: key
+-- Takes a stored setting away. Event: `config_unset` to the log.
+return function(argv)
+  local key = argv[3]
+  if not key then error('config.unset(): Arg "option" missing') end
+  redis.call('publish', Keys.on_log, '{"event":"config_unset","option":' .. cjson.encode(key) .. '}')
+  redis.call('hdel', Keys.config, key)
+end

@@ -1,0 +1,33 @@
+-- depends: jid on jid ... | jid off jid ... | jid off all
+-- Adds or takes away dependencies of a job that waits for others; one that waits for nothing
+-- any more is placed. Always answers 1.
+return function(argv, now, t)
+  local call = redis.call
+  local jid, verb = argv[3], argv[4]
+  if not jid then error('Job(): no jid provided') end
+  if not verb then error('Depends(): Arg "command" missing') end
+  local key = Keys.job .. jid
+  local job = call('hmget', key, 'state', 'queue', 'priority', 'scheduled')
+  if job[1] ~= 'depends' then
+    error('Depends(): Job ' .. jid .. ' not in the depends state: ' .. tostring(job[1]))
+  end
+  local Depend = need('depend')
+  if verb == 'on' then
+    local names = {}
+    for i = 5, #argv do names[i - 4] = argv[i] end
+    Depend.link(jid, Depend.open(jid, names))
+  elseif verb == 'off' then
+    if argv[5] == 'all' then
+      local names = call('smembers', key .. Keys.dependencies)
+      for i = 1, #names do Depend.unlink(jid, names[i]) end
+    else
+      for i = 5, #argv do Depend.unlink(jid, argv[i]) end
+    end
+    if argv[5] and call('exists', key .. Keys.dependencies) == 0 then
+      Depend.free(now, t, jid, job[2] or '', job[3], job[4], true)
+    end
+  else
+    error('Depends(): Argument "command" must be "on" or "off"')
+  end
+  return 1
+end

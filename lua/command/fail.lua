@@ -1,0 +1,38 @@
+-- fail: jid worker group message [data]
+-- Fails a running job in the name of its holder. Answers the jid.
+-- Events: `failed` to the log; the jid to `failed` if tracked.
+return function(argv, now)
+  local call = redis.call
+  local jid, worker, group, message, data = argv[3], argv[4], argv[5], argv[6], argv[7]
+  if not jid then error('Job(): no jid provided') end
+  if not worker then error('Fail(): Arg "worker" missing') end
+  if not group then error('Fail(): Arg "group" missing') end
+  if not message then error('Fail(): Arg "message" missing') end
+  -- The bare document `false` has always meant: no data.
+  if data and cjson.decode(data) == false then data = nil end
+  local key = Keys.job .. jid
+  local job = call('hmget', key, 'state', 'worker', 'queue', 'history', 'grace')
+  local queue = job[3] or ''
+  if not job[1] and not job[2] then error('Fail(): Job ' .. jid .. 'does not exist') end
+  if job[1] ~= 'running' then error('Fail(): Job ' .. jid .. 'not currently running: ' .. tostring(job[1])) end
+  if job[2] ~= worker then
+    error('Fail(): Job ' .. jid .. ' running with another worker: ' .. tostring(job[2]))
+  end
+  local Failure, History, when = need('failure'), need('history'), math.floor(now)
+  local quoted, by = cjson.encode(group), cjson.encode(worker)
+  if job[4] then History.migrate(jid, job[4]) end
+  History.append(jid, '[' .. when .. ',"failed",{"group":' .. quoted .. ',"worker":' .. by .. '}]')
+  call('publish', Keys.on_log, need('event').failed(jid, group, message, worker))
+  if call('zscore', Keys.tracked, jid) then call('publish', Keys.on_failed, jid) end
+  call('zrem', Keys.worker .. worker .. Keys.held, jid)
+  call('zrem', Keys.queue .. queue .. Keys.locks, jid)
+  local failure = Failure.text(group, message, when, worker)
+  if data then
+    call('hmset', key, 'state', 'failed', 'worker', '', 'expires', '', 'failure', failure, 'data', data)
+  else
+    call('hmset', key, 'state', 'failed', 'worker', '', 'expires', '', 'failure', failure)
+  end
+  if job[5] then call('hdel', key, 'grace') end
+  Failure.enter(now, jid, group, queue)
+  return jid
+end

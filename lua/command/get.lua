@@ -1,0 +1,13 @@
+-- get: jid
+-- Answers the job as JSON, nil if there is none.
+return function(argv)
+  local jid = argv[3]
+  if not jid then error('Job(): no jid provided') end
+  local Job = need('job')
+  local job = Job.read(jid)
+  if not job[1] then return nil end
+  local key = Keys.job .. jid
+  -- One command tells that none of the three is there, as mostly.
+  local some = redis.call('exists', Keys.tracked, key .. Keys.dependents, key .. Keys.dependencies) > 0
+  return Job.render(jid, job, some and redis.call('zscore', Keys.tracked, jid), some)
+end

@@ -1,0 +1,34 @@
+-- heartbeat: jid worker [data]
+-- Renews the lock of the worker that holds the job. Answers when it now ends.
+return function(argv, now, t)
+  local call = redis.call
+  local jid, worker, data = argv[3], argv[4], argv[5]
+  if not jid then error('Job(): no jid provided') end
+  if not worker then error('Heatbeat(): Arg "worker" missing') end
+  -- The bare document `false` has always meant: no data.
+  if data and cjson.decode(data) == false then data = nil end
+  local key = Keys.job .. jid
+  local job = call('hmget', key, 'state', 'worker', 'queue', 'grace')
+  local state, queue = job[1], job[3] or ''
+  if not job[2] then error('Heartbeat(): Job ' .. jid .. ' does not exist') end
+  if state ~= 'running' then
+    error('Heartbeat(): Job ' .. jid .. ' not currently running: ' .. tostring(state))
+  end
+  if job[2] ~= worker or worker == '' then
+    error('Heartbeat(): Job ' .. jid .. ' given out to another worker: ' .. job[2])
+  end
+  local config = call('hmget', Keys.config, queue .. '-heartbeat', 'heartbeat')
+  local own, common = tonumber(config[1]), tonumber(config[2])
+  local ends = now + (own and own - own == 0 and own or common and common - common == 0 and common or 60)
+  local expires = string.format('%.17g', ends)
+  if data then
+    call('hmset', key, 'expires', expires, 'worker', worker, 'data', data)
+  else
+    call('hmset', key, 'expires', expires, 'worker', worker)
+  end
+  if job[4] then call('hdel', key, 'grace') end
+  call('zadd', Keys.worker .. worker .. Keys.held, expires, jid)
+  call('zadd', Keys.workers, t, worker)
+  call('zadd', Keys.queue .. queue .. Keys.locks, expires, jid)
+  return ends
+end

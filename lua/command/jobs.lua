@@ -1,0 +1,34 @@
+-- jobs: complete [offset [count]] | running|stalled|scheduled|depends|recurring queue [offset [count]]
+-- Answers a page of jids as a native array. Scheduled jobs that are due are made to wait first.
+return function(argv, now, t)
+  local call = redis.call
+  local state, queue, offset, count = argv[3], argv[4], argv[5], argv[6]
+  if not state then error('Jobs(): Arg "state" missing') end
+  if state == 'complete' then
+    offset, count = argv[4], argv[5]
+  elseif not queue then
+    error('Jobs(): Arg "queue" missing')
+  end
+  local from, most = tonumber(offset or 0), tonumber(count or 25)
+  if not from then error('Jobs(): Arg "offset" not a number: ' .. offset) end
+  if not most then error('Jobs(): Arg "count" not a number: ' .. count) end
+  if state == 'complete' then return call('zrevrange', Keys.completed, from, from + most - 1) end
+  local base = Keys.queue .. queue
+  if state == 'running' then
+    return call('zrangebyscore', base .. Keys.locks, t, '+inf', 'LIMIT', from, most)
+  elseif state == 'stalled' then
+    return call('zrangebyscore', base .. Keys.locks, '-inf', t, 'LIMIT', from, most)
+  elseif state == 'depends' then
+    return call('zrange', base .. Keys.depends, from, from + most - 1)
+  elseif state == 'recurring' then
+    return call('zrangebyscore', base .. Keys.recur, 0, '+inf', 'LIMIT', from, most)
+  elseif state == 'scheduled' then
+    local Arg = need('arg')
+    Arg.integer(from)
+    Arg.integer(from + most)
+    local due = call('zrangebyscore', base .. Keys.scheduled, 0, t)
+    if due[1] then need('due').promote(now, queue, due) end
+    return call('zrange', base .. Keys.scheduled, from, from + most - 1)
+  end
+  error('Jobs(): Unknown type "' .. state .. '"')
+end

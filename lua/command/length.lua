@@ -1,0 +1,8 @@
+-- length: queue
+-- Answers how many jobs of a queue wait, run or are scheduled.
+return function(argv)
+  local queue = argv[3]
+  if not queue then error('Queue(): no queue name provided') end
+  local call, base = redis.call, Keys.queue .. queue
+  return call('zcard', base .. Keys.locks) + call('zcard', base .. Keys.work) + call('zcard', base .. Keys.scheduled)
+end

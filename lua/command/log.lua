@@ -1,0 +1,25 @@
+-- log: jid message [data]
+-- Appends to the history of a job. Data that is no object is kept as the member `data` of one.
+return function(argv, now)
+  local jid, message, data = argv[3], argv[4], argv[5]
+  if not jid then error("Log(): Argument 'jid' missing") end
+  if not message then error("Log(): Argument 'message' missing") end
+  local entry = '[' .. math.floor(now) .. ',' .. cjson.encode(message)
+  if data then
+    local value = cjson.decode(data)
+    if value == false then error("Log(): Argument 'data' not cjson: " .. data) end
+    if type(value) ~= 'table' or (next(value) == nil and string.find(data, '^%s*%[')) or value[1] ~= nil then
+      data = '{"data":' .. data .. '}'
+    end
+    entry = entry .. ',' .. data .. ']'
+    -- What can't be written again would make every read of the job fail: refused with the words
+    -- of the encoder, as is what the two levels around it make too deep.
+    cjson.encode(cjson.decode(entry))
+  else
+    entry = entry .. ']'
+  end
+  local job = redis.call('hmget', Keys.job .. jid, 'jid', 'state', 'history')
+  if not job[1] and not job[2] then error('Log(): Job ' .. jid .. ' does not exist') end
+  if job[3] then need('history').migrate(jid, job[3]) end
+  need('history').append(jid, entry)
+end

@@ -1,0 +1,17 @@
+-- recur.untag: jid tag ...
+-- Takes tags off a template. Answers what is left.
+return function(argv)
+  local jid = argv[3]
+  if not jid then error('Recurring(): no jid provided') end
+  local key = Keys.recurring .. jid
+  local stored = redis.call('hmget', key, 'tags', 'jid')
+  if not stored[1] and not stored[2] then error('Untag(): Job ' .. jid .. ' does not exist') end
+  local drop, left = {}, {}
+  for i = 4, #argv do drop[argv[i]] = true end
+  for _, tag in ipairs(need('tags').read(stored[1])) do
+    if not drop[tag] then left[#left + 1] = tag end
+  end
+  local json = cjson.encode(left)
+  redis.call('hset', key, 'tags', json)
+  return json
+end

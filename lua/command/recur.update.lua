@@ -1,0 +1,50 @@
+-- recur.update: jid [key value ...], keys priority interval retries data klass queue backlog
+-- Changes a template, wholly or not at all; another interval shifts its next run. Always answers 1.
+return function(argv, _, t)
+  local call, jid = redis.call, argv[3]
+  if not jid then error('Recurring(): no jid provided') end
+  local key = Keys.recurring .. jid
+  local old = call('hmget', key, 'jid', 'queue', 'interval')
+  if not old[1] and not old[2] then error('Recur(): No recurring job ' .. jid) end
+  local Arg = need('arg')
+  local write = {}
+  for i = 4, #argv, 2 do
+    local name, value = argv[i], argv[i + 1]
+    if not value then error('No value provided for ' .. name) end
+    if name == 'priority' or name == 'interval' or name == 'retries' then
+      local n = Arg.number(value)
+      if not n then error('Recur(): Arg "' .. name .. '" must be a number: ' .. value) end
+      if name == 'interval' and n <= 0 then error('Recur(): Arg "interval" must be greater than 0') end
+      value = n
+    elseif name == 'data' then
+      if cjson.decode(value) == false then error('Recur(): Arg "data" is not JSON-encoded: ' .. value) end
+    elseif name == 'backlog' then
+      local n = Arg.number(value)
+      if not n then error('Recur(): Arg "backlog" not a number: ' .. value) end
+      value = n
+    elseif name ~= 'klass' and name ~= 'queue' then
+      error('Recur(): Unrecognized option "' .. name .. '"')
+    end
+    write[#write + 1], write[#write + 2] = name, value
+  end
+  local queue, interval = old[2] or '', tonumber(old[3])
+  for i = 1, #write, 2 do
+    local name, value = write[i], write[i + 1]
+    if name == 'interval' then
+      if interval and interval - interval == 0 then
+        call('zadd', Keys.queue .. queue .. Keys.recur, 'XX', 'INCR', value - interval, jid)
+      end
+      interval = value
+    elseif name == 'queue' then
+      local score = call('zscore', Keys.queue .. queue .. Keys.recur, jid)
+      if score then
+        call('zrem', Keys.queue .. queue .. Keys.recur, jid)
+        call('zadd', Keys.queue .. value .. Keys.recur, score, jid)
+      end
+      call('zadd', Keys.queues, 'NX', t, value)
+      queue = value
+    end
+    call('hset', key, name, value)
+  end
+  return 1
+end

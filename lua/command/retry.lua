@@ -1,0 +1,62 @@
+-- retry: jid queue worker [delay [group [message]]]
+-- Lets a running job run again, at the cost of one try; without one left it fails.
+-- Answers how many tries are left. Event: the jid to `failed` if it failed and is tracked.
+return function(argv, now, t)
+  local call = redis.call
+  local jid, queue, worker, group, message = argv[3], argv[4], argv[5], argv[7], argv[8]
+  if not jid then error('Job(): no jid provided') end
+  if not queue then error('Retry(): Arg "queue" missing') end
+  if not worker then error('Retry(): Arg "worker" missing') end
+  local delay = tonumber(argv[6] or 0)
+  if not delay or delay - delay ~= 0 then error('Retry(): Arg "delay" not a number: ' .. argv[6]) end
+  local key = Keys.job .. jid
+  local job = call('hmget', key, 'state', 'worker', 'queue', 'priority', 'remaining', 'retries', 'grace')
+  if not job[1] and not job[2] then error('Retry(): Job ' .. jid .. ' does not exist') end
+  if job[1] ~= 'running' then
+    error('Retry(): Job ' .. jid .. ' is not currently running: ' .. tostring(job[1]))
+  end
+  if job[2] ~= worker then
+    error('Retry(): Job ' .. jid .. ' has been given to another worker: ' .. tostring(job[2]))
+  end
+
+  local left = tonumber(job[5]) or tonumber(job[6]) or 0
+  if left - left ~= 0 then left = 0 end
+  left = math.floor(left) - 1
+  local home, named = job[3] or queue, group and message
+  local failure
+  if named then failure = need('failure').text(group, message, math.floor(now), worker) end
+  if left < 0 then
+    group = group or 'failed-retries-' .. queue
+    local Failure, when = need('failure'), math.floor(now)
+    if not named then
+      failure = Failure.text(group, 'Job exhausted retries in queue "' .. home .. '"', when, '')
+    end
+    local legacy = call('hget', key, 'history')
+    if legacy then need('history').migrate(jid, legacy) end
+    need('history').append(jid, '[' .. when .. ',"failed",{"group":' .. cjson.encode(group) .. '}]')
+    call('hmset', key, 'remaining', left, 'state', 'failed', 'worker', '', 'expires', '', 'failure', failure,
+      'queue', queue)
+    Failure.enter(now, jid, group, queue)
+    if call('zscore', Keys.tracked, jid) then call('publish', Keys.on_failed, jid) end
+  else
+    local state = delay > 0 and 'scheduled' or 'waiting'
+    if failure then
+      call('hmset', key, 'remaining', left, 'state', state, 'failure', failure)
+    else
+      call('hmset', key, 'remaining', left, 'state', state)
+    end
+    if home ~= queue then call('hset', key, 'queue', queue) end
+    if delay > 0 then
+      call('zadd', Keys.queue .. queue .. Keys.scheduled, now + delay, jid)
+    else
+      local priority = tonumber(job[4]) or 0
+      if priority - priority ~= 0 then priority = 0 end
+      call('zadd', Keys.queue .. queue .. Keys.work, priority - now / 10000000000, jid)
+    end
+    call('zadd', Keys.queues, 'NX', t, queue)
+  end
+  if job[7] then call('hdel', key, 'grace') end
+  call('zrem', Keys.queue .. home .. Keys.locks, jid)
+  call('zrem', Keys.worker .. worker .. Keys.held, jid)
+  return left
+end

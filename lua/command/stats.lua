@@ -1,0 +1,56 @@
+-- stats: queue date
+-- Answers the statistics of a queue for the day of `date`.
+local call = redis.call
+
+-- One number as cjson writes it; 0 where it is none.
+local function number(text)
+  local n = tonumber(text)
+  return n and n - n == 0 and n or 0
+end
+
+-- Count, mean, deviation, and the 148 slots: 60 of a second, 59 of a minute, 23 of an hour, 6 of a day.
+local function summary(key)
+  local all, fields, places, values = call('hgetall', key), {}, {}, {}
+  for i = 1, #all, 2 do
+    local unit, digits = string.match(all[i], '^([smhd])(%d+)$')
+    local n, place = tonumber(digits), nil
+    if unit == 's' and n < 60 then
+      place = n
+    elseif unit == 'm' and n > 0 and n < 60 then
+      place = 59 + n
+    elseif unit == 'h' and n > 0 and n < 24 then
+      place = 118 + n
+    elseif unit == 'd' and n > 0 and n < 7 then
+      place = 141 + n
+    end
+    if place then
+      places[#places + 1] = place
+      values[place] = number(all[i + 1])
+    else
+      fields[all[i]] = all[i + 1]
+    end
+  end
+  table.sort(places)
+  local parts, last = {}, -1
+  for i = 1, #places do
+    parts[#parts + 1] = string.rep('0,', places[i] - last - 1) .. values[places[i]] .. ','
+    last = places[i]
+  end
+  local count = number(fields.total)
+  local deviation = count > 1 and math.sqrt(math.max(0, number(fields.vk)) / (count - 1)) or 0
+  local slots = table.concat(parts) .. string.rep('0,', 147 - last)
+  return '{"count":' .. count .. ',"mean":' .. number(fields.mean) .. ',"std":' .. deviation ..
+    ',"histogram":[' .. string.sub(slots, 1, -2) .. ']}'
+end
+
+return function(argv)
+  local queue, date = argv[3], tonumber(argv[4])
+  if not queue then error('Queue(): no queue name provided') end
+  if not date or date - date ~= 0 then
+    error('Stats(): Arg "date" missing or not a number: ' .. tostring(argv[4]))
+  end
+  local day = date - date % 86400 .. ':' .. queue
+  local counts = call('hmget', Keys.stats .. day, 'retries', 'failed', 'failures')
+  return '{"retries":' .. number(counts[1]) .. ',"failed":' .. number(counts[2]) .. ',"failures":' .. number(counts[3])
+    .. ',"wait":' .. summary(Keys.wait .. day) .. ',"run":' .. summary(Keys.run .. day) .. '}'
+end

@@ -1,0 +1,54 @@
+-- tag: add jid tag ... | remove jid tag ... | get tag [offset [count]] | top [offset [count]]
+-- Tags a job, or lists by tag. Answers the tags of the job, a page of jids, or the most used tags.
+local call = redis.call
+
+local function page(offset, count)
+  local from, most = tonumber(offset or 0), tonumber(count or 25)
+  if not from then error('Tag(): Arg "offset" not a number: ' .. offset) end
+  if not most then error('Tag(): Arg "count" not a number: ' .. count) end
+  return from, most
+end
+
+return function(argv, _, t)
+  local verb = argv[3]
+  if not verb then error('Tag(): Arg "command" must be "add", "remove", "get" or "top"') end
+  if verb == 'add' or verb == 'remove' then
+    local jid = argv[4]
+    if not jid then error('Tag(): Arg "jid" missing') end
+    local key = Keys.job .. jid
+    local job = call('hmget', key, 'tags', 'jid')
+    if not job[1] and not job[2] then error('Tag(): Job ' .. jid .. ' does not exist') end
+    local Tags = need('tags')
+    local tags, has = Tags.read(job[1]), {}
+    for i = 1, #tags do has[tags[i]] = true end
+    for i = 5, #argv do
+      local tag = argv[i]
+      if verb == 'add' then
+        if not has[tag] then tags[#tags + 1] = tag end
+        has[tag] = true
+        Tags.add(t, jid, tag)
+      else
+        has[tag] = nil
+        Tags.drop(jid, tag)
+      end
+    end
+    local left = {}
+    for i = 1, #tags do
+      if has[tags[i]] then left[#left + 1] = tags[i] end
+    end
+    local json = cjson.encode(left)
+    call('hset', key, 'tags', json)
+    return json
+  elseif verb == 'get' then
+    local tag = argv[4]
+    if not tag then error('Tag(): Arg "tag" missing') end
+    local from, most = page(argv[5], argv[6])
+    local key = Keys.tag .. tag
+    return '{"total":' .. call('zcard', key) .. ',"jobs":' ..
+      cjson.encode(call('zrange', key, from, from + most - 1)) .. '}'
+  elseif verb == 'top' then
+    local from, most = page(argv[4], argv[5])
+    return cjson.encode(call('zrevrangebyscore', Keys.tags, '+inf', 2, 'LIMIT', from, most))
+  end
+  error('Tag(): First argument must be "add", "remove" or "get"')
+end

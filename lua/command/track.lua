@@ -1,0 +1,34 @@
+-- track: | track jid | untrack jid
+-- Answers the tracked jobs and the tracked jids without a job; or `1` if something changed, else `0`.
+-- Event: the jid to `track` or `untrack`.
+return function(argv, _, t)
+  local call = redis.call
+  local verb, jid = argv[3], argv[4]
+  if not verb then
+    local Job = need('job')
+    local all, jids, jobs, expired, tracked = call('zrange', Keys.tracked, 0, -1), {}, {}, {}, {}
+    for i = 1, #all do
+      local job = Job.read(all[i])
+      if job[1] then
+        jids[#jids + 1], jobs[#jobs + 1] = all[i], job
+        tracked[all[i]] = true
+      else
+        expired[#expired + 1] = all[i]
+      end
+    end
+    return '{"jobs":' .. Job.render_all(jids, jobs, #jids, tracked) .. ',"expired":' .. cjson.encode(expired) .. '}'
+  end
+  verb = string.lower(verb)
+  if not jid then error('Track(): Arg "jid" missing') end
+  if call('exists', Keys.job .. jid) == 0 and not (verb == 'untrack' and call('zscore', Keys.tracked, jid)) then
+    error('Track(): Job does not exist')
+  end
+  if verb == 'track' then
+    call('publish', Keys.on_track, jid)
+    return tostring(call('zadd', Keys.tracked, t, jid))
+  elseif verb == 'untrack' then
+    call('publish', Keys.on_untrack, jid)
+    return tostring(call('zrem', Keys.tracked, jid))
+  end
+  error('Track(): Unknown action "' .. argv[3] .. '"')
+end

@@ -1,0 +1,14 @@
+-- The last lines of the command script: checks what every call must bring, in the order
+-- that clients know, and runs the command.
+if KEYS[1] then error('No Keys should be provided') end
+local name, t = ARGV[1], ARGV[2]
+if not name then error('Must provide a command') end
+local run = command(name)
+if not run then error('Unknown command ' .. name) end
+if not t then error("bad argument #1 to 'tonumber' (value expected)") end
+local now = tonumber(t)
+-- A time that is not finite would break off most writes half-way, so it is no number here.
+if not now or now - now ~= 0 then error('Arg "now" missing or not a number: nil') end
+-- `t` is the moment as text for Redis: as the caller wrote it where that is plain.
+if not string.find(t, '^%-?%d+%.?%d*$') then t = string.format('%.17g', now) end
+return run(ARGV, now, t)

@@ -1,0 +1,4 @@
+--!df flags=allow-undeclared-keys
+-- The first lines of the script. Redis runs the whole text anew at every call, so nothing
+-- is built here: `need` (shared rooms) and `command` (wire commands), which the join wraps
+-- around the other files, build only what the call enters.

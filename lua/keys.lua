@@ -1,0 +1,53 @@
+-- Every key, key part and channel name, once. This file is not part of the script: the join
+-- writes each name as a literal in place of `Keys.<name>` and the wanted prefix in place of
+-- `ql:`, because twenty captured locals would cost every call a microsecond.
+local Keys = {
+  -- one job: a hash and its companions
+  job = 'ql:j:',
+  history = '-history',
+  dependencies = '-dependencies',
+  dependents = '-dependents',
+  -- a recurring template
+  recurring = 'ql:r:',
+  -- one queue: `queue .. name .. part`
+  queue = 'ql:q:',
+  work = '-work',
+  locks = '-locks',
+  scheduled = '-scheduled',
+  depends = '-depends',
+  recur = '-recur',
+  -- names of queues, and what is paused
+  queues = 'ql:queues',
+  paused = 'ql:paused_queues',
+  pauses = 'ql:pauses',
+  -- workers: `worker .. name .. held`; the channel of a worker is `worker .. name`
+  workers = 'ql:workers',
+  worker = 'ql:w:',
+  held = ':jobs',
+  -- failures
+  failures = 'ql:failures',
+  group = 'ql:f:',
+  -- the rest of the indexes
+  completed = 'ql:completed',
+  tracked = 'ql:tracked',
+  tag = 'ql:t:',
+  tags = 'ql:tags',
+  -- statistics: `wait .. day .. ':' .. queue`
+  wait = 'ql:s:wait:',
+  run = 'ql:s:run:',
+  stats = 'ql:s:stats:',
+  -- settings
+  config = 'ql:config',
+  -- channels
+  on_log = 'ql:log',
+  on_put = 'ql:put',
+  on_popped = 'ql:popped',
+  on_stalled = 'ql:stalled',
+  on_failed = 'ql:failed',
+  on_completed = 'ql:completed',
+  on_canceled = 'ql:canceled',
+  on_track = 'ql:track',
+  on_untrack = 'ql:untrack',
+  -- what all of them begin with
+  prefix = 'ql:',
+}

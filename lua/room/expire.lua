@@ -1,0 +1,94 @@
+-- Locks that ran out. The first time a holder is warned and gets `grace-period` seconds more;
+-- the second time the job is taken away: handed out again, or failed if no try is left.
+local call = redis.call
+
+-- Looks at locks of a queue that have run out.
+-- Returns jids and jobs (as `Job.read` answers) to hand out again, and how many locks were
+-- renewed. Events: `lock_lost` to the holder; per tracked job `stalled` or `failed`; `failed`
+-- to the log.
+return function(now, queue, lost, grace, limit)
+  local locks = Keys.queue .. queue .. Keys.locks
+  local jids, jobs, renewed = {}, {}, 0
+  local Job, History, many = need('job'), need('history'), need('many')
+  local when = math.floor(now)
+  local tracked = call('exists', Keys.tracked) == 1
+  local held, drop, renew, warned, failed = {}, {}, {}, 0, 0
+  local extended = string.format('%.17g', now + grace)
+  for i = 1, #lost do
+    local jid = lost[i]
+    local key, job = Keys.job .. jid, Job.read(jid)
+    local state, worker = job[3], job[5]
+    if not job[1] and (job[2] or job[10]) then
+      -- What is left of a job: nobody can run it, but it must not hide the locks behind it.
+      renew[#renew + 1], renew[#renew + 2] = string.format('%.17g', now + 60), jid
+    elseif not job[1] or state == 'waiting' or state == 'scheduled' or state == 'depends' or state == 'stalled'
+      or state == 'failed' or state == 'complete' then
+      drop[#drop + 1] = jid
+      if not job[1] then
+        call('zrem', Keys.queue .. queue .. Keys.work, jid)
+        call('zrem', Keys.queue .. queue .. Keys.scheduled, jid)
+      end
+    else
+      local warn = job[16] ~= '1' or grace <= 0
+      local follow = tracked and call('zscore', Keys.tracked, jid)
+      if worker and worker ~= '' then
+        local list = held[worker]
+        if not list then
+          list = {}
+          held[worker] = list
+        end
+        list[#list + 1] = jid
+      end
+      if job[14] then
+        History.migrate(jid, job[14])
+        job[14] = false
+      end
+      if warn then
+        if follow then call('publish', Keys.on_stalled, jid) end
+        History.append(jid, '[' .. when .. ',"timed-out"]', limit)
+        need('place').lock_lost(jid, worker or '')
+        warned = warned + 1
+        if grace > 0 then
+          call('hset', key, 'grace', '1')
+          renew[#renew + 1], renew[#renew + 2] = extended, jid
+          renewed = renewed + 1
+        end
+      end
+      if not warn or grace <= 0 then
+        local left = tonumber(job[9]) or tonumber(job[8]) or 0
+        if left - left ~= 0 then left = 0 end
+        left = math.floor(left) - 1
+        if left >= 0 then
+          job[9] = left
+          jids[#jids + 1], jobs[#jobs + 1] = jid, job
+        else
+          local group = 'failed-retries-' .. (job[4] or queue)
+          local message = 'Job exhausted retries in queue "' .. queue .. '"'
+          local Failure = need('failure')
+          History.append(jid, '[' .. when .. ',"failed",{"group":' .. cjson.encode(group) .. '}]', limit)
+          call('hmset', key, 'state', 'failed', 'worker', '', 'expires', '', 'remaining', left, 'failure',
+            Failure.text(group, message, when, ''))
+          if job[16] then call('hdel', key, 'grace') end
+          drop[#drop + 1] = jid
+          call('sadd', Keys.failures, group)
+          call('lpush', Keys.group .. group, jid)
+          failed = failed + 1
+          if follow then call('publish', Keys.on_failed, jid) end
+          call('publish', Keys.on_log, need('event').failed(jid, group, message, worker or ''))
+        end
+      end
+    end
+  end
+  for worker, list in pairs(held) do many('zrem', Keys.worker .. worker .. Keys.held, list, 1, #list) end
+  if drop[1] then many('zrem', locks, drop, 1, #drop) end
+  if renew[1] then many('zadd', locks, renew, 1, #renew) end
+  if warned + failed > 0 then
+    local day = need('failure').day(now, queue)
+    if warned > 0 then call('hincrby', day, 'retries', warned) end
+    if failed > 0 then
+      call('hincrby', day, 'failures', failed)
+      call('hincrby', day, 'failed', failed)
+    end
+  end
+  return jids, jobs, renewed
+end

@@ -1,0 +1,48 @@
+-- Streaming statistics of a day: count, mean and sum of squares (Welford's method), histogram.
+local call, floor = redis.call, math.floor
+
+-- Returns the histogram field of a value in seconds.
+local function slot(value)
+  local u = floor(value)
+  if u < 60 then
+    return 's' .. u
+  elseif u < 3600 then
+    return 'm' .. floor(u / 60)
+  elseif u < 86400 then
+    return 'h' .. floor(u / 3600)
+  end
+  return 'd' .. floor(u / 86400)
+end
+
+-- Adds values, in order, to the hash at `key`.
+return function(key, values)
+  local names, hits, fields = {}, {}, {'total', 'mean', 'vk'}
+  for i = 1, #values do
+    local name = slot(values[i])
+    if not hits[name] then
+      hits[name] = 0
+      names[#names + 1] = name
+      fields[#fields + 1] = name
+    end
+    hits[name] = hits[name] + 1
+  end
+  local stored = call('hmget', key, unpack(fields))
+  local total, mean, vk = tonumber(stored[1]) or 0, tonumber(stored[2]) or 0, tonumber(stored[3]) or 0
+  for i = 1, #values do
+    local value = values[i]
+    total = total + 1
+    if total == 1 then
+      mean, vk = value, 0
+    else
+      local before = mean
+      mean = before + (value - before) / total
+      vk = vk + (value - mean) * (value - before)
+    end
+  end
+  local write = {'total', total, 'mean', mean, 'vk', vk}
+  for i = 1, #names do
+    write[5 + 2 * i] = names[i]
+    write[6 + 2 * i] = (tonumber(stored[3 + i]) or 0) + hits[names[i]]
+  end
+  call('hmset', key, unpack(write))
+end
