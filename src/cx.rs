@@ -56,6 +56,15 @@ impl Cx {
         }
     }
 
+    /// Returns the moment of this command, for the core and for what is shown: the server's.
+    /// Read once, at the top of a command.
+    pub fn begin(&mut self) -> Result<Moment, Error> {
+        self.core()?;
+        let now = self.now();
+        self.out.at(now);
+        Ok(now)
+    }
+
     fn settings(&self) -> Result<Settings, Error> {
         Ok(Settings {
             url: self.globals.redis.clone(),

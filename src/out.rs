@@ -2,11 +2,12 @@
 
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 
-use crate::cli::{Format, Globals};
+use crate::cli::{Format, Globals, TimeFormat, When, env};
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::model::moment::Moment;
-use crate::view::{Lines, Page, View, json, text};
+use crate::view::table::Choice;
+use crate::view::{Lines, Page, Times, View, json, text};
 
 /// The streams of this process, and what may be written where.
 pub struct Out {
@@ -15,7 +16,7 @@ pub struct Out {
     terminal: bool,
     quiet: bool,
     verbose: u8,
-    now: Option<Moment>,
+    page: Page,
 }
 
 impl Out {
@@ -23,19 +24,54 @@ impl Out {
         let mut out = Out::plain(globals.output.unwrap_or_default());
         out.quiet = globals.quiet;
         out.verbose = globals.verbose;
+        out.page.color = colors(globals.color.unwrap_or_default(), out.terminal);
+        out.page.times = match globals.time_format.unwrap_or_default() {
+            TimeFormat::Relative => Times::Relative,
+            TimeFormat::Iso => Times::Iso,
+            TimeFormat::Unix => Times::Unix,
+            TimeFormat::Auto => out.page.times,
+        };
+        out.page.headers = match globals.headers.unwrap_or_default() {
+            When::Always => true,
+            When::Never => false,
+            When::Auto => out.terminal,
+        };
+        out.page.choice = Choice {
+            columns: globals.columns.clone(),
+            sort: globals.sort.clone(),
+            reverse: globals.reverse,
+        };
         out
     }
 
     /// Streams for a command line that could not be read.
     pub fn plain(format: Format) -> Out {
+        let terminal = io::stdout().is_terminal();
         Out {
             format,
             stdout: BufWriter::new(io::stdout()),
-            terminal: io::stdout().is_terminal(),
+            terminal,
             quiet: false,
             verbose: 0,
-            now: None,
+            page: Page {
+                terminal,
+                width: 80,
+                color: false,
+                now: Moment::from_micros(0),
+                times: if terminal {
+                    Times::Relative
+                } else {
+                    Times::Iso
+                },
+                headers: terminal,
+                choice: Choice::default(),
+            },
         }
+    }
+
+    /// Sets the moment that ages are counted from: that of the command.
+    pub fn at(&mut self, now: Moment) {
+        self.page.now = now;
     }
 
     pub fn format(&self) -> Format {
@@ -55,10 +91,16 @@ impl Out {
         }
     }
 
+    /// Refuses `--columns` and `--sort` that the tables of this view do not know. To be asked
+    /// before anything is changed.
+    pub fn shows<V: View>(&self) -> Result<(), Error> {
+        self.page.choice.check(V::COLUMNS)
+    }
+
     /// Shows a result in the format that was asked for.
     pub fn show<V: View>(&mut self, view: &V) -> Result<(), Error> {
         let bytes = match self.format {
-            Format::Table | Format::Raw => view.text(&self.page()).into_bytes(),
+            Format::Table | Format::Raw => view.text(&self.page).into_bytes(),
             Format::Json => json::document(view).map_err(unwritable)?,
             Format::Ndjson => {
                 let mut lines = Lines::default();
@@ -84,13 +126,8 @@ impl Out {
     }
 
     /// Returns what text for people is written on.
-    pub fn page(&self) -> Page {
-        Page {
-            terminal: self.terminal,
-            width: 80,
-            color: false,
-            now: self.now.unwrap_or(Moment::from_micros(0)),
-        }
+    pub fn page(&self) -> &Page {
+        &self.page
     }
 
     /// Writes a line about what was done to stderr.
@@ -137,4 +174,16 @@ fn write_error(error: io::Error) -> Error {
 
 fn unwritable(error: serde_json::Error) -> Error {
     Error::new(Kind::Internal, format!("internal: document: {error}"))
+}
+
+/// The flag beats the environment, which beats what stdout is.
+fn colors(flag: When, terminal: bool) -> bool {
+    let is = |name: &str, value: &str| env::var(name).is_some_and(|set| set == value);
+    match flag {
+        When::Always => true,
+        When::Never => false,
+        When::Auto if env::var("CLICOLOR_FORCE").is_some_and(|set| set != "0") => true,
+        When::Auto if env::var("NO_COLOR").is_some() => false,
+        When::Auto => terminal && !is("CLICOLOR", "0") && !is("TERM", "dumb"),
+    }
 }

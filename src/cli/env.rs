@@ -3,7 +3,9 @@
 use std::ffi::OsString;
 
 use super::usage::refused;
-use super::{Format, Globals, value};
+use clap::ValueEnum;
+
+use super::{Format, Globals, TimeFormat, value};
 use crate::error::Error;
 
 /// Returns a variable, `None` if it is unset or empty.
@@ -38,6 +40,12 @@ impl Globals {
         if self.output.is_none() {
             self.output = read("QLESS_OUTPUT", |word| {
                 Format::of(word).ok_or("wants table, json, ndjson, jid or raw".into())
+            })?;
+        }
+        if self.time_format.is_none() {
+            self.time_format = read("QLESS_TIME_FORMAT", |word| {
+                TimeFormat::from_str(word, false)
+                    .map_err(|_| "is none of auto, relative, iso, unix".into())
             })?;
         }
         self.no_input |= var("QLESS_NO_INPUT").is_some();

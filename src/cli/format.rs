@@ -1,4 +1,4 @@
-//! The formats of `-o`.
+//! The formats of `-o`, and of what is in a table.
 
 use clap::ValueEnum;
 
@@ -42,4 +42,28 @@ impl Format {
     pub const fn is_json(self) -> bool {
         matches!(self, Format::Json | Format::Ndjson)
     }
+}
+
+/// When something is done: headers, colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum When {
+    /// On a terminal
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+/// How moments are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum TimeFormat {
+    /// Relative on a terminal, else RFC 3339
+    #[default]
+    Auto,
+    /// `4m ago`, `in 2h 5m`
+    Relative,
+    /// RFC 3339
+    Iso,
+    /// Seconds since the epoch
+    Unix,
 }

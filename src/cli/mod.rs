@@ -15,7 +15,7 @@ pub mod usage;
 pub mod value;
 pub mod when;
 
-pub use format::Format;
+pub use format::{Format, TimeFormat, When};
 
 /// Look at, steer and repair the queues of qless, a job queue on Redis
 #[derive(Debug, Parser)]
@@ -51,6 +51,24 @@ pub struct Globals {
     /// What stdout is: table, json, ndjson, jid or raw [QLESS_OUTPUT; default table]
     #[arg(short, long, global = true, value_name = "FORMAT")]
     pub output: Option<Format>,
+    /// Columns of a table, in order, with commas between
+    #[arg(long, global = true, value_name = "A,B", value_delimiter = ',')]
+    pub columns: Vec<String>,
+    /// Order of a table: the column to sort by
+    #[arg(long, global = true, value_name = "COL")]
+    pub sort: Option<String>,
+    /// Turn the order of a table around
+    #[arg(long, global = true)]
+    pub reverse: bool,
+    /// Whether a table has headers: auto (on a terminal), always or never
+    #[arg(long, global = true, value_name = "WHEN")]
+    pub headers: Option<When>,
+    /// How moments are written: auto, relative, iso or unix [QLESS_TIME_FORMAT]
+    #[arg(long, global = true, value_name = "F")]
+    pub time_format: Option<TimeFormat>,
+    /// Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]
+    #[arg(long, global = true, value_name = "WHEN")]
+    pub color: Option<When>,
     /// Answer yes to confirmations
     #[arg(short, long, global = true)]
     pub yes: bool,

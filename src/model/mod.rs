@@ -1,6 +1,15 @@
 //! Plain structs by noun. No Redis, no clock, no layout.
 
+pub mod config;
+pub mod failure;
+pub mod job;
+pub mod json;
 pub mod length;
+pub mod list;
 pub mod moment;
 pub mod name;
+pub mod queue;
+pub mod recur;
+pub mod tag;
 pub mod version;
+pub mod worker;

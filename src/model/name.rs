@@ -53,6 +53,12 @@ impl Name {
     }
 }
 
+impl AsRef<[u8]> for Name {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
 impl From<Vec<u8>> for Name {
     fn from(bytes: Vec<u8>) -> Name {
         Name(bytes)
@@ -183,4 +189,44 @@ pub fn dependencies<T: Named, S: Serializer>(value: &T, serializer: S) -> Result
 
 pub fn dependents<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
     field("dependents", value, serializer)
+}
+
+pub fn spawned_from<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    field("spawned_from", value, serializer)
+}
+
+pub fn message<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    field("message", value, serializer)
+}
+
+pub fn paused_reason<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    field("paused_reason", value, serializer)
+}
+
+pub fn queues<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    field("queues", value, serializer)
+}
+
+pub fn sample<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    field("sample", value, serializer)
+}
+
+pub fn key<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    field("key", value, serializer)
+}
+
+pub fn value<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    field("value", value, serializer)
+}
+
+pub fn jobs<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    field("jobs", value, serializer)
+}
+
+pub fn stalled<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    field("stalled", value, serializer)
+}
+
+pub fn missing<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    field("missing", value, serializer)
 }

@@ -1,0 +1,178 @@
+//! The options of the core: which there are, what they mean, and what is set.
+
+use serde::Serialize;
+
+use super::name::{self, Name};
+
+/// An option that is set, or that the core knows.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Item {
+    #[serde(flatten, serialize_with = "name::key")]
+    pub key: Name,
+    #[serde(flatten, serialize_with = "name::value")]
+    pub value: Name,
+    pub default: Option<&'static str>,
+    pub known: bool,
+    /// Whether the value was set, or is the default.
+    #[serde(skip)]
+    pub set: bool,
+}
+
+/// What an option's value must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Text,
+    /// Seconds, a fraction allowed.
+    Seconds,
+    /// A whole number.
+    Count,
+}
+
+/// An option that has a meaning.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Setting {
+    pub key: &'static str,
+    pub default: &'static str,
+    pub kind: Kind,
+    pub meaning: &'static str,
+    /// Whether the core reads it.
+    pub used: bool,
+}
+
+/// The options by name; [`FOR_A_QUEUE`] has those whose names begin with a queue's.
+pub const SETTINGS: [Setting; 9] = [
+    Setting {
+        key: "application",
+        default: "qless",
+        kind: Kind::Text,
+        meaning: "name shown by web interfaces",
+        used: false,
+    },
+    Setting {
+        key: "grace-period",
+        default: "10",
+        kind: Kind::Seconds,
+        meaning: "seconds a worker may still settle a job whose lock ran out",
+        used: true,
+    },
+    Setting {
+        key: "heartbeat",
+        default: "60",
+        kind: Kind::Seconds,
+        meaning: "seconds a lock lasts between heartbeats",
+        used: true,
+    },
+    Setting {
+        key: "histogram-history",
+        default: "7",
+        kind: Kind::Count,
+        meaning: "nothing reads it",
+        used: false,
+    },
+    Setting {
+        key: "jobs-history",
+        default: "604800",
+        kind: Kind::Seconds,
+        meaning: "seconds completed jobs are kept",
+        used: true,
+    },
+    Setting {
+        key: "jobs-history-count",
+        default: "50000",
+        kind: Kind::Count,
+        meaning: "most completed jobs kept",
+        used: true,
+    },
+    Setting {
+        key: "max-job-history",
+        default: "100",
+        kind: Kind::Count,
+        meaning: "most history entries kept of a job",
+        used: true,
+    },
+    Setting {
+        key: "max-worker-age",
+        default: "86400",
+        kind: Kind::Seconds,
+        meaning: "seconds after which a silent worker is forgotten",
+        used: true,
+    },
+    Setting {
+        key: "stats-history",
+        default: "30",
+        kind: Kind::Count,
+        meaning: "nothing reads it",
+        used: false,
+    },
+];
+
+/// The options of one queue: the end of their names, after the queue's and a hyphen.
+pub const FOR_A_QUEUE: [Setting; 2] = [
+    Setting {
+        key: "heartbeat",
+        default: "–",
+        kind: Kind::Seconds,
+        meaning: "the same for queue",
+        used: true,
+    },
+    Setting {
+        key: "max-concurrency",
+        default: "–",
+        kind: Kind::Count,
+        meaning: "most jobs running at once in",
+        used: true,
+    },
+];
+
+/// What is known of an option.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Known {
+    pub setting: &'static Setting,
+    /// The queue that it is for; `None` for an option of all queues.
+    pub queue: Option<Name>,
+}
+
+/// Returns what is known of an option of this name.
+pub fn known(key: &Name) -> Option<Known> {
+    if let Some(setting) = SETTINGS
+        .iter()
+        .find(|known| known.key.as_bytes() == key.as_bytes())
+    {
+        return Some(Known {
+            setting,
+            queue: None,
+        });
+    }
+    FOR_A_QUEUE.iter().find_map(|setting| {
+        let queue = key
+            .as_bytes()
+            .strip_suffix(setting.key.as_bytes())?
+            .strip_suffix(b"-")?;
+        let queue = (!queue.is_empty()).then(|| Name::from(queue))?;
+        Some(Known {
+            setting,
+            queue: Some(queue),
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_queue_has_options_of_its_own() {
+        let known = |key: &str| known(&Name::from(key));
+        assert_eq!(known("heartbeat").unwrap().queue, None);
+        assert_eq!(
+            known("big-mail-heartbeat").unwrap().queue,
+            Some(Name::from("big-mail"))
+        );
+        assert_eq!(
+            known("mail-max-concurrency").unwrap().setting.kind,
+            Kind::Count
+        );
+        assert_eq!(known("-heartbeat"), None);
+        assert_eq!(known("heart-beat"), None);
+    }
+}

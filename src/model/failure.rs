@@ -1,0 +1,21 @@
+//! A failure group: jobs that failed for the same reason.
+
+use serde::Serialize;
+
+use super::moment::Moment;
+use super::name::{self, Name};
+
+/// A group with its newest failure.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Group {
+    #[serde(flatten, serialize_with = "name::group")]
+    pub group: Name,
+    pub jobs: u64,
+    pub last: Option<Moment>,
+    /// The queues of its newest 200 jobs.
+    #[serde(flatten, serialize_with = "name::queues")]
+    pub queues: Vec<Name>,
+    /// The message of its newest failure.
+    #[serde(flatten, serialize_with = "name::sample")]
+    pub sample: Option<Name>,
+}

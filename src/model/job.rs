@@ -1,0 +1,338 @@
+//! A job as an operator sees it, and what belongs to it: state, failure, history, edges.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+use super::json::{Data, Json, Number};
+use super::moment::Moment;
+use super::name::{self, Name};
+
+/// Where a job is in its life; `stalled` is a running job whose lock ran out or was taken away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum State {
+    Running,
+    Stalled,
+    Waiting,
+    Scheduled,
+    Depends,
+    Failed,
+    Complete,
+}
+
+impl State {
+    /// All states, in the order in which lists show them.
+    pub const ALL: [State; 7] = [
+        State::Running,
+        State::Stalled,
+        State::Waiting,
+        State::Scheduled,
+        State::Depends,
+        State::Failed,
+        State::Complete,
+    ];
+
+    /// The states of jobs that are in a queue.
+    pub const QUEUED: [State; 5] = [
+        State::Running,
+        State::Stalled,
+        State::Waiting,
+        State::Scheduled,
+        State::Depends,
+    ];
+
+    pub const fn word(self) -> &'static str {
+        match self {
+            State::Running => "running",
+            State::Stalled => "stalled",
+            State::Waiting => "waiting",
+            State::Scheduled => "scheduled",
+            State::Depends => "depends",
+            State::Failed => "failed",
+            State::Complete => "complete",
+        }
+    }
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+impl FromStr for State {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<State, String> {
+        State::ALL
+            .into_iter()
+            .find(|state| state.word() == text)
+            .ok_or_else(|| {
+                let words = State::ALL.map(State::word).join(", ");
+                format!("a state is one of {words}")
+            })
+    }
+}
+
+impl Serialize for State {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.word())
+    }
+}
+
+/// A job. What the server does not hold, or holds unreadable, is absent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Job {
+    #[serde(flatten, serialize_with = "name::jid")]
+    pub jid: Name,
+    #[serde(flatten, serialize_with = "name::klass")]
+    pub klass: Option<Name>,
+    #[serde(flatten, serialize_with = "name::queue")]
+    pub queue: Option<Name>,
+    pub state: Option<State>,
+    pub state_stored: Option<Name>,
+    pub priority: Option<Number>,
+    pub retries: Option<Number>,
+    pub remaining: Option<Number>,
+    /// Who holds the lock, or held it when it was lost.
+    #[serde(flatten, serialize_with = "name::worker")]
+    pub worker: Option<Name>,
+    /// When the lock lapses, or did.
+    pub expires: Option<Moment>,
+    pub tracked: bool,
+    #[serde(flatten, serialize_with = "name::tags")]
+    pub tags: Vec<Name>,
+    #[serde(flatten)]
+    pub data: Data,
+    pub failure: Option<Failure>,
+    #[serde(flatten, serialize_with = "name::dependencies")]
+    pub dependencies: Vec<Name>,
+    #[serde(flatten, serialize_with = "name::dependents")]
+    pub dependents: Vec<Name>,
+    #[serde(flatten, serialize_with = "name::spawned_from")]
+    pub spawned_from: Option<Name>,
+    pub scheduled_for: Option<Moment>,
+    /// When its newest history entry was made.
+    pub since: Option<Moment>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub history: Option<Vec<Entry>>,
+    /// What a guarded call compares: the job as it was seen.
+    #[serde(skip)]
+    pub mark: Vec<u8>,
+    /// How many of its dependencies have failed, where that was looked up.
+    #[serde(skip)]
+    pub failed_dependencies: u64,
+    /// The jobs it waits for and those waiting for it, where they were looked up.
+    #[serde(skip)]
+    pub neighbours: Vec<Neighbour>,
+}
+
+/// Why and when a job failed last.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Failure {
+    #[serde(flatten, serialize_with = "name::group")]
+    pub group: Name,
+    #[serde(flatten, serialize_with = "name::message")]
+    pub message: Name,
+    #[serde(flatten, serialize_with = "name::worker")]
+    pub worker: Option<Name>,
+    pub when: Option<Moment>,
+}
+
+impl Failure {
+    /// Reads the stored field; a job that never failed, or was completed since, has none.
+    pub fn read(bytes: &[u8]) -> Option<Failure> {
+        let members = Json::read(bytes)?.object()?;
+        if members.is_empty() {
+            return None;
+        }
+        let mut failure = Failure::default();
+        for (key, value) in members {
+            match key.as_bytes() {
+                b"group" => failure.group = value.text().unwrap_or_default(),
+                b"message" => failure.message = value.text().unwrap_or_default(),
+                b"worker" => failure.worker = value.text().filter(|worker| !worker.is_empty()),
+                b"when" => failure.when = value.number().and_then(Moment::from_seconds),
+                _ => {}
+            }
+        }
+        Some(failure)
+    }
+}
+
+/// One line of a job's history: what happened, when, and what was noted with it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    pub what: Name,
+    pub when: Option<Moment>,
+    /// Further members as stored; the queue of a `put` is called `queue` here.
+    pub note: Vec<(Name, Json)>,
+}
+
+impl Entry {
+    /// Reads a stored entry, `[when, what]` or `[when, what, {…}]`.
+    pub fn read(bytes: &[u8]) -> Option<Entry> {
+        let mut parts = Json::read(bytes)?.array()?.into_iter();
+        let when = parts.next()?.number().and_then(Moment::from_seconds);
+        let what = parts.next()?.text()?;
+        let mut note = parts
+            .next()
+            .and_then(|note| note.object())
+            .unwrap_or_default();
+        note.retain(|(key, _)| !matches!(key.as_bytes(), b"when" | b"what"));
+        if what.as_bytes() == b"put" {
+            for (key, _) in note.iter_mut().filter(|(key, _)| key.as_bytes() == b"q") {
+                *key = Name::from("queue");
+            }
+        }
+        Some(Entry { what, when, note })
+    }
+
+    /// Returns a noted text, such as the worker of `popped`.
+    pub fn text(&self, key: &str) -> Option<Name> {
+        let (_, value) = self
+            .note
+            .iter()
+            .find(|(name, _)| name.as_bytes() == key.as_bytes())?;
+        value.text()
+    }
+}
+
+impl Serialize for Entry {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_map(None)?;
+        fields.serialize_entry("what", &self.what)?;
+        fields.serialize_entry("when", &self.when)?;
+        for (key, value) in &self.note {
+            fields.serialize_entry(key, value)?;
+        }
+        fields.end()
+    }
+}
+
+/// How many jobs are in each state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    pub waiting: u64,
+    pub running: u64,
+    pub stalled: u64,
+    pub scheduled: u64,
+    pub depends: u64,
+    pub complete: u64,
+    pub failed: u64,
+}
+
+impl Counts {
+    pub fn of(&mut self, state: State) -> &mut u64 {
+        match state {
+            State::Running => &mut self.running,
+            State::Stalled => &mut self.stalled,
+            State::Waiting => &mut self.waiting,
+            State::Scheduled => &mut self.scheduled,
+            State::Depends => &mut self.depends,
+            State::Failed => &mut self.failed,
+            State::Complete => &mut self.complete,
+        }
+    }
+}
+
+/// A job's neighbours, both ways.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Dependencies {
+    #[serde(flatten, serialize_with = "name::jid")]
+    pub jid: Name,
+    #[serde(flatten, serialize_with = "name::klass")]
+    pub klass: Option<Name>,
+    #[serde(flatten, serialize_with = "name::queue")]
+    pub queue: Option<Name>,
+    pub dependencies: Vec<Neighbour>,
+    pub dependents: Vec<Neighbour>,
+}
+
+/// A job at the other end of an edge.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Neighbour {
+    #[serde(flatten, serialize_with = "name::jid")]
+    pub jid: Name,
+    #[serde(flatten, serialize_with = "name::klass")]
+    pub klass: Option<Name>,
+    #[serde(flatten, serialize_with = "name::queue")]
+    pub queue: Option<Name>,
+    /// Absent for a job that no longer exists.
+    pub state: Option<State>,
+    #[serde(skip)]
+    pub job: Option<Box<Job>>,
+}
+
+impl Neighbour {
+    pub fn new(jid: Name, job: Option<Job>) -> Neighbour {
+        let (klass, queue, state) = match &job {
+            Some(job) => (job.klass.clone(), job.queue.clone(), job.state),
+            None => (None, None, None),
+        };
+        Neighbour {
+            jid,
+            klass,
+            queue,
+            state,
+            job: job.map(Box::new),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(value: &impl Serialize) -> String {
+        serde_json::to_string(value).unwrap()
+    }
+
+    #[test]
+    fn entries_keep_what_others_noted() {
+        let entry = Entry::read(br#"[11,"cli",{"verb":"retry","n":9007199254740993}]"#).unwrap();
+        assert_eq!(
+            written(&entry),
+            r#"{"what":"cli","when":"1970-01-01T00:00:11.000Z","verb":"retry","n":9007199254740993}"#
+        );
+        let put = Entry::read(br#"[1,"put",{"q":"mail"}]"#).unwrap();
+        assert_eq!(put.text("queue"), Some(Name::from("mail")));
+        assert_eq!(Entry::read(br#"[1,"done"]"#).unwrap().note, []);
+        assert_eq!(Entry::read(b"nonsense"), None);
+    }
+
+    #[test]
+    fn a_failure_is_read_byte_for_byte() {
+        let text = b"{\"group\":\"g\xff\",\"message\":\"a\\nb\",\"when\":31.5,\"worker\":\"\"}";
+        let failure = Failure::read(text).unwrap();
+        assert_eq!(failure.group, Name::from(&b"g\xff"[..]));
+        assert_eq!(failure.message, Name::from("a\nb"));
+        assert_eq!(failure.worker, None);
+        assert_eq!(Failure::read(b"{}"), None);
+    }
+
+    #[test]
+    fn a_job_is_written_as_the_contract_says() {
+        let job = Job {
+            jid: Name::from("j"),
+            queue: Some(Name::from(&b"q\xff"[..])),
+            state: Some(State::Waiting),
+            state_stored: Some(Name::from("waiting")),
+            priority: Some(Number(10.0)),
+            data: Data::from(b"[]".to_vec()),
+            ..Job::default()
+        };
+        assert_eq!(
+            written(&job),
+            concat!(
+                r#"{"jid":"j","klass":null,"queue":"q\\xff","queue_bytes":"cf8=","#,
+                r#""state":"waiting","state_stored":"waiting","priority":10,"retries":null,"#,
+                r#""remaining":null,"worker":null,"expires":null,"tracked":false,"tags":[],"#,
+                r#""data":[],"failure":null,"dependencies":[],"dependents":[],"#,
+                r#""spawned_from":null,"scheduled_for":null,"since":null}"#
+            )
+        );
+    }
+}

@@ -1,0 +1,68 @@
+//! The documents that are lists: how many match, from where, and the items.
+
+use serde::Serialize;
+
+use super::job::Job;
+use super::name::{self, Name};
+use super::recur::Recurring;
+
+/// Items of one kind.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct List<T> {
+    /// How many match, where the index knows it.
+    pub total: Option<u64>,
+    pub offset: u64,
+    pub items: Vec<T>,
+}
+
+impl<T> List<T> {
+    /// A list that is whole.
+    pub fn whole(items: Vec<T>) -> List<T> {
+        List {
+            total: Some(items.len() as u64),
+            offset: 0,
+            items,
+        }
+    }
+}
+
+impl<T> Default for List<T> {
+    fn default() -> List<T> {
+        List::whole(Vec::new())
+    }
+}
+
+/// Jobs, and the jids asked for that no job has.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Jobs {
+    #[serde(flatten)]
+    pub list: List<Job>,
+    #[serde(flatten, serialize_with = "name::missing")]
+    pub missing: Vec<Name>,
+}
+
+/// Jobs and templates, told in full.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Details {
+    #[serde(flatten)]
+    pub list: List<Detail>,
+    #[serde(flatten, serialize_with = "name::missing")]
+    pub missing: Vec<Name>,
+}
+
+/// What a jid can be of.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Detail {
+    Job(Box<Job>),
+    Recurring(Box<Recurring>),
+}
+
+impl Detail {
+    pub fn jid(&self) -> &Name {
+        match self {
+            Detail::Job(job) => &job.jid,
+            Detail::Recurring(recurring) => &recurring.jid,
+        }
+    }
+}

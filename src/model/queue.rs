@@ -1,0 +1,72 @@
+//! A queue: how many jobs it holds in which state, whether it moves, and what it did in a day.
+
+use serde::{Serialize, Serializer};
+
+use super::json::Number;
+use super::moment::Moment;
+use super::name::{self, Name};
+
+/// A queue's counts at one moment.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Queue {
+    #[serde(flatten, serialize_with = "name::name")]
+    pub name: Name,
+    pub waiting: u64,
+    pub running: u64,
+    pub stalled: u64,
+    pub scheduled: u64,
+    pub depends: u64,
+    pub recurring: u64,
+    pub paused: bool,
+    pub paused_since: Option<Moment>,
+    pub paused_until: Option<Moment>,
+    #[serde(flatten, serialize_with = "name::paused_reason")]
+    pub paused_reason: Option<Name>,
+    /// How long the next job to pop has been waiting.
+    pub head_wait_s: Option<Seconds>,
+    /// Whether it is in the list of queues.
+    #[serde(skip)]
+    pub known: bool,
+}
+
+impl Queue {
+    /// Returns whether there is a trace of it.
+    pub fn exists(&self) -> bool {
+        self.known
+            || self.paused
+            || self.waiting + self.running + self.stalled + self.scheduled > 0
+            || self.depends + self.recurring > 0
+    }
+}
+
+/// A duration in a document: seconds, milliseconds kept.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Seconds(pub f64);
+
+impl Serialize for Seconds {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Number((self.0 * 1000.0).round() / 1000.0).serialize(serializer)
+    }
+}
+
+/// What happened in a queue on one day.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Stats {
+    #[serde(flatten, serialize_with = "name::queue")]
+    pub queue: Name,
+    pub day: String,
+    pub completed: u64,
+    pub failures: u64,
+    pub failed: u64,
+    pub retries: u64,
+    pub wait: Spread,
+    pub run: Spread,
+}
+
+/// How long something took, over many jobs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Spread {
+    pub count: u64,
+    pub mean_s: Option<Number>,
+    pub std_s: Option<Number>,
+}

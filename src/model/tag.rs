@@ -1,0 +1,12 @@
+//! A tag and how many jobs carry it.
+
+use serde::Serialize;
+
+use super::name::{self, Name};
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Tag {
+    #[serde(flatten, serialize_with = "name::tag")]
+    pub tag: Name,
+    pub jobs: u64,
+}

@@ -1,0 +1,32 @@
+//! A worker: who has been popping lately, and what it holds.
+
+use serde::Serialize;
+
+use super::job::Job;
+use super::moment::Moment;
+use super::name::{self, Name};
+
+/// A worker's counts at one moment.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Worker {
+    #[serde(flatten, serialize_with = "name::name")]
+    pub name: Name,
+    pub running: u64,
+    pub stalled: u64,
+    pub last_seen: Option<Moment>,
+}
+
+/// A worker's jobs: those it runs, and those whose locks ran out.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Holder {
+    #[serde(flatten, serialize_with = "name::name")]
+    pub name: Name,
+    pub last_seen: Option<Moment>,
+    #[serde(flatten, serialize_with = "name::jobs")]
+    pub jobs: Vec<Name>,
+    #[serde(flatten, serialize_with = "name::stalled")]
+    pub stalled: Vec<Name>,
+    /// All of them, the stalled ones first; what has gone meanwhile is left out.
+    #[serde(skip)]
+    pub details: Vec<Job>,
+}

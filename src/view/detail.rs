@@ -1,0 +1,88 @@
+//! One thing told at length: a name and its value on each line.
+
+use super::paint::{Ink, Marks};
+use super::table::NONE;
+use super::{Page, text};
+
+/// The lines of a detail view: in columns on a terminal, tab-separated in a pipe.
+pub struct Detail<'a> {
+    page: &'a Page,
+    lines: Vec<Line>,
+}
+
+struct Line {
+    name: &'static str,
+    value: String,
+    ink: Option<Ink>,
+    remark: String,
+}
+
+impl<'a> Detail<'a> {
+    pub fn new(page: &'a Page) -> Detail<'a> {
+        Detail {
+            page,
+            lines: Vec::new(),
+        }
+    }
+
+    /// Adds a value, cleaned here.
+    pub fn line(&mut self, name: &'static str, value: impl AsRef<[u8]>) {
+        self.remarked(name, value, None, String::new());
+    }
+
+    /// Adds a value that may be missing.
+    pub fn maybe(&mut self, name: &'static str, value: Option<impl AsRef<[u8]>>) {
+        match value {
+            Some(value) => self.line(name, value),
+            None => self.line(name, NONE),
+        }
+    }
+
+    /// Adds a value with a remark beside it, which must be clean.
+    pub fn remarked(
+        &mut self,
+        name: &'static str,
+        value: impl AsRef<[u8]>,
+        ink: Option<Ink>,
+        remark: String,
+    ) {
+        let value = text::clean(value.as_ref());
+        self.lines.push(Line {
+            name,
+            value,
+            ink,
+            remark,
+        });
+    }
+
+    /// Returns the text; remarks stand under each other.
+    pub fn draw(self) -> String {
+        let marks = Marks::new(self.page.color);
+        let names = self
+            .lines
+            .iter()
+            .map(|line| text::width(line.name))
+            .max()
+            .unwrap_or(0);
+        let remarked = self.lines.iter().filter(|line| !line.remark.is_empty());
+        let values = remarked
+            .map(|line| text::width(&line.value))
+            .max()
+            .unwrap_or(0);
+        let mut told = String::new();
+        for line in &self.lines {
+            let value = marks.put(&line.value, line.ink);
+            let gap = values.saturating_sub(text::width(&line.value)) + 4;
+            let line = match (self.page.terminal, line.remark.is_empty()) {
+                (true, true) => format!("{:names$}  {value}\n", line.name),
+                (true, false) => {
+                    format!("{:names$}  {value}{:gap$}{}\n", line.name, "", line.remark)
+                }
+                (false, true) => format!("{}\t{value}\n", line.name),
+                (false, false) => format!("{}\t{value}\t{}\n", line.name, line.remark),
+            };
+            told.push_str(&line);
+        }
+        marks.colour(told)
+    }
+}

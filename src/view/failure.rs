@@ -1,0 +1,44 @@
+//! Failure groups: a row each.
+
+use super::job::names;
+use super::list::Row;
+use super::table::{Cell, Column, Table};
+use super::{Page, Times, text};
+use crate::model::failure::Group;
+
+impl Row for Group {
+    const KIND: &'static str = "failed";
+
+    const COLUMNS: &'static [Column] = &[
+        Column::text("GROUP"),
+        Column::number("JOBS"),
+        Column::text("LAST"),
+        Column::text("QUEUES"),
+        Column::free("SAMPLE"),
+    ];
+
+    fn row(&self, page: &Page, table: &mut Table) {
+        let last = self.last.map(|last| {
+            let age = page.now.since(last);
+            match page.times {
+                Times::Relative if age >= 0.0 => {
+                    Cell::by(age, format!("{} ago", text::roughly(age)))
+                }
+                _ => Cell::by(age, page.when(last)),
+            }
+        });
+        table.row(vec![
+            Cell::text(&self.group),
+            Cell::count(self.jobs, page),
+            last.unwrap_or_else(Cell::missing),
+            match self.queues.is_empty() {
+                true => Cell::missing(),
+                false => Cell::text(names(&self.queues)),
+            },
+            match &self.sample {
+                Some(sample) => Cell::text(text::first_line(sample.as_bytes())),
+                None => Cell::missing(),
+            },
+        ]);
+    }
+}

@@ -1,0 +1,88 @@
+//! How lists are written besides their tables: items as lines, and their jids.
+
+use serde::Serialize;
+
+use super::table::{Column, Table};
+use super::{Lines, Page, View};
+use crate::model::job::Job;
+use crate::model::list::{Detail, Details, Jobs, List};
+use crate::model::name::Name;
+
+/// A model that is a row of a table.
+pub trait Row: Serialize {
+    /// The `kind` of the document that lists it.
+    const KIND: &'static str;
+
+    const COLUMNS: &'static [Column];
+
+    /// Adds its cells to the table.
+    fn row(&self, page: &Page, table: &mut Table);
+
+    /// Returns its jid, where it is a job.
+    fn jid(&self) -> Option<&Name> {
+        None
+    }
+}
+
+/// Returns the table of some rows.
+pub fn table<'a, T: Row + 'a>(rows: impl IntoIterator<Item = &'a T>, page: &Page) -> String {
+    let mut table = Table::new(T::COLUMNS);
+    for row in rows {
+        row.row(page, &mut table);
+    }
+    table.draw(page)
+}
+
+impl<T: Row> View for List<T> {
+    const KIND: &'static str = T::KIND;
+    const COLUMNS: &'static [Column] = T::COLUMNS;
+
+    fn text(&self, page: &Page) -> String {
+        table(&self.items, page)
+    }
+
+    fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {
+        self.items.iter().try_for_each(|item| lines.item(item))
+    }
+
+    fn jids(&self) -> Option<Vec<&Name>> {
+        self.items.iter().map(Row::jid).collect()
+    }
+}
+
+impl View for Jobs {
+    const KIND: &'static str = "jobs";
+    const COLUMNS: &'static [Column] = <Job as Row>::COLUMNS;
+
+    fn text(&self, page: &Page) -> String {
+        self.list.text(page)
+    }
+
+    fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {
+        self.list.lines(lines)
+    }
+
+    fn jids(&self) -> Option<Vec<&Name>> {
+        self.list.jids()
+    }
+}
+
+impl View for Details {
+    const KIND: &'static str = "jobs";
+
+    fn text(&self, page: &Page) -> String {
+        let told = self.list.items.iter().map(|detail| match detail {
+            Detail::Job(job) => job.text(page),
+            Detail::Recurring(recurring) => recurring.text(page),
+        });
+        told.collect::<Vec<String>>().join("\n")
+    }
+
+    fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {
+        self.list.items.iter().try_for_each(|item| lines.item(item))
+    }
+
+    fn jids(&self) -> Option<Vec<&Name>> {
+        Some(self.list.items.iter().map(Detail::jid).collect())
+    }
+}

@@ -1,0 +1,118 @@
+//! Recurring jobs: a row each, and one told in full.
+
+use super::detail::Detail;
+use super::job::{due_at, names};
+use super::list::Row;
+use super::table::{Cell, Column, NONE, Table};
+use super::{Page, View, text};
+use crate::model::json::Number;
+use crate::model::name::Name;
+use crate::model::recur::Recurring;
+
+impl Row for Recurring {
+    const KIND: &'static str = "recurring-jobs";
+
+    const COLUMNS: &'static [Column] = &[
+        Column::text("JID"),
+        Column::text("QUEUE"),
+        Column::text("KLASS"),
+        Column::text("EVERY"),
+        Column::text("NEXT"),
+        Column::number("SPAWNED"),
+        Column::number("BACKLOG"),
+        Column::number("PRI").on_request(),
+        Column::number("RETRIES").on_request(),
+        Column::text("TAGS").on_request(),
+        Column::free("DATA").on_request(),
+    ];
+
+    fn row(&self, page: &Page, table: &mut Table) {
+        let number = |number: Option<Number>| match number {
+            Some(number) => Cell::by(number.0, number.to_string()),
+            None => Cell::missing(),
+        };
+        table.row(vec![
+            Cell::text(&self.jid),
+            Cell::maybe(self.queue.as_ref()),
+            Cell::maybe(self.klass.as_ref()),
+            match self.every_s {
+                Some(every) => Cell::by(every.0, interval(every)),
+                None => Cell::missing(),
+            },
+            match self.next {
+                Some(next) => Cell::by(next.seconds(), due_at(next, page)),
+                None => Cell::missing(),
+            },
+            match self.count {
+                Some(count) => Cell::count(count.0 as u64, page),
+                None => Cell::missing(),
+            },
+            number(self.backlog),
+            number(self.priority),
+            number(self.retries),
+            match self.tags.is_empty() {
+                true => Cell::missing(),
+                false => Cell::text(names(&self.tags)),
+            },
+            Cell::text(self.data.as_bytes()),
+        ]);
+    }
+
+    fn jid(&self) -> Option<&Name> {
+        Some(&self.jid)
+    }
+}
+
+/// Returns an interval as people say it, where that loses nothing.
+fn interval(every: Number) -> String {
+    let spoken = text::duration(every.0);
+    let exact = every.0.fract() == 0.0
+        && crate::cli::value::duration(&spoken).is_ok_and(|read| read.as_secs_f64() == every.0);
+    if exact { spoken } else { format!("{every}s") }
+}
+
+impl View for Recurring {
+    const KIND: &'static str = "recurring";
+
+    fn text(&self, page: &Page) -> String {
+        let number =
+            |number: Option<Number>| number.map_or(NONE.to_owned(), |number| number.to_string());
+        let mut detail = Detail::new(page);
+        detail.line("jid", &self.jid);
+        detail.maybe("klass", self.klass.as_ref());
+        detail.maybe("queue", self.queue.as_ref());
+        detail.line("state", "recurring");
+        detail.line("every", self.every_s.map_or(NONE.to_owned(), interval));
+        detail.line(
+            "next",
+            self.next.map_or(NONE.to_owned(), |next| due_at(next, page)),
+        );
+        detail.line(
+            "spawned",
+            self.count
+                .map_or(NONE.to_owned(), |count| page.count(count.0 as u64)),
+        );
+        let all = self.backlog.is_some_and(|backlog| backlog.0 == 0.0);
+        let remark = if all {
+            "all missed runs are made up for"
+        } else {
+            ""
+        };
+        detail.remarked("backlog", number(self.backlog), None, remark.to_owned());
+        detail.remarked(
+            "priority",
+            number(self.priority),
+            None,
+            "higher runs first".to_owned(),
+        );
+        detail.line("retries", number(self.retries));
+        let tags = names(&self.tags);
+        detail.line("tags", if tags.is_empty() { NONE } else { &tags });
+        detail.line("data", self.data.as_bytes());
+        detail.draw()
+    }
+
+    fn jids(&self) -> Option<Vec<&Name>> {
+        Some(vec![&self.jid])
+    }
+}

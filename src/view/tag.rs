@@ -1,0 +1,16 @@
+//! Tags: a row each.
+
+use super::Page;
+use super::list::Row;
+use super::table::{Cell, Column, Table};
+use crate::model::tag::Tag;
+
+impl Row for Tag {
+    const KIND: &'static str = "tags";
+
+    const COLUMNS: &'static [Column] = &[Column::text("TAG"), Column::number("JOBS")];
+
+    fn row(&self, page: &Page, table: &mut Table) {
+        table.row(vec![Cell::text(&self.tag), Cell::count(self.jobs, page)]);
+    }
+}

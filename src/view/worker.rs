@@ -1,0 +1,45 @@
+//! Workers: a row each; one worker's jobs are rows as in `jobs`.
+
+use super::list::{self, Row};
+use super::paint::Ink;
+use super::table::{Cell, Column, Table};
+use super::{Page, View};
+use crate::model::job::Job;
+use crate::model::name::Name;
+use crate::model::worker::{Holder, Worker};
+
+impl Row for Worker {
+    const KIND: &'static str = "workers";
+
+    const COLUMNS: &'static [Column] = &[
+        Column::text("WORKER"),
+        Column::number("RUNNING"),
+        Column::number("STALLED"),
+        Column::text("LAST SEEN"),
+    ];
+
+    fn row(&self, page: &Page, table: &mut Table) {
+        table.row(vec![
+            Cell::text(&self.name),
+            Cell::count(self.running, page),
+            Cell::count(self.stalled, page).ink((self.stalled > 0).then_some(Ink::Yellow)),
+            match self.last_seen {
+                Some(seen) => Cell::by(page.now.since(seen), page.when(seen)),
+                None => Cell::missing(),
+            },
+        ]);
+    }
+}
+
+impl View for Holder {
+    const KIND: &'static str = "worker";
+    const COLUMNS: &'static [Column] = <Job as Row>::COLUMNS;
+
+    fn text(&self, page: &Page) -> String {
+        list::table(&self.details, page)
+    }
+
+    fn jids(&self) -> Option<Vec<&Name>> {
+        Some(self.stalled.iter().chain(&self.jobs).collect())
+    }
+}
