@@ -155,6 +155,12 @@ impl Error {
         Error::new(Kind::Conflict, message)
     }
 
+    /// A fault of ours: exit 1, and a request to report it.
+    pub fn internal(message: impl std::fmt::Display) -> Error {
+        Error::new(Kind::Internal, format!("internal: {message}"))
+            .hint("please report this with what `qless version` prints")
+    }
+
     /// Adds what to do next, ideally something to type.
     pub fn hint(mut self, hint: impl Into<String>) -> Error {
         self.hint = Some(hint.into());
@@ -191,6 +197,17 @@ impl Error {
 
     pub fn exit(&self) -> Exit {
         self.kind.exit()
+    }
+}
+
+/// Returns the words of the system, without its number: `no space left on device`.
+pub fn io_words(error: &std::io::Error) -> String {
+    let words = error.to_string();
+    let words = words.split(" (os error").next().unwrap_or_default();
+    let mut letters = words.chars();
+    match letters.next() {
+        Some(first) => first.to_lowercase().chain(letters).collect(),
+        None => String::new(),
     }
 }
 

@@ -15,6 +15,7 @@ pub mod exit;
 pub mod input;
 pub mod model;
 pub mod out;
+pub mod stop;
 pub mod view;
 
 use cli::Stop;
@@ -47,7 +48,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
 fn stopped(stop: Stop, args: &[OsString]) -> Exit {
     let mut out = Out::plain(cli::usage::format_of(args));
     match stop {
-        Stop::Answer(text) => match out.bytes(text.as_bytes()).and_then(|()| out.finish()) {
+        Stop::Answer(text) => match out.text(&text).and_then(|()| out.finish()) {
             Ok(()) => Exit::Ok,
             Err(error) => out.fail(&error),
         },

@@ -22,9 +22,8 @@ pub struct Args {
 
 pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     cx.out.accepts(&[Format::Raw])?;
-    let core = cx.core()?;
-    let now = core.now();
-    let length = core.length(now, &args.queue)?;
+    let now = cx.begin()?;
+    let length = cx.core()?.length(now, &args.queue)?;
     cx.out.show(&length)?;
     Ok(Exit::Ok)
 }

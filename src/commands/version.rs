@@ -16,9 +16,10 @@ pub struct Args {}
 
 pub fn run(_: Args, cx: &mut Cx) -> Result<Exit, Error> {
     cx.out.accepts(&[])?;
-    cx.out.show(&Version {
+    let version = Version {
         version: env!("CARGO_PKG_VERSION"),
         core: Script::new(cx.prefix()).sha().to_string(),
-    })?;
+    };
+    cx.out.show(&version)?;
     Ok(Exit::Ok)
 }

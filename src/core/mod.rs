@@ -7,7 +7,7 @@ pub mod reply;
 pub mod script;
 pub mod url;
 
-pub use call::Core;
+pub use call::{Call, Core, Value};
 
 use std::time::Duration;
 

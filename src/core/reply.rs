@@ -1,15 +1,11 @@
 //! Takes replies of the core apart.
 
 use super::call::Value;
-use crate::error::{Error, Kind};
+use crate::error::Error;
 use crate::model::name::Name;
 
 fn unexpected(wanted: &str) -> Error {
-    Error::new(
-        Kind::Internal,
-        format!("internal: the core answered something else than {wanted}"),
-    )
-    .hint("please report this with `qless version`")
+    Error::internal(format!("the core answered something else than {wanted}"))
 }
 
 /// A whole number, as integer or as text.

@@ -1,0 +1,276 @@
+//! stdin, stdout, stderr: width, colour, terminal or not, prompts, progress.
+//!
+//! stdout is the result; stderr is everything else. dialoguer and indicatif are named here and
+//! nowhere else.
+
+use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
+
+use dialoguer::console::Term;
+
+use crate::cli::{Format, Globals, TimeFormat, When, env};
+use crate::error::{Error, Kind, io_words};
+use crate::exit::Exit;
+use crate::model::moment::Moment;
+use crate::view::table::Choice;
+use crate::view::{Lines, Page, Times, View, json, text};
+
+mod ask;
+mod progress;
+mod trace;
+
+pub use ask::Consent;
+pub use progress::Progress;
+pub use trace::Trace;
+
+/// The streams of this process, and what may be written where.
+pub struct Out {
+    format: Format,
+    stdout: BufWriter<Stdout>,
+    /// What text for people is written on.
+    page: Page,
+    yes: bool,
+    no_input: bool,
+    quiet: bool,
+    verbose: u8,
+}
+
+impl Out {
+    /// Streams as the global flags want them.
+    pub fn new(globals: &Globals) -> Out {
+        let mut out = Out::plain(globals.output.unwrap_or_default());
+        out.yes = globals.yes;
+        out.no_input = globals.no_input;
+        out.quiet = globals.quiet;
+        out.verbose = globals.verbose;
+        let page = &mut out.page;
+        page.color = color(globals.color.unwrap_or_default(), page.terminal);
+        page.times = match globals.time_format.unwrap_or_default() {
+            TimeFormat::Relative => Times::Relative,
+            TimeFormat::Iso => Times::Iso,
+            TimeFormat::Unix => Times::Unix,
+            TimeFormat::Auto => page.times,
+        };
+        page.headers = match globals.headers.unwrap_or_default() {
+            When::Always => true,
+            When::Never => false,
+            When::Auto => page.terminal,
+        };
+        page.choice = Choice {
+            columns: globals.columns.clone(),
+            sort: globals.sort.clone(),
+            reverse: globals.reverse,
+        };
+        out
+    }
+
+    /// Streams for a command line that could not be read.
+    pub fn plain(format: Format) -> Out {
+        let terminal = io::stdout().is_terminal();
+        let times = match terminal {
+            true => Times::Relative,
+            false => Times::Iso,
+        };
+        Out {
+            format,
+            stdout: BufWriter::with_capacity(1 << 16, io::stdout()),
+            page: Page {
+                terminal,
+                width: if terminal { width() } else { 80 },
+                color: false,
+                now: Moment::from_micros(0),
+                times,
+                headers: terminal,
+                choice: Choice::default(),
+            },
+            yes: false,
+            no_input: false,
+            quiet: false,
+            verbose: 0,
+        }
+    }
+
+    /// Returns what was asked for with `-o`.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Whether stdout is a terminal.
+    pub fn terminal(&self) -> bool {
+        self.page.terminal
+    }
+
+    /// Sets the moment that ages are counted from: that of the command.
+    pub fn at(&mut self, now: Moment) {
+        self.page.now = now;
+    }
+
+    /// Whether `-v` was given.
+    pub fn verbose(&self) -> bool {
+        self.verbose > 0
+    }
+
+    /// Returns where the core tells its calls.
+    pub fn trace(&self) -> Trace {
+        Trace::new(self.verbose)
+    }
+
+    /// Refuses `-o jid` and `-o raw` unless they are among the formats that a command also knows.
+    pub fn accepts(&self, also: &[Format]) -> Result<(), Error> {
+        match self.format {
+            Format::Jid if !also.contains(&Format::Jid) => Err(Error::usage(
+                "`-o jid` is for commands whose result is jobs",
+            )),
+            Format::Raw if !also.contains(&Format::Raw) => Err(Error::usage(
+                "`-o raw` is for commands that are one call of the core",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses `--columns` and `--sort` that the tables of this view do not know. To be asked
+    /// before anything is changed.
+    pub fn shows<V: View>(&self) -> Result<(), Error> {
+        self.page.choice.check(V::COLUMNS)
+    }
+
+    /// Shows a result in the format that was asked for.
+    pub fn show<V: View>(&mut self, view: &V) -> Result<(), Error> {
+        let bytes = match self.format {
+            Format::Table | Format::Raw => view.text(&self.page).into_bytes(),
+            Format::Json => json::document(view).map_err(unwritable)?,
+            Format::Ndjson => {
+                let mut lines = Lines::default();
+                view.lines(&mut lines).map_err(unwritable)?;
+                lines.0
+            }
+            Format::Jid => {
+                let mut bytes = Vec::new();
+                for jid in view.jids().unwrap_or_default() {
+                    bytes.extend_from_slice(jid.as_bytes());
+                    bytes.push(b'\n');
+                }
+                return self.verbatim(&bytes);
+            }
+        };
+        self.write(&bytes)
+    }
+
+    /// Writes text of ours, or cleaned text, to stdout.
+    pub fn text(&mut self, text: &str) -> Result<(), Error> {
+        self.write(text.as_bytes())
+    }
+
+    /// Writes what others wrote to stdout, byte for byte; on a terminal it is cleaned.
+    pub fn verbatim(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        match self.page.terminal {
+            true => self.write(text::clean_lines(bytes).as_bytes()),
+            false => self.write(bytes),
+        }
+    }
+
+    /// Writes bytes to stdout as they are, whatever it is; only `--force-raw` asks for this.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.stdout.write_all(bytes).map_err(unwritten)
+    }
+
+    /// Hands on what was written so far; streams do so after each line.
+    pub fn finish(&mut self) -> Result<(), Error> {
+        self.stdout.flush().map_err(unwritten)
+    }
+
+    /// Returns what text for people is written on.
+    pub fn page(&self) -> &Page {
+        &self.page
+    }
+
+    /// Says in one line on stderr what was changed.
+    pub fn note(&mut self, line: &str) {
+        if !self.quiet {
+            self.say(&format!("{line}\n"));
+        }
+    }
+
+    /// The same, but only where people read stdout: there it says what a script does not need.
+    pub fn note_on_terminal(&mut self, line: &str) {
+        if self.page.terminal && self.format == Format::Table {
+            self.note(line);
+        }
+    }
+
+    /// Offers the next useful command, where people read it.
+    pub fn hint(&mut self, line: &str) {
+        if self.format == Format::Table && io::stderr().is_terminal() {
+            self.note(&format!("hint: {line}"));
+        }
+    }
+
+    /// Warns on stderr.
+    pub fn warn(&mut self, line: &str) {
+        self.note(&format!("warning: {line}"));
+    }
+
+    /// Writes text to stderr; nobody can be told if that fails.
+    pub fn say(&mut self, text: &str) {
+        _ = self.stdout.flush();
+        _ = io::stderr().write_all(text.as_bytes());
+    }
+
+    /// Tells an error on stderr and returns the code to exit with.
+    pub fn fail(&mut self, error: &Error) -> Exit {
+        if self.format.is_json() {
+            if let Ok(line) = json::line(error) {
+                _ = self.stdout.flush();
+                _ = io::stderr().write_all(&line);
+            }
+            return error.exit();
+        }
+        let mut told = format!("error: {}\n", text::clean(error.message().as_bytes()));
+        if let Some(hint) = error.hint_text() {
+            told.push_str(&format!("hint: {}\n", text::clean(hint.as_bytes())));
+        }
+        if let (true, Some(words)) = (self.verbose(), error.detail_text()) {
+            told.push_str(&format!("server: {}\n", text::clean(words.as_bytes())));
+        }
+        self.say(&told);
+        error.exit()
+    }
+}
+
+/// Returns the columns of the terminal.
+fn width() -> usize {
+    match Term::stdout().size_checked() {
+        Some((_, columns)) if columns > 0 => columns.into(),
+        _ => 80,
+    }
+}
+
+/// Whether to colour a stream. The flag beats the environment, which beats what the stream is.
+fn color(flag: When, terminal: bool) -> bool {
+    let is = |name: &str, value: &str| env::var(name).is_some_and(|set| set == value);
+    match flag {
+        When::Always => true,
+        When::Never => false,
+        When::Auto if env::var("CLICOLOR_FORCE").is_some_and(|set| set != "0") => true,
+        When::Auto if env::var("NO_COLOR").is_some() => false,
+        When::Auto => terminal && !is("CLICOLOR", "0") && !is("TERM", "dumb"),
+    }
+}
+
+/// Whether stderr is a terminal that somebody watches.
+fn watched() -> bool {
+    io::stderr().is_terminal() && env::var("CI").is_none()
+}
+
+/// A closed pipe ends the process by SIGPIPE's default action; anything else is told.
+fn unwritten(error: io::Error) -> Error {
+    if error.kind() == io::ErrorKind::BrokenPipe {
+        let pipe = signal_hook::consts::SIGPIPE;
+        _ = signal_hook::low_level::emulate_default_handler(pipe);
+    }
+    let words = io_words(&error);
+    Error::new(Kind::File, format!("cannot write to stdout: {words}"))
+}
+
+fn unwritable(error: serde_json::Error) -> Error {
+    Error::internal(format!("document: {error}"))
+}

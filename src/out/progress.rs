@@ -1,0 +1,71 @@
+//! The progress bar of bulk verbs: on a terminal's stderr, after half a second.
+
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::{Out, color, watched};
+use crate::cli::When;
+
+/// Counts what is done; shown only where somebody watches, and not for short work.
+pub struct Progress {
+    shown: bool,
+    color: bool,
+    started: Instant,
+    total: u64,
+    done: u64,
+    bar: Option<ProgressBar>,
+}
+
+impl Out {
+    /// Begins to count towards a total.
+    pub fn progress(&self, total: u64) -> Progress {
+        Progress {
+            shown: watched() && !self.quiet,
+            color: color(When::Auto, std::io::stderr().is_terminal()),
+            started: Instant::now(),
+            total,
+            done: 0,
+            bar: None,
+        }
+    }
+}
+
+impl Progress {
+    /// Counts some more as done.
+    pub fn add(&mut self, done: u64) {
+        self.done += done;
+        if !self.shown {
+            return;
+        }
+        if self.bar.is_none() && self.started.elapsed() > Duration::from_millis(500) {
+            self.bar = Some(self.draw());
+        }
+        if let Some(bar) = &self.bar {
+            bar.set_position(self.done);
+        }
+    }
+
+    /// Takes the bar off the screen.
+    pub fn finish(self) {
+        if let Some(bar) = self.bar {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn draw(&self) -> ProgressBar {
+        let bar = if self.color {
+            "{bar:27.green}"
+        } else {
+            "{bar:27}"
+        };
+        let template = format!(" {bar}  {{human_pos}}/{{human_len}}  {{per_sec}}  eta {{eta}}");
+        let style = ProgressStyle::with_template(&template)
+            .unwrap_or_else(|_| ProgressStyle::default_bar())
+            .progress_chars("█░");
+        ProgressBar::with_draw_target(Some(self.total), ProgressDrawTarget::stderr())
+            .with_style(style)
+            .with_elapsed(self.started.elapsed())
+    }
+}
