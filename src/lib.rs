@@ -5,6 +5,7 @@
 
 use std::ffi::OsString;
 
+pub mod bulk;
 pub mod cli;
 pub mod clock;
 pub mod commands;

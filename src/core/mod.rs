@@ -2,9 +2,14 @@
 
 pub mod call;
 pub mod connect;
+pub mod guard;
+pub mod hold;
+pub mod put;
 pub mod queue;
+pub mod refusal;
 pub mod reply;
 pub mod script;
+pub mod steer;
 pub mod url;
 
 pub use call::{Call, Core, Value};

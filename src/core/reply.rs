@@ -4,7 +4,7 @@ use super::call::Value;
 use crate::error::Error;
 use crate::model::name::Name;
 
-fn unexpected(wanted: &str) -> Error {
+pub(super) fn unexpected(wanted: &str) -> Error {
     Error::internal(format!("the core answered something else than {wanted}"))
 }
 

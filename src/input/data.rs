@@ -5,20 +5,19 @@ use std::ffi::{OsStr, OsString};
 use crate::error::Error;
 use crate::input::json::{self, Shape};
 use crate::input::source::Source;
+use crate::model::quote::quote;
 
 /// As much data as is taken where nothing else is said.
 pub const MOST: usize = 16 << 20;
 
-/// Reads data and checks that it is JSON; the bytes stay as they are.
+/// Reads data from an argument, `@FILE` or `-` and checks that it is JSON; the bytes stay as they
+/// are.
 pub fn read(source: &mut Source, given: &OsStr, most: usize) -> Result<(Vec<u8>, Shape), Error> {
     let text = source.read(given, "data", most)?;
     match json::check(&text.bytes) {
         Ok(shape) => Ok((text.bytes, shape)),
-        Err(fault) => Err(
-            Error::usage(format!("{} is not JSON: {fault}", text.what)).hint(
-                "quote it for the shell, or build it from pairs: `--arg user:=42 --arg lang=de`",
-            ),
-        ),
+        Err(fault) => Err(Error::usage(format!("{} is not JSON: {fault}", text.what))
+            .hint("quote it for the shell, or build it from pairs: `--arg user:=42`")),
     }
 }
 
@@ -38,7 +37,7 @@ pub fn build(pairs: &[OsString]) -> Result<Vec<u8>, Error> {
             .split_once('=')
             .ok_or_else(|| wrong("there is no `=`"))?;
         let (path, value) = match key.strip_suffix(':') {
-            None => (key, json::quote(value.as_bytes())),
+            None => (key, quote(value.as_bytes())),
             Some(path) => match json::check(value.as_bytes()) {
                 Ok(_) => (path, value.as_bytes().to_vec()),
                 Err(fault) => return Err(wrong(&format!("no JSON after `:=`, {fault}"))),
@@ -103,7 +102,7 @@ fn write(object: &[(String, Node)], into: &mut Vec<u8>) {
         if at > 0 {
             into.push(b',');
         }
-        into.extend(json::quote(key.as_bytes()));
+        into.extend(quote(key.as_bytes()));
         into.push(b':');
         match node {
             Node::Value(value) => into.extend(value),

@@ -36,13 +36,9 @@ pub fn read(source: &mut Source, given: &[Name]) -> Result<Told, Error> {
     let mut listed = false;
     for name in given {
         match name.as_bytes() {
-            b"-" | [b'@', ..] => {
+            arg @ (b"-" | [b'@', ..]) => {
                 listed = true;
-                let text = source.read(
-                    OsStr::from_bytes(name.as_bytes()),
-                    "job ids",
-                    usize::MAX - 1,
-                )?;
+                let text = source.read(OsStr::from_bytes(arg), "job ids", usize::MAX)?;
                 for (at, line) in text.bytes.split(|&byte| byte == b'\n').enumerate() {
                     jids.extend(read_line(line).map_err(|why| {
                         Error::usage(format!("{}, line {}: {why}", text.what, at + 1))
@@ -52,11 +48,16 @@ pub fn read(source: &mut Source, given: &[Name]) -> Result<Told, Error> {
             _ => jids.push(name.clone()),
         }
     }
+    Ok(once(jids, listed))
+}
+
+/// Drops repeats.
+fn once(mut jids: Vec<Name>, listed: bool) -> Told {
     let mut seen = HashSet::with_capacity(jids.len());
     jids.retain(|jid| seen.insert(jid.clone()));
     match jids.len() {
-        1 if !listed => Ok(Told::One(jids.swap_remove(0))),
-        _ => Ok(Told::Many(jids)),
+        1 if !listed => Told::One(jids.swap_remove(0)),
+        _ => Told::Many(jids),
     }
 }
 
@@ -99,16 +100,13 @@ mod tests {
 
     #[test]
     fn one_jid_on_the_command_line_is_one() {
-        let mut source = Source::default();
-        assert_eq!(read(&mut source, &["a".into()]), Ok(Told::One("a".into())));
-        assert_eq!(
-            read(&mut source, &["a".into(), "a".into()]),
-            Ok(Told::One("a".into()))
-        );
-        assert_eq!(
-            read(&mut source, &["b".into(), "a".into(), "b".into()]),
-            Ok(Told::Many(vec!["b".into(), "a".into()]))
-        );
+        let once =
+            |jids: &[&str], listed| once(jids.iter().map(|&jid| jid.into()).collect(), listed);
+        assert_eq!(once(&["a"], false), Told::One("a".into()));
+        assert_eq!(once(&["a", "a"], false), Told::One("a".into()));
+        assert_eq!(once(&["a"], true), Told::Many(vec!["a".into()]));
+        let many = Told::Many(vec!["b".into(), "a".into()]);
+        assert_eq!(once(&["b", "a", "b"], false), many);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What a command reads besides its arguments: standard input and files.
+//! What commands make of values that are typed, piped in or read from files: data and job ids.
 
 pub mod data;
 pub mod jids;

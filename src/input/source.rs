@@ -6,7 +6,7 @@ use std::io::{IsTerminal, Read};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
-use crate::error::{Error, Kind};
+use crate::error::{Error, Kind, io_words};
 use crate::view::text::clean;
 
 /// The inputs of one command; standard input can be read only once.
@@ -36,7 +36,7 @@ impl Source {
                 let path = PathBuf::from(std::ffi::OsString::from_vec(path.to_vec()));
                 let file = File::open(path).and_then(|file| limited(file, most));
                 let bytes = file.map_err(|fault| {
-                    Error::new(Kind::File, format!("cannot read {named}: {}", said(&fault)))
+                    Error::usage(format!("cannot read {named}: {}", io_words(&fault)))
                 })?;
                 Text { bytes, what: named }
             }
@@ -70,7 +70,7 @@ impl Source {
         limited(stdin.lock(), most).map_err(|fault| {
             Error::new(
                 Kind::File,
-                format!("cannot read {what} from stdin: {}", said(&fault)),
+                format!("cannot read {what} from stdin: {}", io_words(&fault)),
             )
         })
     }
@@ -82,15 +82,4 @@ fn limited(from: impl Read, most: usize) -> std::io::Result<Vec<u8>> {
     from.take((most as u64).saturating_add(1))
         .read_to_end(&mut bytes)?;
     Ok(bytes)
-}
-
-/// Returns the system's words without its number.
-fn said(fault: &std::io::Error) -> String {
-    let words = fault.to_string();
-    let words = words.split(" (os error").next().unwrap_or_default();
-    let mut letters = words.chars();
-    match letters.next() {
-        Some(first) => first.to_lowercase().chain(letters).collect(),
-        None => String::new(),
-    }
 }

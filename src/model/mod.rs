@@ -1,5 +1,6 @@
 //! Plain structs by noun. No Redis, no clock, no layout.
 
+pub mod bulk;
 pub mod config;
 pub mod failure;
 pub mod job;
@@ -9,7 +10,9 @@ pub mod list;
 pub mod moment;
 pub mod name;
 pub mod queue;
+pub mod quote;
 pub mod recur;
+pub mod seen;
 pub mod tag;
 pub mod version;
 pub mod worker;

@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::model::moment::Moment;
 use crate::model::name::Name;
 
+pub mod bulk;
 mod config;
 mod detail;
 mod failure;

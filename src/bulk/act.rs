@@ -1,0 +1,82 @@
+//! The loop: slices, progress, signals, and what is said at the end.
+
+use super::{Fate, Plan, Report, SLICE, code};
+use crate::core::Core;
+use crate::cx::Cx;
+use crate::error::{Error, Kind};
+use crate::exit::Exit;
+use crate::model::bulk::{Item, Result as Counted};
+use crate::model::moment::Moment;
+use crate::model::seen::Seen;
+use crate::stop::Stop;
+
+impl Plan {
+    /// Changes the jobs, slice by slice. `change` is
+    /// given now and answers with what became of each job of a slice,
+    /// and of those that went with one.
+    pub fn run(
+        self,
+        cx: &mut Cx,
+        mut change: impl FnMut(&mut Core, Moment, &[Seen]) -> Result<Vec<Fate>, Error>,
+    ) -> Result<Exit, Error> {
+        self.refusal()?;
+        let matched = self.refused.len() + self.jobs.len();
+        let mut report = Report::new(&cx.out, self.verb, self.one, self.dry_run, matched);
+        for fate in self.refused {
+            report.add(&mut cx.out, fate)?;
+        }
+        if self.dry_run {
+            for seen in &self.jobs {
+                let fate = Fate::from(Item::planned(&seen.jid)).seen(seen);
+                report.add(&mut cx.out, fate)?;
+            }
+            return report.end(&mut cx.out, 0, None);
+        }
+        let stop = Stop::listen();
+        let mut progress = cx.out.progress(self.jobs.len() as u64);
+        let mut left = self.jobs.len();
+        let mut broke = None;
+        for slice in self.jobs.chunks(SLICE) {
+            left -= slice.len();
+            let core = cx.core()?;
+            let now = core.now();
+            let fates = match change(core, now, slice) {
+                Ok(fates) => fates,
+                Err(error) if self.one => return Err(error),
+                Err(error) => {
+                    let fates = slice.iter().map(|seen| lost(seen, &error)).collect();
+                    broke = Some(error);
+                    fates
+                }
+            };
+            for fate in fates {
+                let refused = matches!(fate.item.result, Counted::Skipped | Counted::Failed);
+                if self.one && refused {
+                    return Err(fate.error(self.verb));
+                }
+                report.add(&mut cx.out, fate)?;
+            }
+            cx.out.finish()?;
+            progress.add(slice.len() as u64);
+            if broke.is_none() && left > 0 {
+                broke = stop.asked().map(|kind| interrupted(kind, matched, left));
+            }
+            if broke.is_some() {
+                break;
+            }
+        }
+        progress.finish();
+        report.end(&mut cx.out, left, broke)
+    }
+}
+
+/// Returns what became of a job whose call ended in an error.
+fn lost(seen: &Seen, error: &Error) -> Fate {
+    Fate::refused(&seen.jid, code(error), error.message()).seen(seen)
+}
+
+fn interrupted(kind: Kind, matched: usize, left: usize) -> Error {
+    let done = matched - left;
+    Error::new(kind, format!("interrupted after {done} of {matched}"))
+        .hint("run the same command again to go on")
+}

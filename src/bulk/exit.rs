@@ -1,0 +1,72 @@
+//! How a bulk action ends, as the shell sees it.
+
+use crate::error::Kind;
+use crate::exit::Exit;
+use crate::model::bulk::{Code, Result};
+
+/// What became of how many jobs, by code.
+pub type Codes = std::collections::BTreeMap<(Result, Code), usize>;
+
+/// Returns the kind of error that a code is where one job was named.
+pub const fn kind(code: Code) -> Kind {
+    match code {
+        Code::Gone | Code::MissingDependency => Kind::NotFound,
+        Code::Invalid | Code::Ok => Kind::Error,
+        Code::Server => Kind::Server,
+        Code::Unknown => Kind::Unknown,
+        Code::StateChanged
+        | Code::Complete
+        | Code::NotHolder
+        | Code::HasDependents
+        | Code::Cycle
+        | Code::Exists => Kind::Conflict,
+    }
+}
+
+/// Returns the exit code of an action that went through all its jobs.
+///
+/// | done | skipped             | failed             | exit              |
+/// |------|---------------------|--------------------|-------------------|
+/// | any  | any                 | none               | 0                 |
+/// | none | all of them `gone`  | none               | 4                 |
+/// | none | none                | all, for one code  | that of the code  |
+/// | else |                     | some               | 3                 |
+pub fn exit(codes: &Codes) -> Exit {
+    let mut entries = codes.keys();
+    match (entries.next(), entries.next()) {
+        (Some((Result::Skipped, Code::Gone)), None) => Exit::NotFound,
+        (Some((Result::Failed, code)), None) => kind(*code).exit(),
+        _ if codes.keys().any(|(result, _)| *result == Result::Failed) => Exit::Partial,
+        _ => Exit::Ok,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_holds() {
+        for (codes, wanted) in [
+            (&[][..], Exit::Ok),
+            (&[Code::Ok], Exit::Ok),
+            (&[Code::Ok, Code::Gone, Code::StateChanged], Exit::Ok),
+            (&[Code::StateChanged], Exit::Ok),
+            (&[Code::Gone], Exit::NotFound),
+            (&[Code::Gone, Code::Complete], Exit::Ok),
+            (&[Code::HasDependents], Exit::Conflict),
+            (&[Code::NotHolder], Exit::Conflict),
+            (&[Code::Unknown], Exit::Server),
+            (&[Code::Invalid], Exit::Error),
+            (&[Code::Ok, Code::HasDependents], Exit::Partial),
+            (&[Code::Gone, Code::HasDependents], Exit::Partial),
+            (&[Code::Invalid, Code::HasDependents], Exit::Partial),
+        ] {
+            let codes: Codes = codes
+                .iter()
+                .map(|code| ((code.result(), *code), 1))
+                .collect();
+            assert_eq!(exit(&codes), wanted, "{codes:?}");
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! What is told of a bulk action: each job as it happens, the sum at the end.
+
+use std::time::Instant;
+
+use super::exit::{self, Codes};
+use super::{Fate, Verb};
+use crate::cli::Format;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::model::bulk::{Bulk, Result as Counted, Row, Shows, Sum};
+use crate::out::Out;
+use crate::view::bulk::{Reasons, sentence, summary};
+use crate::view::json;
+
+/// Counts what became of the jobs and tells it.
+pub struct Report {
+    verb: &'static Verb,
+    one: bool,
+    /// Whether the document lists what was done, too.
+    all: bool,
+    started: Instant,
+    codes: Codes,
+    reasons: Reasons,
+    doc: Bulk,
+    told: String,
+}
+
+impl Report {
+    pub fn new(out: &Out, verb: &'static Verb, one: bool, dry_run: bool, matched: usize) -> Report {
+        Report {
+            verb,
+            one,
+            all: one || dry_run || out.verbose(),
+            started: Instant::now(),
+            codes: Codes::default(),
+            reasons: Reasons::default(),
+            doc: Bulk {
+                sum: Sum {
+                    action: verb.word,
+                    dry_run,
+                    matched,
+                    ..Sum::default()
+                },
+                items: Vec::new(),
+                shows: verb.shows,
+                rows: Vec::new(),
+            },
+            told: String::new(),
+        }
+    }
+
+    /// Counts one job and tells it, where each is told as it happens.
+    pub fn add(&mut self, out: &mut Out, fate: Fate) -> Result<(), Error> {
+        let Fate {
+            item,
+            cells,
+            raw,
+            along,
+            ..
+        } = fate;
+        let sum = &mut self.doc.sum;
+        match item.result {
+            Counted::Done => sum.done += 1,
+            Counted::Skipped => sum.skipped += 1,
+            Counted::Failed => sum.failed += 1,
+            Counted::Planned => {}
+        }
+        sum.matched += usize::from(along);
+        *self.codes.entry((item.result, item.code)).or_default() += 1;
+        let went = matches!(item.result, Counted::Done | Counted::Planned);
+        if !went {
+            self.reasons.add(&item);
+        }
+        if self.one && !along {
+            self.told = sentence(self.verb, &item);
+        }
+        match out.format() {
+            Format::Ndjson => out.write(&json::line(&item).map_err(Error::internal)?),
+            Format::Jid if went => out.verbatim(&[item.jid.as_bytes(), b"\n"].concat()),
+            Format::Raw if item.result == Counted::Done && !raw.is_empty() => {
+                out.verbatim(&[raw.as_slice(), b"\n"].concat())
+            }
+            Format::Json if self.all || !went => {
+                self.doc.items.push(item);
+                Ok(())
+            }
+            Format::Table => {
+                let shown = match self.verb.shows {
+                    Shows::Nothing => false,
+                    Shows::Jids => went,
+                    _ => item.result == Counted::Done,
+                };
+                if shown {
+                    let jid = item.jid;
+                    self.doc.rows.push(Row { jid, cells });
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Tells the sum and returns the exit code, or what broke the action off.
+    pub fn end(
+        mut self,
+        out: &mut Out,
+        remaining: usize,
+        broke: Option<Error>,
+    ) -> Result<Exit, Error> {
+        self.doc.sum.remaining = remaining;
+        self.doc.sum.elapsed_s = self.started.elapsed().as_secs_f64();
+        match out.format() {
+            Format::Json | Format::Table => out.show(&self.doc)?,
+            Format::Ndjson => {
+                let summary = serde_json::json!({ "summary": self.doc.sum });
+                out.write(&json::line(&summary).map_err(Error::internal)?)?;
+            }
+            Format::Jid | Format::Raw => {}
+        }
+        match self.one {
+            true if self.doc.sum.dry_run => out.note(&self.told),
+            true => out.note_on_terminal(&self.told),
+            false => {
+                let text = summary(self.verb, &self.doc.sum, &self.reasons, out.page());
+                out.note(text.trim_end());
+            }
+        }
+        match broke {
+            Some(error) => Err(error),
+            None => Ok(exit::exit(&self.codes)),
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Guarded writes: each job is changed only if it still is as it was seen.
+
+use super::call::Value;
+use super::{Core, reply};
+use crate::error::Error;
+use crate::model::bulk::Code;
+use crate::model::moment::Moment;
+use crate::model::name::Name;
+use crate::model::seen::Seen;
+
+/// What a guarded call did to one job.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    pub code: Code,
+    /// What else it says, by outcome (`core.md` 9.4).
+    pub detail: Vec<Option<Name>>,
+}
+
+impl Outcome {
+    /// Returns the names in the detail.
+    pub fn names(&self) -> impl Iterator<Item = &Name> {
+        self.detail.iter().flatten()
+    }
+
+    /// Returns one word of the detail.
+    pub fn word(&self, at: usize) -> Option<&Name> {
+        self.detail.get(at)?.as_ref()
+    }
+}
+
+/// How jobs are put back into a queue.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Requeue {
+    /// The stored states from which a job may be moved.
+    pub from: Vec<&'static str>,
+    /// Their own queue where nothing is said.
+    pub to: Option<Name>,
+    pub priority: Option<i64>,
+    /// Whether the tries left stay as they are.
+    pub keep: bool,
+    /// At once where nothing is said.
+    pub due: Option<Moment>,
+}
+
+/// What to do about jobs that wait for one that is cancelled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Dependents {
+    /// Do not cancel the job
+    #[default]
+    Refuse,
+    /// Cancel them, too, and all that wait for them
+    Cancel,
+    /// Let them no longer wait for it
+    Release,
+}
+
+impl Dependents {
+    pub const fn word(self) -> &'static str {
+        match self {
+            Dependents::Refuse => "refuse",
+            Dependents::Cancel => "cancel",
+            Dependents::Release => "release",
+        }
+    }
+}
+
+/// The most jobs that one call takes.
+pub const MOST: usize = 500;
+
+impl Core {
+    /// Looks at jobs; those that do not exist are `None`.
+    pub fn seen(&mut self, now: Moment, jids: &[Name]) -> Result<Vec<Option<Seen>>, Error> {
+        let mut seen = Vec::with_capacity(jids.len());
+        for jids in jids.chunks(MOST) {
+            let mut words: Vec<&[u8]> = vec![b"state,queue,worker,shown,since,mark"];
+            words.extend(jids.iter().map(Name::as_bytes));
+            let found = reply::list(self.call(now, "look.jobs", &words)?)?;
+            for (jid, job) in jids.iter().zip(found) {
+                seen.push(read(jid, job)?);
+            }
+        }
+        Ok(seen)
+    }
+
+    /// Puts jobs back into a queue: retry, promote and move.
+    pub fn requeue(
+        &mut self,
+        now: Moment,
+        how: &Requeue,
+        note: &str,
+        jobs: &[&Seen],
+    ) -> Result<Vec<Outcome>, Error> {
+        let mut options = serde_json::json!({ "from": how.from, "keep": how.keep });
+        if let Some(priority) = how.priority {
+            options["priority"] = priority.into();
+        }
+        let mut options = options.to_string().into_bytes();
+        if let Some(to) = &how.to {
+            options.pop();
+            options.extend(b",\"to\":");
+            options.extend(crate::model::quote::quote(to.as_bytes()));
+            options.push(b'}');
+        }
+        let due = how.due.map_or(String::new(), |due| due.to_string());
+        let mut words: Vec<&[u8]> = vec![&options, note.as_bytes()];
+        for job in jobs {
+            words.extend([job.jid.as_bytes(), &job.mark, due.as_bytes()]);
+        }
+        outcomes(self.call(now, "guard.requeue", &words)?)
+    }
+
+    /// Deletes jobs.
+    pub fn cancel(
+        &mut self,
+        now: Moment,
+        dependents: Dependents,
+        jobs: &[&Seen],
+    ) -> Result<Vec<Outcome>, Error> {
+        let mut words: Vec<&[u8]> = vec![dependents.word().as_bytes()];
+        for job in jobs {
+            words.extend([job.jid.as_bytes(), &job.mark]);
+        }
+        outcomes(self.call(now, "guard.cancel", &words)?)
+    }
+
+    /// Lets a job wait for further ones: for all of them, or for none.
+    pub fn depend(
+        &mut self,
+        now: Moment,
+        job: &Seen,
+        note: &str,
+        on: &[Name],
+    ) -> Result<Outcome, Error> {
+        let mut words: Vec<&[u8]> = vec![job.jid.as_bytes(), &job.mark, note.as_bytes()];
+        words.extend(on.iter().map(Name::as_bytes));
+        outcome(self.call(now, "guard.depends", &words)?)
+    }
+}
+
+/// Reads what was asked of one job.
+fn read(jid: &Name, job: Value) -> Result<Option<Seen>, Error> {
+    if matches!(job, Value::Nil) {
+        return Ok(None);
+    }
+    let mut seen = Seen {
+        jid: jid.clone(),
+        ..Seen::default()
+    };
+    for (field, value) in reply::pairs(job)? {
+        let Some(text) = reply::optional(value)? else {
+            continue;
+        };
+        let some = |text: Vec<u8>| (!text.is_empty()).then(|| Name::from(text));
+        match field.as_slice() {
+            b"state" => seen.stored = text.into(),
+            b"shown" => seen.state = text.into(),
+            b"queue" => seen.queue = some(text),
+            b"worker" => seen.worker = some(text),
+            b"since" => seen.since = Moment::read(&text),
+            b"mark" => seen.mark = text,
+            _ => {}
+        }
+    }
+    Ok(Some(seen))
+}
+
+/// Reads `[outcome, mark, detail …]` of each job.
+pub(super) fn outcomes(value: Value) -> Result<Vec<Outcome>, Error> {
+    reply::list(value)?.into_iter().map(outcome).collect()
+}
+
+pub(super) fn outcome(value: Value) -> Result<Outcome, Error> {
+    let mut words = reply::list(value)?.into_iter();
+    let code = match words.next() {
+        Some(word) => Code::read(&reply::bytes(word)?),
+        None => None,
+    };
+    let code = code.ok_or_else(|| reply::unexpected("an outcome"))?;
+    let detail = words
+        .skip(1)
+        .map(|word| Ok(reply::optional(word)?.map(Name::from)))
+        .collect::<Result<_, Error>>()?;
+    Ok(Outcome { code, detail })
+}

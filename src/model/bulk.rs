@@ -1,0 +1,235 @@
+//! What became of many jobs that one command changed: each outcome, and the sum.
+
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
+
+use super::name::{self, Name};
+
+/// What became of one job, as the core's guarded calls say it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Code {
+    Ok,
+    /// It is not as it was seen, or its state forbids it.
+    StateChanged,
+    /// There is no such job.
+    Gone,
+    Complete,
+    /// Another worker holds it.
+    NotHolder,
+    /// Other jobs wait for it.
+    HasDependents,
+    MissingDependency,
+    Cycle,
+    Exists,
+    Invalid,
+    /// The server refused the call.
+    Server,
+    /// The answer was lost.
+    Unknown,
+}
+
+impl Code {
+    /// All codes, for reading one.
+    const ALL: [Code; 12] = [
+        Code::Ok,
+        Code::StateChanged,
+        Code::Gone,
+        Code::Complete,
+        Code::NotHolder,
+        Code::HasDependents,
+        Code::MissingDependency,
+        Code::Cycle,
+        Code::Exists,
+        Code::Invalid,
+        Code::Server,
+        Code::Unknown,
+    ];
+
+    /// Returns the word in documents.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Code::Ok => "ok",
+            Code::StateChanged => "state_changed",
+            Code::Gone => "gone",
+            Code::Complete => "complete",
+            Code::NotHolder => "not_holder",
+            Code::HasDependents => "has_dependents",
+            Code::MissingDependency => "missing_dependency",
+            Code::Cycle => "cycle",
+            Code::Exists => "exists",
+            Code::Invalid => "invalid",
+            Code::Server => "server",
+            Code::Unknown => "unknown",
+        }
+    }
+
+    /// Reads the word of a guarded call; its `done` is `ok` here.
+    pub fn read(word: &[u8]) -> Option<Code> {
+        match word {
+            b"done" => Some(Code::Ok),
+            _ => Code::ALL
+                .into_iter()
+                .find(|code| code.word().as_bytes() == word),
+        }
+    }
+
+    /// Returns how such a job is counted: what changed meanwhile is no failure.
+    pub const fn result(self) -> Result {
+        match self {
+            Code::Ok => Result::Done,
+            Code::StateChanged | Code::Gone | Code::Complete => Result::Skipped,
+            _ => Result::Failed,
+        }
+    }
+}
+
+/// How a job is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Result {
+    Done,
+    Skipped,
+    Failed,
+    /// In a dry run: would be tried.
+    Planned,
+}
+
+impl Result {
+    pub const fn word(self) -> &'static str {
+        match self {
+            Result::Done => "done",
+            Result::Skipped => "skipped",
+            Result::Failed => "failed",
+            Result::Planned => "planned",
+        }
+    }
+}
+
+/// One job of a bulk action.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Item {
+    pub jid: Name,
+    pub result: Result,
+    pub code: Code,
+    /// Why, or what further there is to say.
+    pub detail: Option<String>,
+    pub queue: Option<Name>,
+    pub state_before: Option<Name>,
+    pub state_after: Option<Name>,
+}
+
+impl Item {
+    /// Returns the outcome of a job.
+    pub fn new(jid: &Name, code: Code) -> Item {
+        Item {
+            jid: jid.clone(),
+            result: code.result(),
+            code,
+            detail: None,
+            queue: None,
+            state_before: None,
+            state_after: None,
+        }
+    }
+
+    /// Returns a job that would be tried.
+    pub fn planned(jid: &Name) -> Item {
+        Item {
+            result: Result::Planned,
+            ..Item::new(jid, Code::Ok)
+        }
+    }
+
+    pub fn detail(mut self, detail: impl Into<String>) -> Item {
+        self.detail = Some(detail.into());
+        self
+    }
+}
+
+impl Serialize for Item {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Fields<'a> {
+            #[serde(flatten, serialize_with = "name::jid")]
+            jid: Name,
+            result: &'static str,
+            code: &'static str,
+            detail: &'a Option<String>,
+            #[serde(flatten, serialize_with = "name::queue")]
+            queue: Option<Name>,
+            state_before: &'a Option<Name>,
+            state_after: &'a Option<Name>,
+        }
+        Fields {
+            jid: self.jid.clone(),
+            result: self.result.word(),
+            code: self.code.word(),
+            detail: &self.detail,
+            queue: self.queue.clone(),
+            state_before: &self.state_before,
+            state_after: &self.state_after,
+        }
+        .serialize(serializer)
+    }
+}
+
+/// The sum of a bulk action.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sum {
+    pub action: &'static str,
+    pub dry_run: bool,
+    pub matched: usize,
+    pub done: usize,
+    pub skipped: usize,
+    pub failed: usize,
+    /// Not tried, because the action was interrupted or the server went away.
+    pub remaining: usize,
+    pub elapsed_s: f64,
+}
+
+impl Serialize for Sum {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut doc = serializer.serialize_struct("sum", 9)?;
+        doc.serialize_field("action", self.action)?;
+        doc.serialize_field("dry_run", &self.dry_run)?;
+        doc.serialize_field("context", &None::<&str>)?;
+        doc.serialize_field("matched", &self.matched)?;
+        doc.serialize_field("done", &self.done)?;
+        doc.serialize_field("skipped", &self.skipped)?;
+        doc.serialize_field("failed", &self.failed)?;
+        doc.serialize_field("remaining", &self.remaining)?;
+        doc.serialize_field("elapsed_s", &((self.elapsed_s * 1000.0).round() / 1000.0))?;
+        doc.end()
+    }
+}
+
+/// The document of a bulk action, and its table.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Bulk {
+    #[serde(flatten)]
+    pub sum: Sum,
+    pub items: Vec<Item>,
+    #[serde(skip)]
+    pub shows: Shows,
+    #[serde(skip)]
+    pub rows: Vec<Row>,
+}
+
+/// What a table shows of each job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shows {
+    Nothing,
+    Jids,
+    /// The old and the new priority.
+    Priorities,
+    /// All its tags.
+    Tags,
+    /// How many tries it has left.
+    Left,
+}
+
+/// A job in that table, with what is shown besides the jid.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    pub jid: Name,
+    pub cells: Vec<Name>,
+}

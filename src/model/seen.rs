@@ -1,0 +1,28 @@
+//! A job as a write saw it just before: what it needs to judge it, and the mark that guards it.
+
+use super::moment::Moment;
+use super::name::Name;
+
+/// What was seen of a job.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Seen {
+    pub jid: Name,
+    /// What a guarded call compares.
+    pub mark: Vec<u8>,
+    /// The stored state.
+    pub stored: Name,
+    /// The state an operator sees: `stalled` for a lock that ran out.
+    pub state: Name,
+    /// Absent for a job that is complete.
+    pub queue: Option<Name>,
+    /// Who holds it, or held it last.
+    pub worker: Option<Name>,
+    pub since: Option<Moment>,
+}
+
+impl Seen {
+    /// Returns whether the job is in this stored state.
+    pub fn is(&self, state: &str) -> bool {
+        self.stored.as_bytes() == state.as_bytes()
+    }
+}
