@@ -16,6 +16,7 @@ pub mod exit;
 pub mod input;
 pub mod model;
 pub mod out;
+pub mod select;
 pub mod stop;
 pub mod view;
 

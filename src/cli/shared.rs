@@ -2,10 +2,77 @@
 
 use clap::Args;
 
+use super::value;
+use crate::error::Error;
+use crate::model::job::State;
+use crate::model::name::Name;
+use crate::model::pattern::Pattern;
+
 /// On every command that writes.
 #[derive(Clone, Debug, Args)]
 pub struct DryRun {
     /// Show what would be done, change nothing
     #[arg(short = 'n', long)]
     pub dry_run: bool,
+}
+
+/// Which jobs are meant, where they are not named: different flags narrow, a repeated one widens
+/// (but `--tag`).
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Selector")]
+pub struct Selector {
+    /// Jobs of a queue, by name or glob
+    #[arg(long = "queue", value_name = "Q", value_parser = value::pattern())]
+    pub queues: Vec<Pattern>,
+    /// Jobs in a state: waiting, running, stalled, scheduled, depends, failed, complete
+    #[arg(long = "state", value_name = "S", value_delimiter = ',', value_parser = value::state())]
+    pub states: Vec<State>,
+    /// Failed jobs of a group, by name or glob
+    #[arg(long = "group", value_name = "G", value_parser = value::pattern())]
+    pub groups: Vec<Pattern>,
+    /// Jobs with a tag; repeated: with all of them
+    #[arg(long = "tag", value_name = "T", value_parser = value::name())]
+    pub tags: Vec<Name>,
+    /// The first N of them
+    #[arg(long, value_name = "N")]
+    pub limit: Option<u64>,
+    /// Without the first N of them
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    pub offset: u64,
+}
+
+impl Selector {
+    /// Returns whether nothing narrows the jobs down.
+    pub fn is_empty(&self) -> bool {
+        self.queues.is_empty()
+            && self.states.is_empty()
+            && self.groups.is_empty()
+            && self.tags.is_empty()
+    }
+}
+
+/// Jobs by name, or those that a selector means; one excludes the other.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Targets {
+    /// The jobs; `-` reads them from standard input, `@FILE` from a file
+    #[arg(value_name = "JID", value_parser = value::jids())]
+    pub jids: Vec<Name>,
+    #[command(flatten)]
+    pub selector: Selector,
+}
+
+impl Targets {
+    /// Refuses both ways at once, and neither.
+    pub fn check(&self) -> Result<(), Error> {
+        let Selector { limit, offset, .. } = &self.selector;
+        let selects = !self.selector.is_empty() || limit.is_some() || *offset > 0;
+        match (self.jids.is_empty(), selects) {
+            (false, true) => Err(Error::usage(
+                "jobs are either named or selected by flags, not both",
+            )),
+            (true, _) if self.selector.is_empty() => Err(Error::usage("no job is named")
+                .hint("name jobs, or select them by `--queue`, `--state`, `--group` or `--tag`")),
+            _ => Ok(()),
+        }
+    }
 }

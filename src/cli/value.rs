@@ -6,9 +6,11 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::time::Duration;
 
-use clap::builder::{OsStringValueParser, TypedValueParser};
+use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
 
+use crate::model::job::State;
 use crate::model::name::Name;
+use crate::model::pattern::Pattern;
 
 /// Doubles are exact up to here, and the core's numbers are doubles.
 pub const LARGEST: u64 = 1 << 53;
@@ -25,6 +27,17 @@ pub fn name() -> impl TypedValueParser<Value = Name> {
         true => Err("is empty"),
         false => Ok(Name::from(text.as_os_str())),
     })
+}
+
+/// A name, or a glob that names fit.
+pub fn pattern() -> impl TypedValueParser<Value = Pattern> {
+    name().map(Pattern::new)
+}
+
+/// A job's state.
+pub fn state() -> impl TypedValueParser<Value = State> {
+    let words = State::ALL.map(State::word);
+    PossibleValuesParser::new(words).try_map(|word| word.parse::<State>())
 }
 
 /// A name that may come to be by this call: not empty, not overlong, no control characters.

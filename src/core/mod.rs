@@ -1,16 +1,24 @@
 //! The only rooms that know Redis. They return models or errors and never print.
 
 pub mod call;
+pub mod config;
 pub mod connect;
+pub mod failure;
 pub mod guard;
 pub mod hold;
+pub mod index;
+pub mod job;
 pub mod put;
 pub mod queue;
+pub mod recur;
 pub mod refusal;
 pub mod reply;
 pub mod script;
 pub mod steer;
+pub mod tag;
+pub mod unknown;
 pub mod url;
+pub mod worker;
 
 pub use call::{Call, Core, Value};
 

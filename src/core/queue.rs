@@ -1,10 +1,15 @@
-//! Calls about queues.
+//! Looking at queues.
 
-use super::{Core, reply};
+use super::call::{Call, Value};
+use super::index::Index;
+use super::{Core, reply, unknown};
 use crate::error::Error;
+use crate::model::json::{Json, Number};
 use crate::model::length::Length;
 use crate::model::moment::Moment;
 use crate::model::name::Name;
+use crate::model::pattern::Pattern;
+use crate::model::queue::{Queue, Seconds, Spread, Stats};
 
 impl Core {
     /// Returns how many jobs a queue holds.
@@ -15,4 +20,148 @@ impl Core {
             length: reply::integer(value)?,
         })
     }
+
+    /// Returns queues as named, or all known ones by name.
+    pub fn queues(&mut self, now: Moment, names: &[Name]) -> Result<Vec<Queue>, Error> {
+        let words: Vec<&[u8]> = names.iter().map(Name::as_bytes).collect();
+        let answer = reply::list(self.call(now, "look.queues", &words)?)?;
+        let told = answer.into_iter().map(|told| read(now, told));
+        let mut queues: Vec<Queue> = told.collect::<Result<_, Error>>()?;
+        if names.is_empty() {
+            queues.sort_by(|one, other| one.name.cmp(&other.name));
+        }
+        Ok(queues)
+    }
+
+    /// Returns the queues that patterns mean: each plain name in its place, the matches of a glob by
+    /// name; all known ones where there is no pattern. A plain name that nothing has is an error.
+    pub fn queues_like(&mut self, now: Moment, patterns: &[Pattern]) -> Result<Vec<Queue>, Error> {
+        let plain: Vec<Name> = patterns
+            .iter()
+            .filter_map(|pattern| pattern.plain().cloned())
+            .collect();
+        let globs = plain.len() < patterns.len() || patterns.is_empty();
+        let known = if globs {
+            self.queues(now, &[])?
+        } else {
+            Vec::new()
+        };
+        if patterns.is_empty() {
+            return Ok(known);
+        }
+        let named = if plain.is_empty() {
+            Vec::new()
+        } else {
+            self.queues(now, &plain)?
+        };
+        if let Some(stranger) = named.iter().find(|queue| !queue.exists()) {
+            let known = self.members(now, &Index::Queues)?;
+            return Err(unknown::error("queue", &stranger.name, &known));
+        }
+        let mut meant: Vec<Queue> = Vec::new();
+        let mut named = named.into_iter();
+        for pattern in patterns {
+            let fitting = match pattern.plain() {
+                Some(_) => named.by_ref().take(1).collect(),
+                None => known
+                    .iter()
+                    .filter(|queue| pattern.matches(&queue.name))
+                    .cloned()
+                    .collect(),
+            };
+            let fitting: Vec<Queue> = fitting;
+            for queue in fitting {
+                if !meant.iter().any(|other| other.name == queue.name) {
+                    meant.push(queue);
+                }
+            }
+        }
+        Ok(meant)
+    }
+
+    /// Returns what happened in queues on the day of a moment; `day` is that day's name.
+    pub fn stats(
+        &mut self,
+        now: Moment,
+        queues: &[Name],
+        day: &str,
+        of: Moment,
+    ) -> Result<Vec<Stats>, Error> {
+        let of = of.to_string();
+        let calls: Vec<Call> = queues
+            .iter()
+            .map(|queue| Call::new("stats").arg(queue).arg(&of))
+            .collect();
+        let answers = self.calls(now, &calls);
+        queues
+            .iter()
+            .zip(answers)
+            .map(|(queue, answer)| {
+                let text = reply::bytes(answer?)?;
+                let mut stats = Stats {
+                    queue: queue.clone(),
+                    day: day.to_owned(),
+                    ..Stats::default()
+                };
+                let told = Json::read(&text)
+                    .and_then(|told| told.object())
+                    .unwrap_or_default();
+                for (field, value) in told {
+                    let count = value.number().map_or(0, |count| count as u64);
+                    match field.as_bytes() {
+                        b"retries" => stats.retries = count,
+                        b"failed" => stats.failed = count,
+                        b"failures" => stats.failures = count,
+                        b"wait" => stats.wait = spread(&value),
+                        b"run" => stats.run = spread(&value),
+                        _ => {}
+                    }
+                }
+                stats.completed = stats.run.count;
+                Ok(stats)
+            })
+            .collect()
+    }
+}
+
+fn spread(told: &Json) -> Spread {
+    let mut spread = Spread::default();
+    for (field, value) in told.object().unwrap_or_default() {
+        match field.as_bytes() {
+            b"count" => spread.count = value.number().map_or(0, |count| count as u64),
+            b"mean" => spread.mean_s = value.number().map(Number),
+            b"std" => spread.std_s = value.number().map(Number),
+            _ => {}
+        }
+    }
+    spread
+}
+
+fn read(now: Moment, told: Value) -> Result<Queue, Error> {
+    let mut queue = Queue::default();
+    for (field, value) in reply::pairs(told)? {
+        let Some(text) = reply::optional(value)? else {
+            continue;
+        };
+        match field.as_slice() {
+            b"name" => queue.name = Name::from(text),
+            b"known" => queue.known = text == b"1",
+            b"waiting" => queue.waiting = reply::count(&text),
+            b"running" => queue.running = reply::count(&text),
+            b"stalled" => queue.stalled = reply::count(&text),
+            b"scheduled" => queue.scheduled = reply::count(&text),
+            b"depends" => queue.depends = reply::count(&text),
+            b"recurring" => queue.recurring = reply::count(&text),
+            b"paused" => queue.paused = text == b"1",
+            b"since" => queue.paused_since = Moment::read(&text),
+            b"until" => queue.paused_until = Moment::read(&text),
+            b"reason" => queue.paused_reason = Some(Name::from(text)),
+            b"head" => {
+                let waited = Moment::read(&text).map(|since| now.since(since).max(0.0));
+                queue.head_wait_s = waited.map(Seconds);
+            }
+            _ => {}
+        }
+    }
+    Ok(queue)
 }

@@ -19,6 +19,14 @@ pub fn integer(value: Value) -> Result<i64, Error> {
     }
 }
 
+/// A count, in the text of a field; 0 where it is none.
+pub fn count(text: &[u8]) -> u64 {
+    let number: Option<f64> = std::str::from_utf8(text)
+        .ok()
+        .and_then(|text| text.parse().ok());
+    number.map_or(0, |number| number as u64)
+}
+
 /// A text.
 pub fn bytes(value: Value) -> Result<Vec<u8>, Error> {
     optional(value)?.ok_or_else(|| unexpected("a text"))

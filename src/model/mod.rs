@@ -9,6 +9,7 @@ pub mod length;
 pub mod list;
 pub mod moment;
 pub mod name;
+pub mod pattern;
 pub mod queue;
 pub mod quote;
 pub mod recur;

@@ -50,7 +50,7 @@ impl Serialize for Seconds {
 }
 
 /// What happened in a queue on one day.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Stats {
     #[serde(flatten, serialize_with = "name::queue")]
     pub queue: Name,

@@ -1,0 +1,202 @@
+//! The core's indexes: which jobs are in a set, and which names there are.
+
+use std::collections::HashSet;
+
+use super::call::{Call, Value};
+use super::{Core, reply};
+use crate::error::Error;
+use crate::model::moment::Moment;
+use crate::model::name::Name;
+
+/// The most members that one call answers.
+pub const MOST: u64 = 10_000;
+
+/// The fewest members that a slice of a walk asks for, so that slices can overlap.
+const LEAST: u64 = 100;
+
+/// How many calls go out together.
+const SLICE: usize = 200;
+
+/// A set of jids or of names, in its order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Index {
+    /// In the order in which they will be popped; those whose lock was taken away come first.
+    Waiting(Name),
+    /// Running and stalled, by expiry.
+    Locks(Name),
+    /// By due time.
+    Scheduled(Name),
+    /// Blocked longest first.
+    Depends(Name),
+    /// Templates of a queue, by next run.
+    Recurring(Name),
+    /// Oldest failure first.
+    Failed(Name),
+    /// Jobs of a worker, by expiry.
+    Worker(Name),
+    /// Tagged longest first.
+    Tag(Name),
+    /// Newest first.
+    Complete,
+    /// Tracked longest first.
+    Tracked,
+    Queues,
+    Workers,
+    /// By how often each was used.
+    Tags,
+    Groups,
+}
+
+impl Index {
+    fn words(&self) -> (&'static str, &[u8]) {
+        match self {
+            Index::Waiting(queue) => ("waiting", queue.as_bytes()),
+            Index::Locks(queue) => ("locks", queue.as_bytes()),
+            Index::Scheduled(queue) => ("scheduled", queue.as_bytes()),
+            Index::Depends(queue) => ("depends", queue.as_bytes()),
+            Index::Recurring(queue) => ("recurring", queue.as_bytes()),
+            Index::Failed(group) => ("failed", group.as_bytes()),
+            Index::Worker(worker) => ("worker", worker.as_bytes()),
+            Index::Tag(tag) => ("tag", tag.as_bytes()),
+            Index::Complete => ("complete", b""),
+            Index::Tracked => ("tracked", b""),
+            Index::Queues => ("queues", b""),
+            Index::Workers => ("workers", b""),
+            Index::Tags => ("tags", b""),
+            Index::Groups => ("groups", b""),
+        }
+    }
+}
+
+/// A part of an index.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Part {
+    /// How many members there are in all.
+    pub total: u64,
+    pub members: Vec<Name>,
+}
+
+impl Part {
+    fn read(answer: Value) -> Result<Part, Error> {
+        let mut answer = reply::list(answer)?.into_iter();
+        let total = answer.next().map_or(Ok(0), reply::integer)?;
+        let members = answer.map(|member| reply::bytes(member).map(Name::from));
+        Ok(Part {
+            total: total.max(0) as u64,
+            members: members.collect::<Result<_, Error>>()?,
+        })
+    }
+}
+
+impl Core {
+    /// Returns at most `count` members from `offset` on.
+    pub fn index(
+        &mut self,
+        now: Moment,
+        index: &Index,
+        offset: u64,
+        count: u64,
+    ) -> Result<Part, Error> {
+        let mut parts = self.parts(now, &[(index.clone(), offset)], count)?;
+        Ok(parts.pop().unwrap_or_default())
+    }
+
+    /// Returns a part of each index, at most `count` members from its own offset on.
+    pub fn parts(
+        &mut self,
+        now: Moment,
+        wanted: &[(Index, u64)],
+        count: u64,
+    ) -> Result<Vec<Part>, Error> {
+        let count = count.min(MOST).to_string();
+        let mut parts = Vec::with_capacity(wanted.len());
+        for slice in wanted.chunks(SLICE) {
+            let calls: Vec<Call> = slice
+                .iter()
+                .map(|(index, offset)| {
+                    let (kind, name) = index.words();
+                    Call::new("look.index")
+                        .arg(kind)
+                        .arg(name)
+                        .arg(offset.to_string())
+                        .arg(&count)
+                })
+                .collect();
+            for answer in self.calls(now, &calls) {
+                parts.push(Part::read(answer?)?);
+            }
+        }
+        Ok(parts)
+    }
+
+    /// Returns all members; those of a long index slice by slice.
+    pub fn members(&mut self, now: Moment, index: &Index) -> Result<Vec<Name>, Error> {
+        let mut walk = Walk::new(index.clone(), MOST);
+        let mut members = Vec::new();
+        while let Some(mut slice) = walk.next(self, now)? {
+            members.append(&mut slice);
+        }
+        Ok(members)
+    }
+}
+
+/// A way through an index, slice by slice.
+///
+/// An index moves while we look: what leaves it at the front makes all that follows move up. So
+/// each slice begins among the members that the one before has shown, and goes back until it meets
+/// one of them: nobody who was there all the time is missed, and nobody is told twice.
+#[derive(Debug)]
+pub struct Walk {
+    index: Index,
+    size: u64,
+    next: u64,
+    seen: HashSet<Name>,
+    /// How many members the index had when it was last asked.
+    pub total: Option<u64>,
+    done: bool,
+}
+
+impl Walk {
+    /// A walk in slices of at most `size` members.
+    pub fn new(index: Index, size: u64) -> Walk {
+        let size = size.clamp(LEAST, MOST);
+        Walk {
+            index,
+            size,
+            next: 0,
+            seen: HashSet::new(),
+            total: None,
+            done: false,
+        }
+    }
+
+    pub fn index(&self) -> &Index {
+        &self.index
+    }
+
+    /// Returns the next members; `None` at the end.
+    pub fn next(&mut self, core: &mut Core, now: Moment) -> Result<Option<Vec<Name>>, Error> {
+        if self.done {
+            return Ok(None);
+        }
+        let overlap = (self.size / 10).min(self.next);
+        let mut offset = self.next - overlap;
+        let part = loop {
+            let part = core.index(now, &self.index, offset, self.size)?;
+            let met = offset == 0 || part.members.iter().any(|member| self.seen.contains(member));
+            if met {
+                break part;
+            }
+            offset = offset.saturating_sub(self.size);
+        };
+        self.total = Some(part.total);
+        self.next = offset + part.members.len() as u64;
+        self.done = self.next >= part.total || part.members.is_empty();
+        if self.done && self.seen.is_empty() {
+            return Ok(Some(part.members));
+        }
+        let mut fresh = part.members;
+        fresh.retain(|member| self.seen.insert(member.clone()));
+        Ok(Some(fresh))
+    }
+}

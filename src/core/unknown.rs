@@ -1,0 +1,69 @@
+//! What to say of a name that nothing has.
+
+use super::Core;
+use super::index::Index;
+use crate::error::Error;
+use crate::model::moment::Moment;
+use crate::model::name::Name;
+use crate::view::text::clean;
+
+/// Returns the error, with the nearest of the names that there are.
+pub fn error(what: &str, name: &Name, known: &[Name]) -> Error {
+    let error = Error::not_found(format!("{what} `{}` does not exist", clean(name)));
+    match nearest(name, known) {
+        Some(near) => error.hint(format!("did you mean `{}`?", clean(near))),
+        None => error,
+    }
+}
+
+/// Refuses an index that is empty because nothing of that name exists.
+pub fn index(core: &mut Core, now: Moment, index: &Index) -> Result<(), Error> {
+    match index {
+        // A group is its list.
+        Index::Failed(group) => {
+            let known = core.members(now, &Index::Groups)?;
+            match known.contains(group) {
+                true => Ok(()),
+                false => Err(error("group", group, &known)),
+            }
+        }
+        Index::Waiting(queue)
+        | Index::Locks(queue)
+        | Index::Scheduled(queue)
+        | Index::Depends(queue) => {
+            let found = core.queues(now, std::slice::from_ref(queue))?;
+            match found.iter().any(|queue| queue.exists()) {
+                true => Ok(()),
+                false => Err(error("queue", queue, &core.members(now, &Index::Queues)?)),
+            }
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns the name most like another, if one is like it at all.
+fn nearest<'a>(name: &Name, known: &'a [Name]) -> Option<&'a Name> {
+    let name = clean(name).to_lowercase();
+    let like = |other: &Name| strsim::jaro_winkler(&name, &clean(other).to_lowercase());
+    let scored = known.iter().map(|other| (like(other), other));
+    let best = scored.max_by(|(one, _), (other, _)| one.total_cmp(other))?;
+    (best.0 > 0.8).then_some(best.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_finds_its_name_and_a_stranger_none() {
+        let known = ["emails", "images", "test"].map(Name::from);
+        let hint = |name: &str| {
+            error("queue", &Name::from(name), &known)
+                .hint_text()
+                .map(str::to_owned)
+        };
+        assert_eq!(hint("emials").as_deref(), Some("did you mean `emails`?"));
+        assert_eq!(hint("Test").as_deref(), Some("did you mean `test`?"));
+        assert_eq!(hint("zebra"), None);
+    }
+}

@@ -1,0 +1,444 @@
+//! Which jobs are meant: selectors, resolved by the cheapest index.
+//!
+//! A group's list is read first, else the set of a tag, else a queue's sets by state, else the
+//! completed jobs. What an index cannot tell is judged by the job itself. Nothing reads the whole
+//! keyspace, and no call tells more than a slice.
+
+use std::collections::{HashSet, VecDeque};
+
+use crate::cli::shared::Selector;
+use crate::core::Core;
+use crate::core::index::{Index, Walk};
+use crate::core::job::{MOST, Tell};
+use crate::core::unknown;
+use crate::error::Error;
+use crate::model::job::{Counts, Job, State};
+use crate::model::moment::Moment;
+use crate::model::name::Name;
+
+/// A set in which jobs are searched.
+#[derive(Debug)]
+struct Source {
+    index: Index,
+    /// Whether each of its members is meant, as far as the index knows.
+    exact: bool,
+    /// Whether what is meant stands first, so that the rest need not be read.
+    front: bool,
+    /// Whether somebody typed its name, so that nothing of that name is an error.
+    typed: bool,
+}
+
+impl Source {
+    fn new(index: Index, exact: bool) -> Source {
+        Source {
+            index,
+            exact,
+            front: false,
+            typed: false,
+        }
+    }
+}
+
+/// The jobs that a selector means, slice by slice, in the order in which lists show them.
+pub struct Selection<'a> {
+    now: Moment,
+    tell: Tell,
+    selector: &'a Selector,
+    states: Vec<State>,
+    sources: VecDeque<Source>,
+    walk: Option<(Source, Walk)>,
+    jids: VecDeque<Name>,
+    /// The jobs told so far; empty where no job can come twice.
+    told: Option<HashSet<Name>>,
+    skip: u64,
+    left: u64,
+    /// How many there are in the indexes that were begun, if they are exact.
+    total: Option<u64>,
+    matched: u64,
+    ended: bool,
+}
+
+/// Returns all jobs that are meant; of a job only what `tell` says is read.
+pub fn all(
+    core: &mut Core,
+    now: Moment,
+    selector: &Selector,
+    tell: Tell,
+) -> Result<Vec<Job>, Error> {
+    let mut selection = Selection::open(core, now, selector, tell)?;
+    let mut jobs = Vec::new();
+    while let Some(mut slice) = selection.next(core)? {
+        jobs.append(&mut slice);
+    }
+    Ok(jobs)
+}
+
+impl<'a> Selection<'a> {
+    /// Finds the indexes to read. A queue or group that is named plainly and unknown is an error.
+    pub fn open(
+        core: &mut Core,
+        now: Moment,
+        selector: &'a Selector,
+        tell: Tell,
+    ) -> Result<Selection<'a>, Error> {
+        let states = states(selector);
+        let sources = sources(core, now, selector, &states)?;
+        let told = (sources.len() > 1).then(HashSet::new);
+        Ok(Selection {
+            now,
+            tell,
+            selector,
+            states,
+            sources: sources.into(),
+            walk: None,
+            jids: VecDeque::new(),
+            told,
+            skip: selector.offset,
+            left: selector.limit.unwrap_or(u64::MAX),
+            total: Some(0),
+            matched: 0,
+            ended: false,
+        })
+    }
+
+    /// Returns the next jobs; `None` at the end. A slice may be empty.
+    pub fn next(&mut self, core: &mut Core) -> Result<Option<Vec<Job>>, Error> {
+        if self.left == 0 {
+            return Ok(None);
+        }
+        if !self.fill(core)? {
+            self.ended = true;
+            return Ok(None);
+        }
+        let Some((source, _)) = &self.walk else {
+            return Ok(None);
+        };
+        let (exact, front) = (source.exact, source.front);
+        let locks = matches!(source.index, Index::Locks(_));
+        // Where every member counts, those before the offset need not be looked at.
+        while exact && self.skip > 0 && self.jids.pop_front().is_some() {
+            self.skip -= 1;
+            self.matched += 1;
+        }
+        let mut size = MOST as u64;
+        if exact {
+            size = size.min(self.left);
+        }
+        let size = (size as usize).min(self.jids.len());
+        let slice: Vec<Name> = self.jids.drain(..size).collect();
+        let mut jobs: Vec<Job> = Vec::with_capacity(slice.len());
+        for job in core
+            .jobs(self.now, self.tell, &slice)?
+            .into_iter()
+            .flatten()
+        {
+            if self.means(&job) && self.first(&job) {
+                jobs.push(job);
+            }
+        }
+        if front && jobs.is_empty() {
+            self.walk = None;
+            self.jids.clear();
+        }
+        self.matched += jobs.len() as u64;
+        if locks {
+            jobs.sort_by_key(|job| job.state);
+        }
+        let skipped = self.skip.min(jobs.len() as u64);
+        self.skip -= skipped;
+        jobs.drain(..skipped as usize);
+        jobs.truncate(usize::try_from(self.left).unwrap_or(usize::MAX));
+        self.left -= jobs.len() as u64;
+        Ok(Some(jobs))
+    }
+
+    /// Returns how many jobs match, if that is known without reading on.
+    pub fn total(&mut self, core: &mut Core) -> Result<Option<u64>, Error> {
+        if self.ended {
+            return Ok(Some(self.matched));
+        }
+        let begun = match &self.walk {
+            Some((Source { exact: false, .. }, _)) => return Ok(None),
+            Some((_, walk)) => walk.total.unwrap_or(0),
+            None => 0,
+        };
+        if !self.sources.iter().all(|source| source.exact) {
+            return Ok(None);
+        }
+        let rest: Vec<(Index, u64)> = self
+            .sources
+            .drain(..)
+            .map(|source| (source.index, 0))
+            .collect();
+        let rest: u64 = core
+            .parts(self.now, &rest, 0)?
+            .iter()
+            .map(|part| part.total)
+            .sum();
+        Ok(self.total.map(|total| total + begun + rest))
+    }
+
+    /// Makes sure that there are jids to look at; returns whether there are any.
+    fn fill(&mut self, core: &mut Core) -> Result<bool, Error> {
+        loop {
+            if !self.jids.is_empty() {
+                return Ok(true);
+            }
+            if let Some((source, walk)) = &mut self.walk {
+                if let Some(members) = walk.next(core, self.now)? {
+                    self.jids.extend(members);
+                    continue;
+                }
+                self.total = match (source.exact, self.total, walk.total) {
+                    (true, Some(before), Some(total)) => Some(before + total),
+                    _ => None,
+                };
+                if source.typed && walk.total == Some(0) {
+                    unknown::index(core, self.now, &source.index)?;
+                }
+                self.walk = None;
+            }
+            let Some(source) = self.sources.pop_front() else {
+                return Ok(false);
+            };
+            let size = match &source {
+                Source { front: true, .. } => MOST as u64,
+                Source { exact: true, .. } => self.left.saturating_add(self.skip),
+                _ => self.left.saturating_add(self.skip).max(MOST as u64),
+            };
+            let walk = Walk::new(source.index.clone(), size);
+            self.walk = Some((source, walk));
+        }
+    }
+
+    fn means(&self, job: &Job) -> bool {
+        let nowhere = Name::default();
+        let queue = job.queue.as_ref().unwrap_or(&nowhere);
+        let group = job
+            .failure
+            .as_ref()
+            .map_or(&nowhere, |failure| &failure.group);
+        let Selector {
+            queues,
+            groups,
+            tags,
+            ..
+        } = self.selector;
+        job.state.is_some_and(|state| self.states.contains(&state))
+            && (queues.is_empty() || queues.iter().any(|pattern| pattern.matches(queue)))
+            && (groups.is_empty() || groups.iter().any(|pattern| pattern.matches(group)))
+            && tags.iter().all(|tag| job.tags.contains(tag))
+    }
+
+    /// Whether a job is met for the first time.
+    fn first(&mut self, job: &Job) -> bool {
+        self.told
+            .as_mut()
+            .is_none_or(|told| told.insert(job.jid.clone()))
+    }
+}
+
+/// Returns the states that are meant. A group means failed jobs; nothing at all means what is in
+/// the queues; a queue or a tag means jobs in any state.
+fn states(selector: &Selector) -> Vec<State> {
+    let mut states = match selector.states.as_slice() {
+        [] if selector.queues.is_empty()
+            && selector.tags.is_empty()
+            && selector.groups.is_empty() =>
+        {
+            State::QUEUED.to_vec()
+        }
+        [] => State::ALL.to_vec(),
+        states => states.to_vec(),
+    };
+    if !selector.groups.is_empty() {
+        states.retain(|state| *state == State::Failed);
+    }
+    states
+}
+
+/// Returns the sets to search, the cheapest that hold all that is meant.
+fn sources(
+    core: &mut Core,
+    now: Moment,
+    selector: &Selector,
+    states: &[State],
+) -> Result<Vec<Source>, Error> {
+    let Selector {
+        queues,
+        groups,
+        tags,
+        ..
+    } = selector;
+    if states.is_empty() {
+        return Ok(Vec::new());
+    }
+    if !groups.is_empty() {
+        return failed(core, now, selector);
+    }
+    if !tags.is_empty() {
+        let exact = queues.is_empty() && tags.len() == 1 && states.len() == State::ALL.len();
+        return Ok(vec![Source::new(smallest(core, now, tags)?, exact)]);
+    }
+    let mut sources = queued(core, now, selector, states)?;
+    if states.contains(&State::Failed) {
+        sources.append(&mut failed(core, now, selector)?);
+    }
+    // A complete job is in no queue.
+    let nowhere = Name::default();
+    let anywhere = queues.is_empty() || queues.iter().any(|pattern| pattern.matches(&nowhere));
+    if states.contains(&State::Complete) && anywhere {
+        sources.push(Source::new(Index::Complete, true));
+    }
+    Ok(sources)
+}
+
+/// Returns the lists of the groups that are meant; of all groups where none is named.
+fn failed(core: &mut Core, now: Moment, selector: &Selector) -> Result<Vec<Source>, Error> {
+    let Selector {
+        queues,
+        groups,
+        tags,
+        ..
+    } = selector;
+    let exact = queues.is_empty() && tags.is_empty();
+    let list = |group: Name| Source::new(Index::Failed(group), exact);
+    let plain: Vec<&Name> = groups
+        .iter()
+        .filter_map(|pattern| pattern.plain())
+        .collect();
+    if !groups.is_empty() && plain.len() == groups.len() {
+        let lists = plain.into_iter().map(|group| Source {
+            typed: true,
+            ..list(group.clone())
+        });
+        return Ok(lists.collect());
+    }
+    let known = core.members(now, &Index::Groups)?;
+    if let Some(stranger) = plain.into_iter().find(|group| !known.contains(group)) {
+        return Err(unknown::error("group", stranger, &known));
+    }
+    let fits = |group: &Name| groups.is_empty() || groups.iter().any(|glob| glob.matches(group));
+    Ok(known.into_iter().filter(fits).map(list).collect())
+}
+
+/// Returns the set of the tag that the fewest jobs carry.
+fn smallest(core: &mut Core, now: Moment, tags: &[Name]) -> Result<Index, Error> {
+    let mut sets: Vec<Index> = tags.iter().map(|tag| Index::Tag(tag.clone())).collect();
+    if sets.len() > 1 {
+        let wanted: Vec<(Index, u64)> = sets.iter().map(|set| (set.clone(), 0)).collect();
+        let parts = core.parts(now, &wanted, 0)?;
+        let least = (0..parts.len())
+            .min_by_key(|&at| parts[at].total)
+            .unwrap_or(0);
+        sets.swap(0, least);
+    }
+    Ok(sets.swap_remove(0))
+}
+
+/// Returns the sets of the queues that hold jobs in the states that are meant.
+fn queued(
+    core: &mut Core,
+    now: Moment,
+    selector: &Selector,
+    states: &[State],
+) -> Result<Vec<Source>, Error> {
+    use State::{Depends, Running, Scheduled, Stalled, Waiting};
+
+    let wants = |state: State| states.contains(&state);
+    // Jobs whose lock was taken away stand before all others that wait.
+    let front = wants(Stalled) && !wants(Waiting);
+    let sets = |queue: &Name| {
+        let set = |index: fn(Name) -> Index, exact| Source::new(index(queue.clone()), exact);
+        let mut sets = Vec::new();
+        if wants(Running) || wants(Stalled) {
+            sets.push(set(Index::Locks, wants(Running) && wants(Stalled)));
+        }
+        if wants(Waiting) || wants(Stalled) {
+            let exact = wants(Waiting) && wants(Stalled);
+            sets.push(Source {
+                front,
+                ..set(Index::Waiting, exact)
+            });
+        }
+        if wants(Scheduled) {
+            sets.push(set(Index::Scheduled, true));
+        }
+        if wants(Depends) {
+            sets.push(set(Index::Depends, true));
+        }
+        sets
+    };
+    if !State::QUEUED.into_iter().any(wants) {
+        return Ok(Vec::new());
+    }
+    if let [pattern] = selector.queues.as_slice()
+        && let Some(queue) = pattern.plain()
+        && let [_] = sets(queue).as_slice()
+    {
+        // One set: whether the queue is known is asked only if nothing is there.
+        let sets = sets(queue).into_iter();
+        return Ok(sets.map(|set| Source { typed: true, ..set }).collect());
+    }
+    let found = core.queues_like(now, &selector.queues)?;
+    let holding = found.iter().filter(|queue| {
+        queue.waiting + queue.running + queue.stalled + queue.scheduled + queue.depends > 0
+    });
+    Ok(holding.flat_map(|queue| sets(&queue.name)).collect())
+}
+
+/// Counts the jobs that are meant, by state.
+pub fn count(core: &mut Core, now: Moment, selector: &Selector) -> Result<Counts, Error> {
+    let mut counts = Counts::default();
+    let nothing = selector.is_empty();
+    let states = if nothing {
+        State::ALL.to_vec()
+    } else {
+        states(selector)
+    };
+    let simple = selector.tags.is_empty() && selector.groups.is_empty();
+    if simple && states.iter().any(|state| State::QUEUED.contains(state)) {
+        for queue in core.queues_like(now, &selector.queues)? {
+            counts.waiting += queue.waiting;
+            counts.running += queue.running;
+            counts.stalled += queue.stalled;
+            counts.scheduled += queue.scheduled;
+            counts.depends += queue.depends;
+        }
+    }
+    if simple && selector.queues.is_empty() {
+        if states.contains(&State::Failed) {
+            counts.failed = core.failed_counts(now)?.iter().map(|(_, jobs)| jobs).sum();
+        }
+        if states.contains(&State::Complete) {
+            counts.complete = core.index(now, &Index::Complete, 0, 0)?.total;
+        }
+    }
+    for state in State::ALL
+        .into_iter()
+        .filter(|state| !states.contains(state))
+    {
+        *counts.of(state) = 0;
+    }
+    // What no index counts is counted job by job.
+    let rest: Vec<State> = states
+        .into_iter()
+        .filter(|state| !simple || !selector.queues.is_empty() && !State::QUEUED.contains(state))
+        .collect();
+    if rest.is_empty() {
+        return Ok(counts);
+    }
+    let rest = Selector {
+        states: rest,
+        limit: None,
+        offset: 0,
+        ..selector.clone()
+    };
+    let mut selection = Selection::open(core, now, &rest, Tell::Mark)?;
+    while let Some(jobs) = selection.next(core)? {
+        for state in jobs.iter().filter_map(|job| job.state) {
+            *counts.of(state) += 1;
+        }
+    }
+    Ok(counts)
+}
