@@ -1,4 +1,5 @@
 --!df flags=allow-undeclared-keys
 -- The first lines of the script. Redis runs the whole text anew at every call, so nothing
--- is built here: `need` (shared rooms) and `command` (wire commands), which the join wraps
--- around the other files, build only what the call enters.
+-- is built here. The join wraps the files of room/ and command/ into one function: `need(name)`
+-- builds a shared room, `need(name, true)` a command of the wire. Nothing is kept: who wants a
+-- room more than once, as in a loop, asks before it.

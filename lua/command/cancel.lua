@@ -4,14 +4,18 @@
 -- if tracked.
 return function(argv)
   local call = redis.call
-  local jids, named = {}, {}
-  for i = 3, #argv do
-    jids[i - 2] = argv[i]
-    named[argv[i]] = true
+  local jids, count = {}, #argv - 2
+  for i = 1, count do jids[i] = argv[i + 2] end
+  local related
+  if count == 1 then
+    local key = Keys.job .. jids[1]
+    related = call('exists', key .. Keys.dependents, key .. Keys.dependencies) > 0
+  else
+    related = need('related')(jids, 1, count)
   end
-  local count = #jids
-  local related = need('job').related(jids, 1, count)
   if related then
+    local named = {}
+    for i = 1, count do named[jids[i]] = true end
     for i = 1, count do
       local jid = jids[i]
       local dependents = call('smembers', Keys.job .. jid .. Keys.dependents)

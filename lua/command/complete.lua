@@ -16,11 +16,11 @@ return function(argv, now, t)
     for i = 7, #argv, 2 do given[argv[i]] = argv[i + 1] end
     following = given.next
     if given.delay then
-      delay = need('arg').number(given.delay)
+      delay = need('number')(given.delay)
       if not delay then error('assertion failed!') end
     end
     if given.depends then
-      names = need('arg').names(given.depends)
+      names = need('names')(given.depends)
       if not names then error('Complete(): Arg "depends" not JSON: ' .. given.depends) end
     end
     if given.delay and not following then error('Complete(): "delay" cannot be used without a "next".') end
@@ -39,13 +39,9 @@ return function(argv, now, t)
   if job[3] ~= queue then
     error('Complete(): Job ' .. jid .. ' running in another queue: ' .. tostring(job[3]))
   end
-  local open = names and need('depend').open(jid, names)
+  local open = names and names[1] and need('open')(jid, names)
 
-  local History
-  if job[7] then
-    History = need('history')
-    History.migrate(jid, job[7])
-  end
+  if job[7] then need('migrate')(jid, job[7]) end
   local history, when = key .. Keys.history, math.floor(now)
   local config = call('hmget', Keys.config, 'max-job-history', 'jobs-history', 'jobs-history-count')
   local quoted, length = encode(queue), nil
@@ -54,11 +50,8 @@ return function(argv, now, t)
   else
     length = call('rpush', history, '[' .. when .. ',"done"]')
   end
-  local limit = tonumber(config[1] or 100)
-  if not limit or length > limit then
-    History = need('history')
-    History.trim(history, length, History.limit(config[1]))
-  end
+  local limit = tonumber(config[1] or 100) or 100
+  if length > limit then need('trim')(history, length, limit) end
   call('zrem', Keys.queue .. queue .. Keys.locks, jid)
   call('zrem', Keys.worker .. worker .. Keys.held, jid)
   local started = tonumber(job[6])
@@ -82,7 +75,7 @@ return function(argv, now, t)
     call('hmset', key, 'data', data, 'time', stamp, 'state', state, 'worker', '', 'failure', '{}', 'queue', following,
       'expires', '0', 'remaining', retries)
     if state == 'depends' then
-      need('depend').link(jid, open)
+      need('link')(jid, open)
       call('zadd', base .. Keys.depends, t, jid)
       if due then call('hset', key, 'scheduled', due) end
     elseif state == 'scheduled' then
@@ -101,7 +94,8 @@ return function(argv, now, t)
     'expires', '0', 'remaining', retries)
   if job[9] then call('hdel', key, 'scheduled') end
   call('zadd', Keys.completed, t, jid)
-  need('depend').release(now, t, jid)
-  need('completed').expire(now, config[2], config[3])
+  local dependents = call('smembers', key .. Keys.dependents)
+  if dependents[1] then need('release')(now, jid, dependents) end
+  need('forget_complete')(now, config[2], config[3])
   return 'complete'
 end

@@ -11,20 +11,18 @@ return function(argv, now, t)
   if job[1] ~= 'depends' then
     error('Depends(): Job ' .. jid .. ' not in the depends state: ' .. tostring(job[1]))
   end
-  local Depend = need('depend')
   if verb == 'on' then
-    local names = {}
-    for i = 5, #argv do names[i - 4] = argv[i] end
-    Depend.link(jid, Depend.open(jid, names))
+    need('link')(jid, need('open')(jid, need('words')(argv, 5)))
   elseif verb == 'off' then
+    local unlink = need('unlink')
     if argv[5] == 'all' then
       local names = call('smembers', key .. Keys.dependencies)
-      for i = 1, #names do Depend.unlink(jid, names[i]) end
+      for i = 1, #names do unlink(jid, names[i]) end
     else
-      for i = 5, #argv do Depend.unlink(jid, argv[i]) end
+      for i = 5, #argv do unlink(jid, argv[i]) end
     end
     if argv[5] and call('exists', key .. Keys.dependencies) == 0 then
-      Depend.free(now, t, jid, job[2] or '', job[3], job[4], true)
+      need('free')(now, jid, job[2] or '', job[3], job[4], true)
     end
   else
     error('Depends(): Argument "command" must be "on" or "off"')

@@ -18,21 +18,21 @@ return function(argv, now)
   if job[2] ~= worker then
     error('Fail(): Job ' .. jid .. ' running with another worker: ' .. tostring(job[2]))
   end
-  local Failure, History, when = need('failure'), need('history'), math.floor(now)
-  local quoted, by = cjson.encode(group), cjson.encode(worker)
-  if job[4] then History.migrate(jid, job[4]) end
-  History.append(jid, '[' .. when .. ',"failed",{"group":' .. quoted .. ',"worker":' .. by .. '}]')
-  call('publish', Keys.on_log, need('event').failed(jid, group, message, worker))
+  local when, g, w, m = math.floor(now), cjson.encode(group), cjson.encode(worker), cjson.encode(message)
+  if job[4] then need('migrate')(jid, job[4]) end
+  need('append')(jid, '[' .. when .. ',"failed",{"group":' .. g .. ',"worker":' .. w .. '}]')
+  call('publish', Keys.on_log, '{"message":' .. m .. ',"jid":' .. cjson.encode(jid) .. ',"group":' .. g ..
+    ',"event":"failed","worker":' .. w .. '}')
   if call('zscore', Keys.tracked, jid) then call('publish', Keys.on_failed, jid) end
   call('zrem', Keys.worker .. worker .. Keys.held, jid)
   call('zrem', Keys.queue .. queue .. Keys.locks, jid)
-  local failure = Failure.text(group, message, when, worker)
+  local failure = '{"group":' .. g .. ',"message":' .. m .. ',"when":' .. when .. ',"worker":' .. w .. '}'
   if data then
     call('hmset', key, 'state', 'failed', 'worker', '', 'expires', '', 'failure', failure, 'data', data)
   else
     call('hmset', key, 'state', 'failed', 'worker', '', 'expires', '', 'failure', failure)
   end
   if job[5] then call('hdel', key, 'grace') end
-  Failure.enter(now, jid, group, queue)
+  need('enter_failed')(now, jid, group, queue)
   return jid
 end

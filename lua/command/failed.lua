@@ -12,7 +12,6 @@ return function(argv)
       cjson.encode(call('lrange', key, start, start + limit - 1)) .. '}'
   end
   local groups, parts = call('smembers', Keys.failures), {}
-  table.sort(groups)
   for i = 1, #groups do
     parts[i] = cjson.encode(groups[i]) .. ':' .. call('llen', Keys.group .. groups[i])
   end

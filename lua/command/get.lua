@@ -3,11 +3,10 @@
 return function(argv)
   local jid = argv[3]
   if not jid then error('Job(): no jid provided') end
-  local Job = need('job')
-  local job = Job.read(jid)
+  local job = need('read')(jid)
   if not job[1] then return nil end
   local key = Keys.job .. jid
   -- One command tells that none of the three is there, as mostly.
   local some = redis.call('exists', Keys.tracked, key .. Keys.dependents, key .. Keys.dependencies) > 0
-  return Job.render(jid, job, some and redis.call('zscore', Keys.tracked, jid), some)
+  return need('render')(jid, job, some and redis.call('zscore', Keys.tracked, jid), some, '')
 end

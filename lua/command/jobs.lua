@@ -23,11 +23,10 @@ return function(argv, now, t)
   elseif state == 'recurring' then
     return call('zrangebyscore', base .. Keys.recur, 0, '+inf', 'LIMIT', from, most)
   elseif state == 'scheduled' then
-    local Arg = need('arg')
-    Arg.integer(from)
-    Arg.integer(from + most)
+    need('integer')(from)
+    need('integer')(from + most)
     local due = call('zrangebyscore', base .. Keys.scheduled, 0, t)
-    if due[1] then need('due').promote(now, queue, due) end
+    if due[1] then need('promote')(now, queue, due) end
     return call('zrange', base .. Keys.scheduled, from, from + most - 1)
   end
   error('Jobs(): Unknown type "' .. state .. '"')

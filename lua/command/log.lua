@@ -8,18 +8,17 @@ return function(argv, now)
   if data then
     local value = cjson.decode(data)
     if value == false then error("Log(): Argument 'data' not cjson: " .. data) end
-    if type(value) ~= 'table' or (next(value) == nil and string.find(data, '^%s*%[')) or value[1] ~= nil then
-      data = '{"data":' .. data .. '}'
-    end
+    if not string.find(data, '^%s*{') then data = '{"data":' .. data .. '}' end
     entry = entry .. ',' .. data .. ']'
-    -- What can't be written again would make every read of the job fail: refused with the words
-    -- of the encoder, as is what the two levels around it make too deep.
-    cjson.encode(cjson.decode(entry))
+    -- What can't be written again, or what the levels around it make too deep, would make every
+    -- read of the job fail: refused with the words of the encoder or decoder.
+    cjson.encode(value)
+    if #data > 1900 then cjson.decode(entry) end
   else
     entry = entry .. ']'
   end
   local job = redis.call('hmget', Keys.job .. jid, 'jid', 'state', 'history')
   if not job[1] and not job[2] then error('Log(): Job ' .. jid .. ' does not exist') end
-  if job[3] then need('history').migrate(jid, job[3]) end
-  need('history').append(jid, entry)
+  if job[3] then need('migrate')(jid, job[3]) end
+  need('append')(jid, entry)
 end

@@ -1,7 +1,5 @@
 -- multiget: jid ...
 -- Answers the jobs that exist, in the order asked, as a JSON array, `{}` if there are none.
 return function(argv)
-  local jids = {}
-  for i = 3, #argv do jids[i - 2] = argv[i] end
-  return need('job').render_existing(jids)
+  return need('render_existing')(need('words')(argv, 3))
 end

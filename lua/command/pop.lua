@@ -2,42 +2,22 @@
 -- Hands out jobs: first those whose lock ran out, then those that wait, best first.
 -- Answers them as a JSON array, `{}` if there are none. Events: `popped` per tracked job, and
 -- those of room/expire.lua.
-local call = redis.call
-
 -- Returns a stored setting as a number, nil if it is none.
 local function setting(text)
   local n = text and tonumber(text)
   if n and n - n == 0 then return n end
 end
 
--- Says what to do with an entry of the work set: 'take' it, 'drop' it, or 'leave' it there.
--- The job is the authority; what is left of one is left for a person to look at.
-local function verdict(queue, t, jid, job)
-  local state, home = job[3], job[4]
-  if not job[1] then return (job[2] or job[10]) and 'leave' or 'drop' end
-  if state == 'waiting' or state == 'stalled' or state == 'scheduled' then
-    if home and home ~= queue and call('zscore', Keys.queue .. home .. Keys.work, jid) then return 'drop' end
-    if state == 'scheduled' then call('zrem', Keys.queue .. (home or queue) .. Keys.scheduled, jid) end
-    return 'take'
-  elseif state == 'running' then
-    -- Its holder wins. Without a lock nobody would ever ask for it again, so it gets one.
-    call('zadd', Keys.queue .. (home or queue) .. Keys.locks, 'NX', setting(job[7]) and job[7] or t, jid)
-    return 'drop'
-  elseif state == 'failed' or state == 'complete' or state == 'depends' then
-    return 'drop'
-  end
-  return 'leave'
-end
-
 return function(argv, now, t)
+  local call = redis.call
   local queue, worker, count = argv[3], argv[4], tonumber(argv[5])
   if not queue then error('Queue(): no queue name provided') end
   if not worker then error('Pop(): Arg "worker" missing') end
   if not count or count - count ~= 0 then
     error('Pop(): Arg "count" missing or not a number: ' .. tostring(argv[5]))
   end
-  if call('sismember', Keys.paused, queue) == 1 and need('pause').holds(now, queue) then return '{}' end
-  if count % 1 ~= 0 or count > 9e15 or count < -9e15 then need('arg').integer(count) end
+  if call('sismember', Keys.paused, queue) == 1 and need('paused')(now, queue) then return '{}' end
+  if count % 1 ~= 0 or count > 9e15 or count < -9e15 then need('integer')(count) end
 
   call('zadd', Keys.workers, t, worker)
   local config = call('hmget', Keys.config, queue .. '-heartbeat', 'heartbeat', queue .. '-max-concurrency',
@@ -50,7 +30,7 @@ return function(argv, now, t)
   end
   if count == 0 then return '{}' end
 
-  local limit = config[5] and need('history').limit(config[5]) or 100
+  local limit = tonumber(config[5] or 100) or 100
   local jids, jobs, taken, rest = {}, {}, 0, count
   local lost = call('zrangebyscore', base .. Keys.locks, '-inf', t, 'LIMIT', 0, count)
   if lost[1] then
@@ -63,25 +43,24 @@ return function(argv, now, t)
   end
   if rest > 0 then
     local due = call('zrangebyscore', base .. Keys.recur, 0, t, 'WITHSCORES', 'LIMIT', 0, rest)
-    if due[1] then need('due').spawn(now, t, queue, due, rest) end
+    if due[1] then need('spawn')(now, t, queue, due, rest) end
   end
   if rest ~= 0 then
     local due = call('zrangebyscore', base .. Keys.scheduled, 0, t, 'LIMIT', 0, rest)
-    if due[1] then need('due').promote(now, queue, due) end
+    if due[1] then need('promote')(now, queue, due) end
   end
 
   -- What can't be taken is made up for by the next in the set, up to 1000 of them.
-  local Job
+  local read = need('read')
   local want, from, remove, count = rest, 0, {}, taken
-  while want ~= 0 and from <= rest + 1000 do
+  while want ~= 0 and (from == 0 or from <= rest + 1000) do
     local page = call('zrevrange', base .. Keys.work, from, from + want - 1)
     if not page[1] then break end
-    Job = need('job')
     local missed = 0
     for i = 1, #page do
       local jid = page[i]
-      local job = Job.read(jid)
-      local what = job[3] == 'waiting' and job[4] == queue and job[1] and 'take' or verdict(queue, t, jid, job)
+      local job = read(jid)
+      local what = job[3] == 'waiting' and job[4] == queue and job[1] and 'take' or need('verdict')(queue, t, jid, job)
       if what == 'take' then
         count = count + 1
         jids[count], jobs[count] = jid, job
@@ -93,24 +72,25 @@ return function(argv, now, t)
     from = from + #page
     want = want > 0 and missed or 0
   end
-  if remove[1] then need('many')('zrem', base .. Keys.work, remove, 1, #remove) end
-  if count == 0 then return '{}' end
+  if count == 0 then
+    if remove[1] then need('many')('zrem', base .. Keys.work, remove, 1, #remove) end
+    return '{}'
+  end
 
-  Job = need('job')
-  local tracked = Job.tracked(jids, count)
   local expires = string.format('%.17g', now + (setting(config[1]) or setting(config[2]) or 60))
   local stamp = string.format('%.20f', now)
   local entry = '[' .. math.floor(now) .. ',"popped",{"worker":' .. cjson.encode(worker) .. '}]'
   local waited, locks = {}, {}
+  local tracked = call('exists', Keys.tracked) == 1 and {}
   for i = 1, count do
     local jid, job = jids[i], jobs[i]
     local key = Keys.job .. jid
     if job[14] then
-      need('history').migrate(jid, job[14])
+      need('migrate')(jid, job[14])
       job[14] = false
     end
     local length = call('rpush', key .. Keys.history, entry)
-    if length > limit then need('history').trim(key .. Keys.history, length, limit) end
+    if length > limit then need('trim')(key .. Keys.history, length, limit) end
     waited[i] = now - (setting(job[15]) or now)
     if i <= taken then
       call('hmset', key, 'time', stamp, 'worker', worker, 'expires', expires, 'state', 'running', 'remaining', job[9])
@@ -119,13 +99,23 @@ return function(argv, now, t)
     end
     if job[4] ~= queue then call('hset', key, 'queue', queue) end
     if job[16] then call('hdel', key, 'grace') end
-    if tracked[jid] then call('publish', Keys.on_popped, jid) end
+    if tracked and call('zscore', Keys.tracked, jid) then
+      tracked[jid] = true
+      call('publish', Keys.on_popped, jid)
+    end
     job[3], job[4], job[5], job[7] = 'running', queue, worker, expires
     locks[2 * i - 1], locks[2 * i] = expires, jid
   end
   need('stat')(Keys.wait .. now - now % 86400 .. ':' .. queue, waited)
-  local many = need('many')
-  many('zadd', Keys.worker .. worker .. Keys.held, locks, 1, 2 * count)
-  many('zadd', base .. Keys.locks, locks, 1, 2 * count)
-  return Job.render_all(jids, jobs, count, tracked)
+  if count == 1 then
+    call('zadd', Keys.worker .. worker .. Keys.held, expires, jids[1])
+    call('zadd', base .. Keys.locks, expires, jids[1])
+    if remove[1] then call('zrem', base .. Keys.work, unpack(remove)) end
+  else
+    local many = need('many')
+    many('zadd', Keys.worker .. worker .. Keys.held, locks, 1, 2 * count)
+    many('zadd', base .. Keys.locks, locks, 1, 2 * count)
+    many('zrem', base .. Keys.work, remove, 1, #remove)
+  end
+  return need('render_all')(jids, jobs, count, tracked)
 end

@@ -10,34 +10,20 @@ return function(argv, now, t)
   end
   local seconds = tonumber(delay)
   if not seconds or seconds - seconds ~= 0 then error('Put(): Arg "delay" not a number: ' .. tostring(delay)) end
-  local Put = need('put')
-  local o = {}
+  local o
   if argv[9] then
-    if #argv % 2 == 1 then error('Odd number of additional args: ' .. tostring(o)) end
-    local given = {}
-    for i = 9, #argv, 2 do given[argv[i]] = argv[i + 1] end
-    local Arg = need('arg')
-    if given.retries then
-      o.retries = Arg.number(given.retries)
-      if not o.retries then error('Put(): Arg "retries" not a number: ' .. given.retries) end
-    end
-    if given.tags then
-      o.tags = Arg.names(given.tags)
-      if not o.tags then error('Put(): Arg "tags" not JSON' .. given.tags) end
-    end
-    if given.priority then
-      o.priority = Arg.number(given.priority)
-      if not o.priority then error('Put(): Arg "priority" not a number' .. given.priority) end
-    end
-    if given.depends then
-      o.depends = Arg.names(given.depends)
-      if not o.depends then error('Put(): Arg "depends" not JSON: ' .. given.depends) end
-      o.open = need('depend').open(jid, o.depends)
-    end
+    o = need('put_options')(argv, 9)
+    if o.depends and o.depends[1] then o.open = need('open')(jid, o.depends) end
+  else
+    o = {}
   end
-  if Put.reserved(jid) then
+  -- All reserved endings end in y or s.
+  local last = string.byte(jid, -1)
+  if (last == 121 or last == 115) and need('reserved')(jid) then
     error('Put(): Arg "jid" must not end in -history, -dependencies or -dependents: ' .. jid)
   end
-  Put.write(now, t, argv[3], queue, jid, klass, data, seconds, o, Put.read(jid))
+  local old = redis.call('hmget', Keys.job .. jid, 'state', 'queue', 'worker', 'priority', 'tags', 'retries',
+    'failure', 'history', 'grace', 'scheduled')
+  need('put')(now, t, argv[3], queue, jid, klass, data, seconds, o, old)
   return jid
 end

@@ -11,8 +11,8 @@ return function(argv, now, t)
     error('RecurringJob On(): Arg "data" not JSON: ' .. tostring(data))
   end
   if spec ~= 'interval' then error('Recur(): schedule type "' .. spec .. '" unknown') end
-  local Arg = need('arg')
-  local interval, offset = Arg.number(argv[8]), Arg.number(argv[9])
+  local number = need('number')
+  local interval, offset = number(argv[8]), number(argv[9])
   if not interval then error('Recur(): Arg "interval" not a number: ' .. tostring(argv[8])) end
   if not offset then error('Recur(): Arg "offset" not a number: ' .. tostring(argv[9])) end
   if interval <= 0 then error('Recur(): Arg "interval" must be greater than 0') end
@@ -21,11 +21,11 @@ return function(argv, now, t)
   for i = 10, #argv, 2 do given[argv[i]] = argv[i + 1] end
   local tags = {}
   if given.tags then
-    tags = Arg.names(given.tags)
+    tags = need('names')(given.tags)
     if not tags then error('Recur(): Arg "tags" must be JSON string array: ' .. given.tags) end
   end
-  local priority, retries = Arg.number(given.priority or 0), Arg.number(given.retries or 0)
-  local backlog = Arg.number(given.backlog or 0)
+  local priority, retries = number(given.priority or 0), number(given.retries or 0)
+  local backlog = number(given.backlog or 0)
   if not priority then error('Recur(): Arg "priority" not a number: ' .. given.priority) end
   if not retries then error('Recur(): Arg "retries" not a number: ' .. given.retries) end
   if not backlog then error('Recur(): Arg "backlog" not a number: ' .. given.backlog) end

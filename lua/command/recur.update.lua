@@ -6,20 +6,20 @@ return function(argv, _, t)
   local key = Keys.recurring .. jid
   local old = call('hmget', key, 'jid', 'queue', 'interval')
   if not old[1] and not old[2] then error('Recur(): No recurring job ' .. jid) end
-  local Arg = need('arg')
+  local number = need('number')
   local write = {}
   for i = 4, #argv, 2 do
     local name, value = argv[i], argv[i + 1]
     if not value then error('No value provided for ' .. name) end
     if name == 'priority' or name == 'interval' or name == 'retries' then
-      local n = Arg.number(value)
+      local n = number(value)
       if not n then error('Recur(): Arg "' .. name .. '" must be a number: ' .. value) end
       if name == 'interval' and n <= 0 then error('Recur(): Arg "interval" must be greater than 0') end
       value = n
     elseif name == 'data' then
       if cjson.decode(value) == false then error('Recur(): Arg "data" is not JSON-encoded: ' .. value) end
     elseif name == 'backlog' then
-      local n = Arg.number(value)
+      local n = number(value)
       if not n then error('Recur(): Arg "backlog" not a number: ' .. value) end
       value = n
     elseif name ~= 'klass' and name ~= 'queue' then

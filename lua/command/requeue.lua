@@ -3,5 +3,5 @@ return function(argv, now, t)
   local jid = argv[5]
   if not jid then error('Job(): no jid provided') end
   if redis.call('exists', Keys.job .. jid) == 0 then error('Requeue(): Job ' .. jid .. ' does not exist') end
-  return command('put')(argv, now, t)
+  return need('put', true)(argv, now, t)
 end

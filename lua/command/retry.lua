@@ -24,19 +24,19 @@ return function(argv, now, t)
   left = math.floor(left) - 1
   local home, named = job[3] or queue, group and message
   local failure
-  if named then failure = need('failure').text(group, message, math.floor(now), worker) end
+  if named then failure = need('failure_text')(group, message, math.floor(now), worker) end
   if left < 0 then
     group = group or 'failed-retries-' .. queue
-    local Failure, when = need('failure'), math.floor(now)
+    local when = math.floor(now)
     if not named then
-      failure = Failure.text(group, 'Job exhausted retries in queue "' .. home .. '"', when, '')
+      failure = need('failure_text')(group, 'Job exhausted retries in queue "' .. home .. '"', when, '')
     end
     local legacy = call('hget', key, 'history')
-    if legacy then need('history').migrate(jid, legacy) end
-    need('history').append(jid, '[' .. when .. ',"failed",{"group":' .. cjson.encode(group) .. '}]')
+    if legacy then need('migrate')(jid, legacy) end
+    need('append')(jid, '[' .. when .. ',"failed",{"group":' .. cjson.encode(group) .. '}]')
     call('hmset', key, 'remaining', left, 'state', 'failed', 'worker', '', 'expires', '', 'failure', failure,
       'queue', queue)
-    Failure.enter(now, jid, group, queue)
+    need('enter_failed')(now, jid, group, queue)
     if call('zscore', Keys.tracked, jid) then call('publish', Keys.on_failed, jid) end
   else
     local state = delay > 0 and 'scheduled' or 'waiting'
@@ -53,8 +53,8 @@ return function(argv, now, t)
       if priority - priority ~= 0 then priority = 0 end
       call('zadd', Keys.queue .. queue .. Keys.work, priority - now / 10000000000, jid)
     end
-    call('zadd', Keys.queues, 'NX', t, queue)
   end
+  call('zadd', Keys.queues, 'NX', t, queue)
   if job[7] then call('hdel', key, 'grace') end
   call('zrem', Keys.queue .. home .. Keys.locks, jid)
   call('zrem', Keys.worker .. worker .. Keys.held, jid)

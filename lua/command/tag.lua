@@ -18,18 +18,17 @@ return function(argv, _, t)
     local key = Keys.job .. jid
     local job = call('hmget', key, 'tags', 'jid')
     if not job[1] and not job[2] then error('Tag(): Job ' .. jid .. ' does not exist') end
-    local Tags = need('tags')
-    local tags, has = Tags.read(job[1]), {}
+    local tags, has, untag = need('tags')(job[1]), {}, verb == 'remove' and need('untag')
     for i = 1, #tags do has[tags[i]] = true end
     for i = 5, #argv do
       local tag = argv[i]
       if verb == 'add' then
         if not has[tag] then tags[#tags + 1] = tag end
         has[tag] = true
-        Tags.add(t, jid, tag)
+        if call('zadd', Keys.tag .. tag, t, jid) == 1 then call('zincrby', Keys.tags, 1, tag) end
       else
         has[tag] = nil
-        Tags.drop(jid, tag)
+        untag(jid, tag)
       end
     end
     local left = {}

@@ -5,10 +5,10 @@ return function(argv, _, t)
   local call = redis.call
   local verb, jid = argv[3], argv[4]
   if not verb then
-    local Job = need('job')
+    local read = need('read')
     local all, jids, jobs, expired, tracked = call('zrange', Keys.tracked, 0, -1), {}, {}, {}, {}
     for i = 1, #all do
-      local job = Job.read(all[i])
+      local job = read(all[i])
       if job[1] then
         jids[#jids + 1], jobs[#jobs + 1] = all[i], job
         tracked[all[i]] = true
@@ -16,7 +16,7 @@ return function(argv, _, t)
         expired[#expired + 1] = all[i]
       end
     end
-    return '{"jobs":' .. Job.render_all(jids, jobs, #jids, tracked) .. ',"expired":' .. cjson.encode(expired) .. '}'
+    return '{"jobs":' .. need('render_all')(jids, jobs, #jids, tracked) .. ',"expired":' .. cjson.encode(expired) .. '}'
   end
   verb = string.lower(verb)
   if not jid then error('Track(): Arg "jid" missing') end

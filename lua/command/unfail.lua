@@ -9,13 +9,13 @@ return function(argv, now, t)
   if not count or count - count ~= 0 then
     error('Unfail(): Arg "count" not a number: ' .. argv[5])
   end
-  need('arg').integer(count)
+  need('integer')(count)
   if count == 0 then return 0 end
   local list = Keys.group .. group
   local jids = call('lrange', list, -count, -1)
   if not jids[1] then return 0 end
-  local Failure, History = need('failure'), need('history')
-  local limit = History.read_limit()
+  local limit = tonumber(call('hget', Keys.config, 'max-job-history') or 100) or 100
+  local append, prefix = need('append'), '{"group":' .. cjson.encode(group) .. ','
   local entry = '[' .. math.floor(now) .. ',"put",{"q":' .. cjson.encode(queue) .. '}]'
   local work, scores, age, days = {}, {}, now / 10000000000, {}
   for i = 1, #jids do
@@ -23,8 +23,8 @@ return function(argv, now, t)
     local key = Keys.job .. jid
     local job = call('hmget', key, 'state', 'retries', 'priority', 'failure', 'queue', 'history')
     if job[1] == 'failed' then
-      if job[6] then History.migrate(jid, job[6]) end
-      History.append(jid, entry, limit)
+      if job[6] then need('migrate')(jid, job[6]) end
+      append(jid, entry, limit)
       local retries = tonumber(job[2])
       call('hmset', key, 'state', 'waiting', 'worker', '', 'expires', '0', 'queue', queue,
         'remaining', retries and retries - retries == 0 and math.floor(retries) or 5)
@@ -37,17 +37,26 @@ return function(argv, now, t)
       end
       work[#work + 1] = score
       work[#work + 1] = jid
-      local failure = Failure.read(job[4])
-      local when = tonumber(failure.when)
-      if when and when - when == 0 then
-        local id = when - when % 86400 .. ':' .. (job[5] or '')
-        local day = days[id] or {when, job[5] or '', 0}
-        day[3] = day[3] + 1
-        days[id] = day
+      -- Mostly the failure is of this group, and its text tells so without being decoded.
+      local text = job[4] or '{}'
+      local when = string.find(text, prefix, 1, true) == 1 and string.match(text, '"when":(%d+)[,}]')
+      if not when then
+        local failure = need('failure')(text)
+        local other = failure.group
+        when = failure.when
+        if type(other) == 'string' and other ~= group then
+          call('lrem', Keys.group .. other, 0, jid)
+          if call('exists', Keys.group .. other) == 0 then call('srem', Keys.failures, other) end
+        end
       end
-      if type(failure.group) == 'string' and failure.group ~= group then
-        call('lrem', Keys.group .. failure.group, 0, jid)
-        Failure.close(failure.group)
+      when = tonumber(when)
+      if when and when - when == 0 then
+        local of, day = days[job[5]], when - when % 86400
+        if not of then
+          of = {}
+          days[job[5]] = of
+        end
+        of[day] = (of[day] or 0) + 1
       end
     end
   end
@@ -56,7 +65,9 @@ return function(argv, now, t)
     call('zadd', Keys.queues, 'NX', t, queue)
   end
   call('ltrim', list, 0, -count - 1)
-  Failure.close(group)
-  for _, day in pairs(days) do Failure.uncount(day[1], day[2], day[3]) end
+  if call('exists', list) == 0 then call('srem', Keys.failures, group) end
+  for from, of in pairs(days) do
+    for day, n in pairs(of) do need('uncount_failed')(day, from or '', n) end
+  end
   return #jids
 end

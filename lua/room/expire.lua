@@ -3,20 +3,20 @@
 local call = redis.call
 
 -- Looks at locks of a queue that have run out.
--- Returns jids and jobs (as `Job.read` answers) to hand out again, and how many locks were
+-- Returns jids and jobs (as `read` answers) to hand out again, and how many locks were
 -- renewed. Events: `lock_lost` to the holder; per tracked job `stalled` or `failed`; `failed`
 -- to the log.
 return function(now, queue, lost, grace, limit)
   local locks = Keys.queue .. queue .. Keys.locks
   local jids, jobs, renewed = {}, {}, 0
-  local Job, History, many = need('job'), need('history'), need('many')
+  local read, append, many = need('read'), need('append'), need('many')
   local when = math.floor(now)
   local tracked = call('exists', Keys.tracked) == 1
   local held, drop, renew, warned, failed = {}, {}, {}, 0, 0
   local extended = string.format('%.17g', now + grace)
   for i = 1, #lost do
     local jid = lost[i]
-    local key, job = Keys.job .. jid, Job.read(jid)
+    local key, job = Keys.job .. jid, read(jid)
     local state, worker = job[3], job[5]
     if not job[1] and (job[2] or job[10]) then
       -- What is left of a job: nobody can run it, but it must not hide the locks behind it.
@@ -40,13 +40,13 @@ return function(now, queue, lost, grace, limit)
         list[#list + 1] = jid
       end
       if job[14] then
-        History.migrate(jid, job[14])
+        need('migrate')(jid, job[14])
         job[14] = false
       end
       if warn then
         if follow then call('publish', Keys.on_stalled, jid) end
-        History.append(jid, '[' .. when .. ',"timed-out"]', limit)
-        need('place').lock_lost(jid, worker or '')
+        append(jid, '[' .. when .. ',"timed-out"]', limit)
+        need('lock_lost')(jid, worker or '')
         warned = warned + 1
         if grace > 0 then
           call('hset', key, 'grace', '1')
@@ -64,17 +64,16 @@ return function(now, queue, lost, grace, limit)
         else
           local group = 'failed-retries-' .. (job[4] or queue)
           local message = 'Job exhausted retries in queue "' .. queue .. '"'
-          local Failure = need('failure')
-          History.append(jid, '[' .. when .. ',"failed",{"group":' .. cjson.encode(group) .. '}]', limit)
+          append(jid, '[' .. when .. ',"failed",{"group":' .. cjson.encode(group) .. '}]', limit)
           call('hmset', key, 'state', 'failed', 'worker', '', 'expires', '', 'remaining', left, 'failure',
-            Failure.text(group, message, when, ''))
+            need('failure_text')(group, message, when, ''))
           if job[16] then call('hdel', key, 'grace') end
           drop[#drop + 1] = jid
           call('sadd', Keys.failures, group)
           call('lpush', Keys.group .. group, jid)
           failed = failed + 1
           if follow then call('publish', Keys.on_failed, jid) end
-          call('publish', Keys.on_log, need('event').failed(jid, group, message, worker or ''))
+          call('publish', Keys.on_log, need('failed_event')(jid, group, message, worker or ''))
         end
       end
     end
@@ -83,7 +82,7 @@ return function(now, queue, lost, grace, limit)
   if drop[1] then many('zrem', locks, drop, 1, #drop) end
   if renew[1] then many('zadd', locks, renew, 1, #renew) end
   if warned + failed > 0 then
-    local day = need('failure').day(now, queue)
+    local day = Keys.stats .. now - now % 86400 .. ':' .. queue
     if warned > 0 then call('hincrby', day, 'retries', warned) end
     if failed > 0 then
       call('hincrby', day, 'failures', failed)

@@ -1,115 +1,95 @@
--- Puts a job: a new one, or one that exists, into a queue.
-local call = redis.call
-local Put = {}
-
--- Returns what `write` wants to know of a job before: state, queue, worker, priority, tags,
--- retries, failure, old-style history, grace, scheduled, jid.
-function Put.read(jid)
-  return call('hmget', Keys.job .. jid, 'state', 'queue', 'worker', 'priority', 'tags', 'retries', 'failure',
-    'history', 'grace', 'scheduled', 'jid')
-end
-
--- Returns the number of a stored text, or `default` if it is none that can be counted with.
-local function finite(text, default)
-  local n = tonumber(text)
-  return n and n - n == 0 and n or default
-end
-
--- Refuses ids whose key would be another job's companion.
-function Put.reserved(jid)
-  local last = string.byte(jid, -1)
-  return (last == 121 or last == 115)
-    and (string.find(jid, '%-history$') or string.find(jid, '%-dependencies$') or string.find(jid, '%-dependents$'))
-end
-
--- Writes a job of which everything has been checked. `old` is the answer of `read`; `o` holds
--- the options: priority, retries (numbers), tags (list of texts), depends (all given names),
--- open (those to wait for); and for restoring: due (a time), history (entries), remaining,
--- spawned_from_jid, failed (group, when, text), note (an entry).
+-- Puts a job, new or old, of which everything has been checked, into a queue.
+-- `old`: its stored state, queue, worker, priority, tags, retries, failure, old-style history,
+-- grace, scheduled. `o`, the options: priority, retries (numbers), tags (list of texts), depends
+-- (all given names), open (those to wait for); and for restoring: due (a time), history (entries),
+-- remaining, spawned_from_jid, failed (group, when, text), note (an entry).
 -- Answers the state. Events: `put` to the log, `lock_lost` to a holder, the jid if tracked.
-function Put.write(now, t, me, queue, jid, klass, data, delay, o, old)
+return function(now, t, me, queue, jid, klass, data, delay, o, old)
+  local call, encode = redis.call, cjson.encode
   local key = Keys.job .. jid
   local state, worker = old[1], old[3]
   local blockers = call('smembers', key .. Keys.dependencies)
   local blocked = #blockers
-  if old[8] then need('history').migrate(jid, old[8]) end
+  if old[8] then need('migrate')(jid, old[8]) end
   -- The first write goes to the key of which another core might have made something else.
-  local when, quoted = math.floor(now), cjson.encode(queue)
-  local entry = '[' .. when .. ',"put",{"q":' .. quoted .. '}]'
-  local history = key .. Keys.history
-  local length
+  local quoted, history = encode(queue), key .. Keys.history
+  local entry = '[' .. math.floor(now) .. ',"put",{"q":' .. quoted .. '}]'
   if o.history then
     call('del', history)
-    need('many')('rpush', history, o.history, 1, #o.history)
+    if o.history[1] then need('many')('rpush', history, o.history, 1, #o.history) end
   end
+  local length
   if o.note then
     length = call('rpush', history, entry, o.note)
   else
     length = call('rpush', history, entry)
   end
   if length > 1 then
-    local History = need('history')
-    History.trim(history, length, History.read_limit())
+    local limit = tonumber(call('hget', Keys.config, 'max-job-history') or 100) or 100
+    if length > limit then need('trim')(history, length, limit) end
   end
 
   local open, given = o.open, o.depends
   if blocked > 0 and given and given[1] then
     local kept = {}
     for i = 1, #given do kept[given[i]] = true end
-    for i = 1, #blockers do
-      if not kept[blockers[i]] then blocked = blocked - need('depend').unlink(jid, blockers[i]) end
+    for i = 1, blocked do
+      if not kept[blockers[i]] then blocked = blocked - need('unlink')(jid, blockers[i]) end
     end
   end
-  call('publish', Keys.on_log, '{"jid":' .. cjson.encode(jid) .. ',"event":"put","queue":' .. quoted .. '}')
+  call('publish', Keys.on_log, '{"jid":' .. encode(jid) .. ',"event":"put","queue":' .. quoted .. '}')
 
-  if state then
-    if old[2] and old[2] ~= '' then need('place').leave(jid, state, old[2]) end
+  local priority, retries = o.priority, o.retries
+  local remaining = o.remaining or retries and math.floor(retries)
+  local tags, leftover, stored = o.tags, false, '{}'
+  if state or old[5] or worker then
+    local from = old[2]
+    if from and from ~= '' then need('leave')(jid, state, from) end
     if state == 'complete' then call('zrem', Keys.completed, jid) end
-    if state == 'failed' then need('failure').leave(jid, old[7], old[2] or '') end
+    if state == 'failed' then need('leave_failed')(jid, old[7], from or '') end
+    if worker and worker ~= '' then
+      call('zrem', Keys.worker .. worker .. Keys.held, jid)
+      if worker ~= me then need('lock_lost')(jid, worker) end
+    end
+    priority = priority or need('number')(old[4])
+    retries = retries or need('number')(old[6])
+    remaining = remaining or retries and math.floor(retries)
+    if old[5] and old[5] ~= '{}' then
+      local before, kept = need('tags')(old[5]), {}
+      tags = tags or before
+      for i = 1, #tags do kept[tags[i]] = true end
+      for i = 1, #before do
+        if not kept[before[i]] then need('untag')(jid, before[i]) end
+      end
+    end
   end
-  if worker and worker ~= '' then
-    call('zrem', Keys.worker .. worker .. Keys.held, jid)
-    if worker ~= me then need('place').lock_lost(jid, worker) end
-  end
-
-  local stored = '{}'
-  local tags, before = o.tags, old[5]
-  if tags or (before and before ~= '{}') then
-    local Tags = need('tags')
-    before = Tags.read(before)
-    tags = tags or before
-    local kept = {}
+  if tags and tags[1] then
     for i = 1, #tags do
-      kept[tags[i]] = true
-      Tags.add(t, jid, tags[i])
+      if call('zadd', Keys.tag .. tags[i], t, jid) == 1 then call('zincrby', Keys.tags, 1, tags[i]) end
     end
-    for i = 1, #before do
-      if not kept[before[i]] then Tags.drop(jid, before[i]) end
-    end
-    stored = cjson.encode(tags)
+    stored = encode(tags)
   end
 
-  local retries = o.retries or finite(old[6], 5)
-  if open and open[1] then blocked = blocked + need('depend').link(jid, open) end
-  local due = o.due or (delay > 0 and now + delay)
-  local placed, leftover
+  if open and open[1] then blocked = blocked + need('link')(jid, open) end
+  local due = o.due or (delay > 0 and string.format('%.17g', now + delay))
+  local placed
   if o.failed then
     placed = 'failed'
   elseif blocked > 0 then
     placed = 'depends'
   else
     placed = due and 'scheduled' or 'waiting'
-    leftover = old[10]
   end
-  local priority = o.priority or finite(old[4], 0)
-  call('hmset', key, 'jid', jid, 'klass', klass, 'data', data, 'priority', priority, 'tags', stored,
-    'state', placed, 'worker', '', 'expires', o.failed and '' or '0', 'queue', queue, 'retries', retries,
-    'remaining', o.remaining or math.floor(retries), 'time', string.format('%.20f', now))
+  call('hmset', key, 'jid', jid, 'klass', klass, 'data', data, 'priority', priority or '0', 'tags', stored,
+    'state', placed, 'worker', '', 'expires', o.failed and '' or '0', 'queue', queue, 'retries', retries or '5',
+    'remaining', remaining or '5', 'time', string.format('%.20f', now))
   local base = Keys.queue .. queue
   if placed == 'waiting' then
-    call('zadd', base .. Keys.work, priority - now / 10000000000, jid)
+    call('zadd', base .. Keys.work, (priority or 0) - now / 10000000000, jid)
+    leftover = old[10]
   elseif placed == 'scheduled' then
     call('zadd', base .. Keys.scheduled, due, jid)
+    leftover = old[10]
   elseif placed == 'depends' then
     call('zadd', base .. Keys.depends, t, jid)
     if due then
@@ -118,10 +98,12 @@ function Put.write(now, t, me, queue, jid, klass, data, delay, o, old)
       leftover = old[10]
     end
   else
-    call('hset', key, 'failure', o.failed.text)
-    call('hincrby', need('failure').day(o.failed.when, queue), 'failed', 1)
-    call('sadd', Keys.failures, o.failed.group)
-    call('lpush', Keys.group .. o.failed.group, jid)
+    local failed = o.failed
+    call('hset', key, 'failure', failed.text)
+    call('hincrby', Keys.stats .. failed.when - failed.when % 86400 .. ':' .. queue, 'failed', 1)
+    call('sadd', Keys.failures, failed.group)
+    call('lpush', Keys.group .. failed.group, jid)
+    leftover = old[10]
   end
   if o.spawned_from_jid then call('hset', key, 'spawned_from_jid', o.spawned_from_jid) end
   if old[9] then call('hdel', key, 'grace') end
@@ -130,5 +112,3 @@ function Put.write(now, t, me, queue, jid, klass, data, delay, o, old)
   if call('zscore', Keys.tracked, jid) then call('publish', Keys.on_put, jid) end
   return placed
 end
-
-return Put

@@ -1,21 +1,34 @@
--- Streaming statistics of a day: count, mean and sum of squares (Welford's method), histogram.
-local call, floor = redis.call, math.floor
-
 -- Returns the histogram field of a value in seconds.
 local function slot(value)
-  local u = floor(value)
+  local u = math.floor(value)
   if u < 60 then
     return 's' .. u
   elseif u < 3600 then
-    return 'm' .. floor(u / 60)
+    return 'm' .. math.floor(u / 60)
   elseif u < 86400 then
-    return 'h' .. floor(u / 3600)
+    return 'h' .. math.floor(u / 3600)
   end
-  return 'd' .. floor(u / 86400)
+  return 'd' .. math.floor(u / 86400)
 end
 
--- Adds values, in order, to the hash at `key`.
+-- Adds values, in order, to the streaming statistics of a day in the hash at `key`: count, mean
+-- and sum of squares (Welford's method), and the histogram.
 return function(key, values)
+  local call = redis.call
+  if not values[2] then
+    local value, name = values[1], slot(values[1])
+    local stored = call('hmget', key, 'total', 'mean', 'vk', name)
+    local total = tonumber(stored[1])
+    if not total then
+      call('hmset', key, 'total', '1', 'mean', value, 'vk', '0', name, '1')
+    else
+      local mean = tonumber(stored[2]) or 0
+      local moved = mean + (value - mean) / (total + 1)
+      call('hmset', key, 'total', total + 1, 'mean', moved,
+        'vk', (tonumber(stored[3]) or 0) + (value - moved) * (value - mean), name, (tonumber(stored[4]) or 0) + 1)
+    end
+    return
+  end
   local names, hits, fields = {}, {}, {'total', 'mean', 'vk'}
   for i = 1, #values do
     local name = slot(values[i])

@@ -1,10 +1,7 @@
--- What falls due in a queue: recurring templates and scheduled jobs. Both are made to wait.
-local call, floor = redis.call, math.floor
-local Due = {}
-
--- Creates the jobs of templates that are due, at most `limit`. Each template goes on from its
--- next run; runs beyond its backlog are skipped.
-function Due.spawn(now, t, queue, due, limit)
+-- Creates the jobs of templates that are due (`due`: template, its time, ...), at most `limit`.
+-- Each template goes on from its next run; runs beyond its backlog are skipped.
+return function(now, t, queue, due, limit)
+  local call, floor = redis.call, math.floor
   local base = Keys.queue .. queue
   local moved, work, next_runs, gone, tagged = 0, {}, {}, {}, {}
   for n = 1, #due, 2 do
@@ -20,7 +17,7 @@ function Due.spawn(now, t, queue, due, limit)
       if priority - priority ~= 0 then priority = 0 end
       local behind = (now - at) / interval
       if backlog > 0 and behind > backlog then at = at + math.ceil(behind - backlog) * interval end
-      local tags = r[5] and r[5] ~= '{}' and need('tags').read(r[5]) or {}
+      local tags = r[5] and r[5] ~= '{}' and need('tags')(r[5]) or {}
       while at <= now and moved < limit do
         count = count + 1
         local jid = id .. '-' .. count
@@ -59,40 +56,11 @@ function Due.spawn(now, t, queue, due, limit)
   if gone[1] then many('zrem', base .. Keys.recur, gone, 1, #gone) end
   if work[1] then
     many('zadd', base .. Keys.work, work, 1, #work)
+    many('zadd', base .. Keys.recur, next_runs, 1, #next_runs)
     for tag, list in pairs(tagged) do
       local added = many('zadd', Keys.tag .. tag, list, 1, #list)
       if added > 0 then call('zincrby', Keys.tags, added, tag) end
     end
     call('zadd', Keys.queues, 'NX', t, queue)
   end
-  if next_runs[1] then many('zadd', base .. Keys.recur, next_runs, 1, #next_runs) end
 end
-
--- Lets scheduled jobs that are due wait. Entries without a job, or of a job that is elsewhere,
--- are dropped.
-function Due.promote(now, queue, due)
-  local base = Keys.queue .. queue
-  local work, scores, age = {}, {}, now / 10000000000
-  for i = 1, #due do
-    local key = Keys.job .. due[i]
-    local job = call('hmget', key, 'state', 'priority', 'jid')
-    local state = job[1]
-    if job[3] and (state == 'scheduled' or state == 'waiting') then
-      local score = scores[job[2]]
-      if not score then
-        local priority = tonumber(job[2]) or 0
-        if priority - priority ~= 0 then priority = 0 end
-        score = string.format('%.17g', priority - age)
-        scores[job[2]] = score
-      end
-      work[#work + 1] = score
-      work[#work + 1] = due[i]
-      if state == 'scheduled' then call('hset', key, 'state', 'waiting') end
-    end
-  end
-  local many = need('many')
-  if work[1] then many('zadd', base .. Keys.work, work, 1, #work) end
-  many('zrem', base .. Keys.scheduled, due, 1, #due)
-end
-
-return Due

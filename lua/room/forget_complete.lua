@@ -1,18 +1,18 @@
--- The set of complete jobs, and how long they are kept.
-local call = redis.call
-local Completed = {}
-
 -- The most jobs that one call deletes; the next call goes on.
 local most = 1000
 
 local function delete(jids)
+  local call, tags_of, untag = redis.call, need('tags'), need('untag')
   for i = 1, #jids do
     local jid = jids[i]
     local key = Keys.job .. jid
     local job = call('hmget', key, 'state', 'tags')
     -- A job that runs again is only taken off the set.
     if not job[1] or job[1] == 'complete' then
-      need('tags').drop_all(jid, job[2])
+      if job[2] and job[2] ~= '{}' then
+        local tags = tags_of(job[2])
+        for k = 1, #tags do untag(jid, tags[k]) end
+      end
       call('del', key, key .. Keys.history, key .. Keys.dependencies, key .. Keys.dependents)
     end
   end
@@ -21,7 +21,8 @@ end
 
 -- Deletes complete jobs older than `jobs-history` seconds and beyond the newest
 -- `jobs-history-count`. `age`, `count`: the stored settings.
-function Completed.expire(now, age, count)
+return function(now, age, count)
+  local call = redis.call
   age, count = tonumber(age), tonumber(count)
   if not age or age - age ~= 0 then age = 604800 end
   if not count or count - count ~= 0 then count = 50000 end
@@ -32,5 +33,3 @@ function Completed.expire(now, age, count)
     delete(call('zrange', Keys.completed, 0, math.min(excess, most - #old) - 1))
   end
 end
-
-return Completed

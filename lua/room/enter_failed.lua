@@ -1,0 +1,9 @@
+-- Enters a job that failed now into its group and the counters of the day.
+return function(now, jid, group, queue)
+  local call = redis.call
+  local day = Keys.stats .. now - now % 86400 .. ':' .. queue
+  call('hincrby', day, 'failures', 1)
+  call('hincrby', day, 'failed', 1)
+  call('sadd', Keys.failures, group)
+  call('lpush', Keys.group .. group, jid)
+end

@@ -1,0 +1,18 @@
+-- Lets a job in state `depends` go: to the time it was put for, else into the queue.
+-- `past`: a time that has come counts as none.
+return function(now, jid, queue, priority, due, past)
+  local call = redis.call
+  local key, base = Keys.job .. jid, Keys.queue .. queue
+  call('zrem', base .. Keys.depends, jid)
+  local at = due and tonumber(due)
+  if at and at - at == 0 and not (past and at <= now) then
+    call('zadd', base .. Keys.scheduled, due, jid)
+    call('hset', key, 'state', 'scheduled')
+  else
+    local p = tonumber(priority)
+    if not p or p - p ~= 0 then p = 0 end
+    call('zadd', base .. Keys.work, p - now / 10000000000, jid)
+    call('hset', key, 'state', 'waiting')
+  end
+  if due then call('hdel', key, 'scheduled') end
+end

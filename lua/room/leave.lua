@@ -1,0 +1,21 @@
+-- Takes a job out of the set that its state names; only if it is not there, out of the others.
+-- Failed and complete jobs are in none.
+return function(jid, state, queue)
+  local call, base, home = redis.call, Keys.queue .. queue, nil
+  if state == 'waiting' or state == 'stalled' then
+    home = Keys.work
+  elseif state == 'running' then
+    home = Keys.locks
+  elseif state == 'scheduled' then
+    home = Keys.scheduled
+  elseif state == 'depends' then
+    home = Keys.depends
+  elseif state == 'failed' or state == 'complete' then
+    return
+  end
+  if home and call('zrem', base .. home, jid) == 1 then return end
+  call('zrem', base .. Keys.work, jid)
+  call('zrem', base .. Keys.locks, jid)
+  call('zrem', base .. Keys.depends, jid)
+  call('zrem', base .. Keys.scheduled, jid)
+end

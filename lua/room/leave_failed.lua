@@ -1,0 +1,18 @@
+-- Takes a job that stops being failed off its list and out of the counter of the queue in which
+-- it failed. A failure that names no list, or the wrong one, makes every list be asked.
+return function(jid, text, queue)
+  local call = redis.call
+  local failure = need('failure')(text)
+  local group = failure.group
+  if type(group) == 'string' and call('lrem', Keys.group .. group, 1, jid) > 0 then
+    if call('exists', Keys.group .. group) == 0 then call('srem', Keys.failures, group) end
+  else
+    local groups = call('smembers', Keys.failures)
+    for i = 1, #groups do
+      if call('lrem', Keys.group .. groups[i], 0, jid) > 0 and call('exists', Keys.group .. groups[i]) == 0 then
+        call('srem', Keys.failures, groups[i])
+      end
+    end
+  end
+  need('uncount_failed')(failure.when, queue, 1)
+end

@@ -1,0 +1,92 @@
+local call = redis.call
+
+local function close(group)
+  if call('exists', Keys.group .. group) == 0 then call('srem', Keys.failures, group) end
+end
+
+-- Takes jobs off one list, reading it once from its oldest end until all are found, and writing
+-- back what it passed. `wanted`: a set of jids, `count` of them; those that are found become false.
+local function sweep(group, wanted, count)
+  local list = Keys.group .. group
+  local length = call('llen', list)
+  local kept, passed = {}, 0
+  while count > 0 and passed < length do
+    local first = math.max(0, length - passed - 1000)
+    local page = call('lrange', list, first, length - passed - 1)
+    for i = #page, 1, -1 do
+      local found = wanted[page[i]]
+      if found == nil then
+        kept[#kept + 1] = page[i]
+      elseif found then
+        wanted[page[i]] = false
+        count = count - 1
+      end
+    end
+    passed = length - first
+  end
+  if passed == length then
+    call('del', list)
+  else
+    call('ltrim', list, 0, length - passed - 1)
+  end
+  local back = {}
+  for i = #kept, 1, -1 do back[#back + 1] = kept[i] end
+  need('many')('rpush', list, back, 1, #back)
+  close(group)
+end
+
+-- Takes many jobs that stop being failed off their lists and out of the counters.
+-- `jobs`: {jid, stored failure, queue in which it failed}.
+return function(jobs)
+  local groups, days, unnamed = {}, {}, {}
+  local read = need('failure')
+  for i = 1, #jobs do
+    local jid, failure, queue = jobs[i][1], read(jobs[i][2]), jobs[i][3]
+    local group = failure.group
+    if type(group) == 'string' then
+      local wanted = groups[group]
+      if not wanted then
+        wanted = {count = 0, jids = {}}
+        groups[group] = wanted
+      end
+      if wanted.jids[jid] == nil then
+        wanted.count = wanted.count + 1
+        wanted.jids[jid] = true
+      end
+    else
+      unnamed[#unnamed + 1] = jid
+    end
+    local when = tonumber(failure.when)
+    if when and when - when == 0 then
+      local id = when - when % 86400 .. ':' .. queue
+      local day = days[id]
+      if not day then
+        day = {when, queue, 0}
+        days[id] = day
+      end
+      day[3] = day[3] + 1
+    end
+  end
+  for group, wanted in pairs(groups) do
+    if wanted.count < 4 then
+      for jid in pairs(wanted.jids) do
+        if call('lrem', Keys.group .. group, 1, jid) == 0 then unnamed[#unnamed + 1] = jid end
+      end
+      close(group)
+    else
+      sweep(group, wanted.jids, wanted.count)
+      for jid, missing in pairs(wanted.jids) do
+        if missing then unnamed[#unnamed + 1] = jid end
+      end
+    end
+  end
+  if unnamed[1] then
+    local names = call('smembers', Keys.failures)
+    for i = 1, #names do
+      local wanted = {}
+      for k = 1, #unnamed do wanted[unnamed[k]] = true end
+      sweep(names[i], wanted, #unnamed)
+    end
+  end
+  for _, day in pairs(days) do need('uncount_failed')(day[1], day[2], day[3]) end
+end

@@ -1,0 +1,13 @@
+-- Returns those of `names` that a job really has to wait for: jobs that exist, are not
+-- complete, and are not the job itself.
+return function(jid, names)
+  local open = {}
+  for i = 1, #names do
+    local name = names[i]
+    if name ~= jid then
+      local state = redis.call('hget', Keys.job .. name, 'state')
+      if state and state ~= 'complete' then open[#open + 1] = name end
+    end
+  end
+  return open
+end

@@ -1,0 +1,12 @@
+-- Returns whether a queue of `ql:paused_queues` is still paused. A pause with an end
+-- (`ql:pauses`) is taken away once that has come.
+return function(now, queue)
+  local text = redis.call('hget', Keys.pauses, queue)
+  if not text then return true end
+  local ok, pause = pcall(cjson.decode, text)
+  local till = ok and type(pause) == 'table' and tonumber(pause['until'])
+  if not till or till > now then return true end
+  redis.call('srem', Keys.paused, queue)
+  redis.call('hdel', Keys.pauses, queue)
+  return false
+end

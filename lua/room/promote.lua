@@ -1,0 +1,26 @@
+-- Lets scheduled jobs that are due wait. Entries without a job, or of a job that is elsewhere,
+-- are dropped.
+return function(now, queue, due)
+  local call, base = redis.call, Keys.queue .. queue
+  local work, scores, age = {}, {}, now / 10000000000
+  for i = 1, #due do
+    local key = Keys.job .. due[i]
+    local job = call('hmget', key, 'state', 'priority', 'jid')
+    local state = job[1]
+    if job[3] and (state == 'scheduled' or state == 'waiting') then
+      local score = scores[job[2]]
+      if not score then
+        local priority = tonumber(job[2]) or 0
+        if priority - priority ~= 0 then priority = 0 end
+        score = string.format('%.17g', priority - age)
+        scores[job[2]] = score
+      end
+      work[#work + 1] = score
+      work[#work + 1] = due[i]
+      if state == 'scheduled' then call('hset', key, 'state', 'waiting') end
+    end
+  end
+  local many = need('many')
+  if work[1] then many('zadd', base .. Keys.work, work, 1, #work) end
+  many('zrem', base .. Keys.scheduled, due, 1, #due)
+end

@@ -1,0 +1,25 @@
+-- Reads the option words of put, from place `first` on: checks and decodes them.
+-- Returns what room/put.lua wants of them, and all words by name.
+return function(argv, first)
+  local o = {}
+  if (#argv - first) % 2 == 0 then error('Odd number of additional args: ' .. tostring(o)) end
+  local given = {}
+  for i = first, #argv, 2 do given[argv[i]] = argv[i + 1] end
+  if given.retries then
+    o.retries = need('number')(given.retries)
+    if not o.retries then error('Put(): Arg "retries" not a number: ' .. given.retries) end
+  end
+  if given.tags then
+    o.tags = need('names')(given.tags)
+    if not o.tags then error('Put(): Arg "tags" not JSON' .. given.tags) end
+  end
+  if given.priority then
+    o.priority = need('number')(given.priority)
+    if not o.priority then error('Put(): Arg "priority" not a number' .. given.priority) end
+  end
+  if given.depends then
+    o.depends = need('names')(given.depends)
+    if not o.depends then error('Put(): Arg "depends" not JSON: ' .. given.depends) end
+  end
+  return o, given
+end

@@ -1,0 +1,12 @@
+-- Returns those of the jobs that exist, as a JSON array.
+return function(jids)
+  local read, found, jobs, count = need('read'), {}, {}, 0
+  for i = 1, #jids do
+    local job = read(jids[i])
+    if job[1] then
+      count = count + 1
+      found[count], jobs[count] = jids[i], job
+    end
+  end
+  return need('render_all')(found, jobs, count, need('tracked')(found, count))
+end

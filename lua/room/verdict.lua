@@ -1,0 +1,20 @@
+-- Says what pop does with an entry of the work set: 'take' it, 'drop' it, or 'leave' it there.
+-- The job is the authority; what is left of one is left for a person to look at.
+return function(queue, t, jid, job)
+  local call = redis.call
+  local state, home = job[3], job[4]
+  if not job[1] then return (job[2] or job[10]) and 'leave' or 'drop' end
+  if state == 'waiting' or state == 'stalled' or state == 'scheduled' then
+    if home and home ~= queue and call('zscore', Keys.queue .. home .. Keys.work, jid) then return 'drop' end
+    if state == 'scheduled' then call('zrem', Keys.queue .. (home or queue) .. Keys.scheduled, jid) end
+    return 'take'
+  elseif state == 'running' then
+    -- Its holder wins. Without a lock nobody would ever ask for it again, so it gets one.
+    local expires = need('number')(job[7]) and job[7] or t
+    call('zadd', Keys.queue .. (home or queue) .. Keys.locks, 'NX', expires, jid)
+    return 'drop'
+  elseif state == 'failed' or state == 'complete' or state == 'depends' then
+    return 'drop'
+  end
+  return 'leave'
+end
