@@ -4,24 +4,29 @@ use std::time::Duration;
 
 use crate::cli::Globals;
 use crate::clock::Clock;
+use crate::core::url::{Address, Target};
 use crate::core::{Core, Settings};
 use crate::error::Error;
 use crate::model::moment::Moment;
 use crate::out::Out;
+use crate::password;
 
 /// Handed to every command.
 pub struct Cx {
     pub globals: Globals,
     pub out: Out,
+    /// The command as it was typed.
+    name: String,
     clock: Clock,
     core: Option<Core>,
 }
 
 impl Cx {
-    pub fn new(globals: Globals, out: Out, clock: Clock) -> Cx {
+    pub fn new(globals: Globals, name: String, out: Out, clock: Clock) -> Cx {
         Cx {
             globals,
             out,
+            name,
             clock,
             core: None,
         }
@@ -40,7 +45,8 @@ impl Cx {
     /// Returns the core and the streams, for those that need both at once.
     pub fn parts(&mut self) -> Result<(&mut Core, &mut Out), Error> {
         if self.core.is_none() {
-            self.core = Some(Core::open(self.settings()?)?);
+            let settings = self.settings()?;
+            self.core = Some(Core::open(settings)?);
         }
         match &mut self.core {
             Some(core) => Ok((core, &mut self.out)),
@@ -65,12 +71,28 @@ impl Cx {
         Ok(now)
     }
 
-    fn settings(&self) -> Result<Settings, Error> {
+    /// Returns the address that was given, else the default one, without its password filled in.
+    pub fn target(&self) -> Result<Target, Error> {
+        Target::parse(self.globals.redis.as_deref().unwrap_or(Target::DEFAULT))
+    }
+
+    /// Returns how long to wait to be connected, and for one call.
+    pub fn timeout(&self) -> Duration {
+        self.globals.timeout.unwrap_or(Duration::from_secs(10))
+    }
+
+    fn settings(&mut self) -> Result<Settings, Error> {
+        let mut target = self.target()?;
+        if !matches!(target.address, Address::Local { .. }) {
+            password::fill(&mut target, &self.globals, &mut self.out)?;
+        }
         Ok(Settings {
-            url: self.globals.redis.clone(),
+            target,
             prefix: self.prefix().to_string(),
-            timeout: self.globals.timeout.unwrap_or(Duration::from_secs(10)),
+            name: format!("qless-{}", self.name),
+            timeout: self.timeout(),
             clock: self.clock.clone(),
+            trace: self.out.trace(),
         })
     }
 }

@@ -16,6 +16,7 @@ pub mod exit;
 pub mod input;
 pub mod model;
 pub mod out;
+pub mod password;
 pub mod select;
 pub mod stop;
 pub mod view;
@@ -38,7 +39,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
         Ok(clock) => clock,
         Err(error) => return out.fail(&error),
     };
-    let mut cx = Cx::new(cli.globals, out, clock);
+    let mut cx = Cx::new(cli.globals, cli.name, out, clock);
     let result = commands::run(cli.command, &mut cx);
     match result.and_then(|exit| cx.out.finish().map(|()| exit)) {
         Ok(exit) => exit,

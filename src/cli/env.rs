@@ -25,6 +25,7 @@ pub fn text(name: &str) -> Result<Option<String>, Error> {
 impl Globals {
     /// Fills in what was not typed.
     pub(super) fn fill_from_env(&mut self) -> Result<(), Error> {
+        self.redis_typed = self.redis.is_some();
         if self.redis.is_none() {
             self.redis = match text("QLESS_REDIS_URL")? {
                 None => text("REDIS_URL")?,
@@ -32,7 +33,7 @@ impl Globals {
             };
         }
         if self.prefix.is_none() {
-            self.prefix = text("QLESS_PREFIX")?;
+            self.prefix = read("QLESS_PREFIX", value::prefix)?;
         }
         if self.timeout.is_none() {
             self.timeout = read("QLESS_TIMEOUT", value::timeout)?;

@@ -33,6 +33,9 @@ pub struct Cli {
     pub globals: Globals,
     #[command(subcommand)]
     pub command: Command,
+    /// The command as it was typed.
+    #[arg(skip)]
+    pub name: String,
 }
 
 /// The flags that every command knows, before or after its name.
@@ -42,9 +45,18 @@ pub struct Globals {
     /// Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]
     #[arg(long, global = true, value_name = "URL")]
     pub redis: Option<String>,
+    /// Whether the address was typed, where others can see it.
+    #[arg(skip)]
+    pub redis_typed: bool,
     /// Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]
-    #[arg(long, global = true, value_name = "P")]
+    #[arg(long, global = true, value_name = "P", value_parser = value::prefix)]
     pub prefix: Option<String>,
+    /// Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]
+    #[arg(long, global = true, value_name = "FILE", conflicts_with = "askpass")]
+    pub password_file: Option<OsString>,
+    /// Prompt for the password on the terminal
+    #[arg(long, global = true)]
+    pub askpass: bool,
     /// Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]
     #[arg(long, global = true, value_name = "D", value_parser = value::timeout)]
     pub timeout: Option<std::time::Duration>,
@@ -98,6 +110,7 @@ pub fn parse(args: &[OsString]) -> Result<Cli, Stop> {
     let matches = command().try_get_matches_from(args).map_err(stop)?;
     let mut cli = Cli::from_arg_matches(&matches).map_err(stop)?;
     cli.globals.fill_from_env().map_err(Stop::Wrong)?;
+    cli.name = matches.subcommand_name().unwrap_or_default().to_string();
     Ok(cli)
 }
 

@@ -90,6 +90,24 @@ pub fn refuse_new(name: &[u8]) -> Result<(), String> {
     }
 }
 
+/// The prefix of all keys and channels: it goes into patterns of SCAN, ACLs and subscriptions.
+pub fn prefix(text: &str) -> Result<String, String> {
+    let plain = |byte: u8| byte.is_ascii_graphic() && !b"'\"`\\*?[]".contains(&byte);
+    if !(1..=64).contains(&text.len()) || !text.ends_with(':') || !text.bytes().all(plain) {
+        return Err(
+            "wants 1 to 64 printable characters ending in `:`, without blanks, quotes, \
+                    backslash and `*?[]`"
+                .into(),
+        );
+    }
+    let braces: String = text.chars().filter(|c| "{}".contains(*c)).collect();
+    match braces.as_str() {
+        "" => Ok(text.into()),
+        "{}" if !text.contains("{}") => Ok(text.into()),
+        _ => Err("wants at most one hash tag such as `{ql}:`".into()),
+    }
+}
+
 /// A whole number of either sign.
 pub fn integer(text: &str) -> Result<i64, String> {
     match text.parse::<i64>() {
@@ -195,6 +213,22 @@ mod tests {
         assert!(count("-1").is_err());
         assert!(at_least_one("0").is_err());
         assert_eq!(at_least_one("1"), Ok(1));
+    }
+
+    #[test]
+    fn prefixes_have_rules() {
+        let longest = format!("{}:", "a".repeat(63));
+        for text in ["ql:", ":", "{mail}:", "a{b}c:", &longest] {
+            assert_eq!(prefix(text), Ok(text.to_string()));
+        }
+        let longer = format!("{}:", "a".repeat(64));
+        let wrong = [
+            "", "ql", "q l:", "q\"l:", "q'l:", "q\\l:", "ql*:", "[ql]:", "ü:", "q\nl:",
+        ];
+        let tags = ["{}:", "{a}{b}:", "{a:", "a}:", "}a{:", "{{a}}:"];
+        for text in wrong.into_iter().chain(tags).chain([longer.as_str()]) {
+            assert!(prefix(text).is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -1,15 +1,25 @@
-//! One call: name, now, arguments → reply or error.
+//! Calls of the core: name, now, arguments → reply or error.
+//!
+//! A call that only reads is repeated once after a lost connection, with the same `now`; any other
+//! is told honestly: it may or may not have happened.
 
-use redis::Connection;
+use std::fmt::Write;
+use std::time::{Duration, Instant};
+
 pub use redis::Value;
 
+use super::connect::{Fault, Line, Packed};
+use super::error::{self, Said};
+use super::login::{self, Failed};
 use super::script::Script;
-use super::{Settings, connect};
+use super::url::{Address, Target};
+use super::{Settings, local, wire};
 use crate::clock::Clock;
-use crate::error::{Error, Kind};
+use crate::error::Error;
 use crate::model::moment::Moment;
+use crate::out::Trace;
 
-/// One call of the core, for pipelines.
+/// One call of the core.
 #[derive(Clone, Debug)]
 pub struct Call {
     name: String,
@@ -36,24 +46,40 @@ impl Call {
         self.args.extend(args);
         self
     }
+
+    fn reads(&self) -> bool {
+        wire::call(&self.name, &self.args).reads
+    }
 }
 
-/// The Lua core of one server, connected.
+/// The Lua core of one server.
+#[derive(Debug)]
 pub struct Core {
-    connection: Connection,
+    target: Target,
+    timeout: Duration,
+    /// How the connection calls itself: `qless-<command>`.
+    name: String,
     script: Script,
     clock: Clock,
+    trace: Trace,
+    /// Dropped after any fault.
+    line: Option<Line>,
 }
 
 impl Core {
-    /// Connects.
+    /// Connects and logs in.
     pub fn open(settings: Settings) -> Result<Core, Error> {
-        let connection = connect::connect(&settings)?;
-        Ok(Core {
-            connection,
+        let mut core = Core {
+            target: settings.target,
+            timeout: settings.timeout,
+            name: settings.name,
             script: Script::new(&settings.prefix),
             clock: settings.clock,
-        })
+            trace: settings.trace,
+            line: None,
+        };
+        core.dial(Instant::now() + core.timeout)?;
+        Ok(core)
     }
 
     /// Returns the server's time.
@@ -61,33 +87,223 @@ impl Core {
         self.clock.now()
     }
 
-    /// Makes calls in one round trip; each has its own outcome.
-    pub fn calls(&mut self, now: Moment, calls: &[Call]) -> Vec<Result<Value, Error>> {
-        calls.iter().map(|call| self.make(now, call)).collect()
+    /// Returns the address, as it may be shown.
+    pub fn address(&self) -> String {
+        self.target.to_string()
     }
 
-    /// Makes one call of the core.
+    /// Makes one call.
     pub fn call(&mut self, now: Moment, name: &str, args: &[&[u8]]) -> Result<Value, Error> {
-        self.make(now, &Call::new(name).args(args))
+        let call = Call::new(name).args(args);
+        match self.calls(now, std::slice::from_ref(&call)).pop() {
+            Some(outcome) => outcome,
+            None => Err(Error::internal("a call without outcome")),
+        }
     }
 
-    fn make(&mut self, now: Moment, call: &Call) -> Result<Value, Error> {
-        let mut command = redis::cmd("EVAL");
-        command.arg(self.script.text()).arg(0).arg(&call.name);
-        command.arg(now.to_string());
-        for arg in &call.args {
-            command.arg(arg.as_slice());
+    /// Makes calls in one round trip; each has its own outcome, in order.
+    pub fn calls(&mut self, now: Moment, calls: &[Call]) -> Vec<Result<Value, Error>> {
+        let now = now.to_string();
+        let deadline = Instant::now() + self.timeout;
+        let begun = Instant::now();
+        let mut outcomes: Vec<Option<Value>> = vec![None; calls.len()];
+        let mut left: Vec<usize> = (0..calls.len()).collect();
+        let mut repeated = false;
+        let lost = loop {
+            if self.line.is_none()
+                && let Err(error) = self.dial(deadline)
+            {
+                break Some(Lost::Unsent(error));
+            }
+            let Some(fault) = self.pass(&now, calls, &mut left, &mut outcomes, deadline) else {
+                break None;
+            };
+            self.line = None;
+            let lossless = matches!(fault, Fault::Closed | Fault::TimedOut);
+            let first = left.first().copied().unwrap_or_default();
+            let again = !repeated && lossless && left.iter().all(|at| calls[*at].reads());
+            if !again {
+                break Some(Lost::Unanswered(fault, first));
+            }
+            repeated = true;
+        };
+        self.tell(&now, calls, &outcomes, begun.elapsed());
+        let outcomes = outcomes.into_iter().zip(calls).enumerate();
+        outcomes
+            .map(|(at, (outcome, call))| self.judge(at, outcome, call, &lost))
+            .collect()
+    }
+
+    /// Sends the calls that are left and takes in what comes back. What the server does not know
+    /// the script for was certainly not applied: it is sent again, the first one with the script.
+    fn pass(
+        &self,
+        now: &str,
+        calls: &[Call],
+        left: &mut Vec<usize>,
+        outcomes: &mut [Option<Value>],
+        deadline: Instant,
+    ) -> Option<Fault> {
+        let mut whole = false;
+        while !left.is_empty() {
+            let mut packed = Packed::default();
+            for (at, call) in left.iter().map(|at| &calls[*at]).enumerate() {
+                let (command, script) = match whole && at == 0 {
+                    true => ("EVAL", self.script.text()),
+                    false => ("EVALSHA", self.script.sha()),
+                };
+                packed.begin(5 + call.args.len());
+                for word in [command, script, "0", &call.name, now] {
+                    packed.word(word.as_bytes());
+                }
+                for arg in &call.args {
+                    packed.word(arg);
+                }
+            }
+            let answer = match &self.line {
+                Some(line) => line.exchange(packed, deadline),
+                None => return Some(Fault::Closed),
+            };
+            let answered = answer.replies.len().min(left.len());
+            let mut unloaded = Vec::new();
+            for (at, reply) in left.drain(..answered).zip(answer.replies) {
+                match refusal(&reply) {
+                    Some(refusal) if refusal.code == "NOSCRIPT" && !whole => unloaded.push(at),
+                    _ => outcomes[at] = Some(reply),
+                }
+            }
+            left.splice(..0, unloaded);
+            if answer.fault.is_some() {
+                return answer.fault;
+            }
+            whole = true;
         }
-        let io = |_| Error::new(Kind::Unknown, "lost the server");
-        self.connection
-            .send_packed_command(&command.get_packed_command())
-            .map_err(io)?;
-        match self.connection.recv_response().map_err(io)? {
-            Value::ServerError(error) => Err(Error::new(
-                Kind::Server,
-                format!("{} {}", error.code(), error.details().unwrap_or_default()),
-            )),
-            value => Ok(value),
+        None
+    }
+
+    fn judge(
+        &self,
+        at: usize,
+        outcome: Option<Value>,
+        call: &Call,
+        lost: &Option<Lost>,
+    ) -> Result<Value, Error> {
+        let (name, args) = (&call.name, &call.args);
+        match (outcome, lost) {
+            (Some(reply), _) => match refusal(&reply) {
+                Some(refusal) => {
+                    let error = error::refused(&refusal, name, args, &self.target, &self.script);
+                    Err(error)
+                }
+                None => Ok(reply),
+            },
+            (None, Some(Lost::Unsent(error))) => Err(error.clone()),
+            (None, Some(Lost::Unanswered(fault, first))) => {
+                // Only the first of them was refused in words that cannot be read.
+                let fault = match fault {
+                    Fault::Illegible if at != *first => Fault::Closed,
+                    fault => fault.clone(),
+                };
+                let (target, timeout) = (&self.target, self.timeout);
+                Err(error::unanswered(fault, name, args, target, timeout))
+            }
+            (None, None) => Err(Error::internal("a call without outcome")),
         }
+    }
+
+    /// Opens a line and logs in; for `local:` the server is started first, if need be.
+    fn dial(&mut self, deadline: Instant) -> Result<(), Error> {
+        let begun = Instant::now();
+        let address = match &self.target.address {
+            Address::Local { dir, fsync } => {
+                let local = local::Local::new(dir.as_deref())?;
+                local.ensure(*fsync, deadline)?;
+                Address::Unix(local.socket())
+            }
+            other => other.clone(),
+        };
+        let told = |fault| error::unconnected(fault, &self.target, self.timeout);
+        let line = Line::open(&address, deadline).map_err(told)?;
+        let server = match login::login(&line, &self.target, &self.name, deadline) {
+            Ok(server) => server,
+            Err(Failed::Fault(fault)) => return Err(told(fault)),
+            Err(Failed::Refused(error)) => return Err(*error),
+        };
+        self.trace.tell(
+            &format!("connected to {}, Redis {}", self.target, server.version),
+            begun.elapsed(),
+        );
+        if server.cluster && !self.script.prefix().contains('{') {
+            return Err(error::cluster_prefix());
+        }
+        self.clock.set(server.time);
+        self.line = Some(line);
+        Ok(())
+    }
+
+    /// Tells `-v` of an exchange: names and duration; `-vv`: arguments and replies too.
+    fn tell(&self, now: &str, calls: &[Call], outcomes: &[Option<Value>], took: Duration) {
+        if !self.trace.on() {
+            return;
+        }
+        if !self.trace.full() {
+            let what = match calls {
+                [call] => call.name.clone(),
+                [first, ..] => format!("{} calls, {} and so on", calls.len(), first.name),
+                [] => return,
+            };
+            return self.trace.tell(&what, took);
+        }
+        for (call, outcome) in calls.iter().zip(outcomes) {
+            let mut what = format!("{} {now}", call.name);
+            for arg in &call.args {
+                _ = write!(what, " {}", shown(arg));
+            }
+            let reply = outcome.as_ref().map_or("no answer".into(), told);
+            self.trace.tell(&format!("{what} → {reply}"), took);
+        }
+    }
+}
+
+/// Why calls have no reply.
+enum Lost {
+    /// They were not sent.
+    Unsent(Error),
+    /// They were sent; which of them was the first without answer.
+    Unanswered(Fault, usize),
+}
+
+/// Returns the refusal, if the reply is one.
+pub(super) fn refusal(reply: &Value) -> Option<Said> {
+    match reply {
+        Value::ServerError(error) => Some(Said {
+            code: error.code().to_string(),
+            words: error.details().unwrap_or_default().to_string(),
+        }),
+        _ => None,
+    }
+}
+
+/// Returns an argument for `-vv`: job data and other documents are masked, long texts cut.
+fn shown(arg: &[u8]) -> String {
+    let text = String::from_utf8_lossy(arg);
+    let document = matches!(arg.first(), Some(b'{' | b'[' | b'"'));
+    match document || arg.len() > 60 {
+        true => format!("<{} bytes>", arg.len()),
+        false => wire::typed(text.as_bytes()).into_owned(),
+    }
+}
+
+/// Returns a reply for `-vv`.
+fn told(reply: &Value) -> String {
+    match reply {
+        Value::Nil => "nil".into(),
+        Value::Int(number) => number.to_string(),
+        Value::BulkString(bytes) => shown(bytes),
+        Value::Array(items) => format!("<{} items>", items.len()),
+        reply => match refusal(reply) {
+            Some(refusal) => format!("{} {}", refusal.code, refusal.words),
+            None => "OK".into(),
+        },
     }
 }

@@ -3,21 +3,27 @@
 pub mod call;
 pub mod config;
 pub mod connect;
+pub mod error;
 pub mod failure;
 pub mod guard;
 pub mod hold;
 pub mod index;
 pub mod job;
+pub mod local;
+pub mod login;
 pub mod put;
 pub mod queue;
 pub mod recur;
 pub mod refusal;
 pub mod reply;
 pub mod script;
+pub mod secret;
+pub mod source;
 pub mod steer;
 pub mod tag;
 pub mod unknown;
 pub mod url;
+pub mod wire;
 pub mod worker;
 
 pub use call::{Call, Core, Value};
@@ -25,12 +31,17 @@ pub use call::{Call, Core, Value};
 use std::time::Duration;
 
 use crate::clock::Clock;
+use crate::out::Trace;
+use url::Target;
 
 /// What it takes to open the core.
 #[derive(Debug)]
 pub struct Settings {
-    pub url: Option<String>,
+    pub target: Target,
     pub prefix: String,
+    /// How the connection calls itself.
+    pub name: String,
     pub timeout: Duration,
     pub clock: Clock,
+    pub trace: Trace,
 }

@@ -1,0 +1,118 @@
+//! The Lua sources, in the order in which they are joined. The order is also that of the choice
+//! at the top of each call: what is called most stands first.
+
+/// One file of `lua/`.
+#[derive(Clone, Copy, Debug)]
+pub struct Source {
+    /// The path, as faults are reported.
+    pub path: &'static str,
+    pub text: &'static str,
+}
+
+macro_rules! source {
+    ($path:literal) => {
+        Source {
+            path: concat!("lua/", $path),
+            text: include_str!(concat!("../../lua/", $path)),
+        }
+    };
+}
+
+/// The first lines.
+pub const HEAD: Source = source!("head.lua");
+
+/// Every key name; not joined, but written in place of `Keys.<name>`.
+pub const KEYS: Source = source!("keys.lua");
+
+/// The last part of the script that is loaded.
+pub const DISPATCH: Source = source!("dispatch.lua");
+
+/// What several commands share, by the name that `need` knows it by.
+pub const ROOMS: &[(&str, Source)] = &[
+    ("read", source!("room/read.lua")),
+    ("put", source!("room/put.lua")),
+    ("append", source!("room/append.lua")),
+    ("trim", source!("room/trim.lua")),
+    ("many", source!("room/many.lua")),
+    ("stat", source!("room/stat.lua")),
+    ("render", source!("room/render.lua")),
+    ("render_all", source!("room/render_all.lua")),
+    ("related", source!("room/related.lua")),
+    ("tracked", source!("room/tracked.lua")),
+    ("leave", source!("room/leave.lua")),
+    ("verdict", source!("room/verdict.lua")),
+    ("number", source!("room/number.lua")),
+    ("names", source!("room/names.lua")),
+    ("open", source!("room/open.lua")),
+    ("link", source!("room/link.lua")),
+    ("release", source!("room/release.lua")),
+    ("free", source!("room/free.lua")),
+    ("unlink", source!("room/unlink.lua")),
+    ("reserved", source!("room/reserved.lua")),
+    ("put_options", source!("room/put_options.lua")),
+    ("lock_lost", source!("room/lock_lost.lua")),
+    ("tags", source!("room/tags.lua")),
+    ("tag", source!("room/tag.lua")),
+    ("untag", source!("room/untag.lua")),
+    ("render_existing", source!("room/render_existing.lua")),
+    ("expire", source!("room/expire.lua")),
+    ("promote", source!("room/promote.lua")),
+    ("spawn", source!("room/spawn.lua")),
+    ("paused", source!("room/paused.lua")),
+    ("forget_complete", source!("room/forget_complete.lua")),
+    ("enter_failed", source!("room/enter_failed.lua")),
+    ("failure_text", source!("room/failure_text.lua")),
+    ("failed_event", source!("room/failed_event.lua")),
+    ("failure", source!("room/failure.lua")),
+    ("leave_failed", source!("room/leave_failed.lua")),
+    ("leave_failed_many", source!("room/leave_failed_many.lua")),
+    ("uncount_failed", source!("room/uncount_failed.lua")),
+    ("cancel", source!("room/cancel.lua")),
+    ("words", source!("room/words.lua")),
+    ("integer", source!("room/integer.lua")),
+    ("migrate", source!("room/migrate.lua")),
+];
+
+/// The commands, by their name on the wire.
+pub const COMMANDS: &[(&str, Source)] = &[
+    ("put", source!("command/put.lua")),
+    ("pop", source!("command/pop.lua")),
+    ("heartbeat", source!("command/heartbeat.lua")),
+    ("complete", source!("command/complete.lua")),
+    ("config.get", source!("command/config.get.lua")),
+    ("fail", source!("command/fail.lua")),
+    ("retry", source!("command/retry.lua")),
+    ("get", source!("command/get.lua")),
+    ("length", source!("command/length.lua")),
+    ("queues", source!("command/queues.lua")),
+    ("cancel", source!("command/cancel.lua")),
+    ("multiget", source!("command/multiget.lua")),
+    ("peek", source!("command/peek.lua")),
+    ("jobs", source!("command/jobs.lua")),
+    ("failed", source!("command/failed.lua")),
+    ("workers", source!("command/workers.lua")),
+    ("timeout", source!("command/timeout.lua")),
+    ("unfail", source!("command/unfail.lua")),
+    ("priority", source!("command/priority.lua")),
+    ("log", source!("command/log.lua")),
+    ("tag", source!("command/tag.lua")),
+    ("track", source!("command/track.lua")),
+    ("stats", source!("command/stats.lua")),
+    ("depends", source!("command/depends.lua")),
+    ("requeue", source!("command/requeue.lua")),
+    ("config.set", source!("command/config.set.lua")),
+    ("config.unset", source!("command/config.unset.lua")),
+    ("pause", source!("command/pause.lua")),
+    ("unpause", source!("command/unpause.lua")),
+    ("recur", source!("command/recur.lua")),
+    ("unrecur", source!("command/unrecur.lua")),
+    ("recur.get", source!("command/recur.get.lua")),
+    ("recur.update", source!("command/recur.update.lua")),
+    ("recur.tag", source!("command/recur.tag.lua")),
+    ("recur.untag", source!("command/recur.untag.lua")),
+    ("queue.forget", source!("command/queue.forget.lua")),
+    (
+        "worker.deregister",
+        source!("command/worker.deregister.lua"),
+    ),
+];
