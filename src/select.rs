@@ -56,6 +56,7 @@ pub struct Selection<'a> {
     total: Option<u64>,
     matched: u64,
     ended: bool,
+    newest: bool,
 }
 
 /// Returns all jobs that are meant; of a job only what `tell` says is read.
@@ -98,7 +99,13 @@ impl<'a> Selection<'a> {
             total: Some(0),
             matched: 0,
             ended: false,
+            newest: false,
         })
+    }
+
+    /// Reads failure lists from their newest end.
+    pub fn newest_first(self, newest: bool) -> Selection<'a> {
+        Selection { newest, ..self }
     }
 
     /// Returns the next jobs; `None` at the end. A slice may be empty.
@@ -206,7 +213,10 @@ impl<'a> Selection<'a> {
                 Source { exact: true, .. } => self.left.saturating_add(self.skip),
                 _ => self.left.saturating_add(self.skip).max(MOST as u64),
             };
-            let walk = Walk::new(source.index.clone(), size);
+            let walk = match &source.index {
+                Index::Failed(_) if self.newest => Walk::back(source.index.clone(), size),
+                index => Walk::new(index.clone(), size),
+            };
             self.walk = Some((source, walk));
         }
     }

@@ -81,6 +81,9 @@ pub struct Globals {
     /// Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]
     #[arg(long, global = true, value_name = "WHEN")]
     pub color: Option<When>,
+    /// Do not clean `-o raw` and `get --data` on a terminal
+    #[arg(long, global = true)]
+    pub force_raw: bool,
     /// Answer yes to confirmations
     #[arg(short, long, global = true)]
     pub yes: bool,

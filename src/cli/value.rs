@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
 
+use crate::error::Error;
 use crate::model::job::State;
+use crate::model::moment::Moment;
 use crate::model::name::Name;
 use crate::model::pattern::Pattern;
 
@@ -150,6 +152,46 @@ pub fn bytes(text: &str) -> Result<usize, String> {
     };
     let number: usize = number.parse().map_err(|_| wants())?;
     number.checked_mul(factor).ok_or_else(wants)
+}
+
+/// A day of UTC.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Day {
+    /// Days from today: 0, or -1 for yesterday.
+    Near(i64),
+    On(jiff::civil::Date),
+}
+
+impl Day {
+    /// Returns the day's name and its first moment.
+    pub fn begins(self, now: Moment) -> Result<(String, Moment), Error> {
+        const DAY: i64 = 86_400_000_000;
+        let first = match self {
+            Day::Near(days) => (now.micros().div_euclid(DAY) + days) * DAY,
+            Day::On(date) => {
+                let first = date.to_zoned(jiff::tz::TimeZone::UTC);
+                let first = first.map_err(|_| Error::usage("`--day` is beyond the calendar"))?;
+                first.timestamp().as_microsecond()
+            }
+        };
+        let first = Moment::from_micros(first);
+        let name = first.rfc3339().unwrap_or_default();
+        let (name, _) = name.split_once('T').unwrap_or((&name, ""));
+        Ok((name.to_owned(), first))
+    }
+}
+
+/// A day: `2026-11-20`, `today` or `yesterday`.
+pub fn day(text: &str) -> Result<Day, String> {
+    match text {
+        "today" => Ok(Day::Near(0)),
+        "yesterday" => Ok(Day::Near(-1)),
+        _ => match text.len() == 10 {
+            true => text.parse().map(Day::On).map_err(|_| ()),
+            false => Err(()),
+        }
+        .map_err(|()| "wants a day such as `2026-11-20`, `today` or `yesterday`".to_owned()),
+    }
 }
 
 /// A duration: humantime text, or seconds as a bare number.

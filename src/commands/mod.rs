@@ -19,19 +19,55 @@ use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
 
+pub mod config;
+pub mod depends;
+pub mod failed;
+pub mod get;
+pub mod jobs;
 pub mod length;
+pub mod peek;
+pub mod queues;
+pub mod recur;
+pub mod stats;
+pub mod tag;
+pub mod track;
 pub mod version;
+pub mod workers;
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    Config(config::Args),
+    Depends(depends::Args),
+    Failed(failed::Args),
+    Get(get::Args),
+    Jobs(jobs::Args),
     Length(length::Args),
+    Peek(peek::Args),
+    Queues(queues::Args),
+    Recur(recur::Args),
+    Stats(stats::Args),
+    Tag(tag::Args),
+    Track(track::Args),
     Version(version::Args),
+    Workers(workers::Args),
 }
 
 /// Runs the command that was typed.
 pub fn run(command: Command, cx: &mut Cx) -> Result<Exit, Error> {
     match command {
+        Command::Config(args) => config::run(args, cx),
+        Command::Depends(args) => depends::run(args, cx),
+        Command::Failed(args) => failed::run(args, cx),
+        Command::Get(args) => get::run(args, cx),
+        Command::Jobs(args) => jobs::run(args, cx),
         Command::Length(args) => length::run(args, cx),
+        Command::Peek(args) => peek::run(args, cx),
+        Command::Queues(args) => queues::run(args, cx),
+        Command::Recur(args) => recur::run(args, cx),
+        Command::Stats(args) => stats::run(args, cx),
+        Command::Tag(args) => tag::run(args, cx),
+        Command::Track(args) => track::run(args, cx),
         Command::Version(args) => version::run(args, cx),
+        Command::Workers(args) => workers::run(args, cx),
     }
 }

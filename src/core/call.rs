@@ -92,6 +92,14 @@ impl Core {
         self.target.to_string()
     }
 
+    /// Makes one call and returns its reply as `-o raw` writes it.
+    pub fn raw(&mut self, now: Moment, call: &Call) -> Result<Vec<u8>, Error> {
+        match self.calls(now, std::slice::from_ref(call)).pop() {
+            Some(outcome) => super::reply::lines(outcome?),
+            None => Err(Error::internal("a call without outcome")),
+        }
+    }
+
     /// Makes one call.
     pub fn call(&mut self, now: Moment, name: &str, args: &[&[u8]]) -> Result<Value, Error> {
         let call = Call::new(name).args(args);

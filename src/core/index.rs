@@ -150,6 +150,8 @@ pub struct Walk {
     index: Index,
     size: u64,
     next: u64,
+    /// Where a walk from the end has come to; `None` for one from the beginning.
+    back: Option<u64>,
     seen: HashSet<Name>,
     /// How many members the index had when it was last asked.
     pub total: Option<u64>,
@@ -164,9 +166,18 @@ impl Walk {
             index,
             size,
             next: 0,
+            back: None,
             seen: HashSet::new(),
             total: None,
             done: false,
+        }
+    }
+
+    /// A walk from the end to the beginning.
+    pub fn back(index: Index, size: u64) -> Walk {
+        Walk {
+            back: Some(u64::MAX),
+            ..Walk::new(index, size)
         }
     }
 
@@ -178,6 +189,9 @@ impl Walk {
     pub fn next(&mut self, core: &mut Core, now: Moment) -> Result<Option<Vec<Name>>, Error> {
         if self.done {
             return Ok(None);
+        }
+        if let Some(end) = self.back {
+            return self.before(core, now, end).map(Some);
         }
         let overlap = (self.size / 10).min(self.next);
         let mut offset = self.next - overlap;
@@ -198,5 +212,20 @@ impl Walk {
         let mut fresh = part.members;
         fresh.retain(|member| self.seen.insert(member.clone()));
         Ok(Some(fresh))
+    }
+
+    /// Returns the members before `end`, last first. What leaves the index moves nobody past us.
+    fn before(&mut self, core: &mut Core, now: Moment, end: u64) -> Result<Vec<Name>, Error> {
+        let total = core.index(now, &self.index, 0, 0)?.total;
+        let end = end.min(total);
+        let offset = end.saturating_sub(self.size);
+        let mut part = core.index(now, &self.index, offset, end - offset)?;
+        self.total = Some(total);
+        self.back = Some(offset);
+        self.done = offset == 0;
+        part.members.reverse();
+        part.members
+            .retain(|member| self.seen.insert(member.clone()));
+        Ok(part.members)
     }
 }

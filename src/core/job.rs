@@ -1,5 +1,7 @@
 //! Looking at jobs.
 
+use std::collections::{BTreeSet, HashSet};
+
 use super::call::Value;
 use super::{Core, reply};
 use crate::error::Error;
@@ -55,6 +57,51 @@ impl Core {
             }
         }
         Ok(jobs)
+    }
+
+    /// Returns the next jobs that a pop would return, as the core's own `peek` tells them.
+    pub fn peek(&mut self, now: Moment, queue: &Name, count: u64) -> Result<Vec<Job>, Error> {
+        let count = count.to_string();
+        let text = reply::bytes(self.call(now, "peek", &[queue.as_bytes(), count.as_bytes()])?)?;
+        let told = Json::read(&text)
+            .and_then(|told| told.array())
+            .unwrap_or_default();
+        let jids = told.iter().filter_map(|job| {
+            let members = job.object()?;
+            members
+                .iter()
+                .find(|(key, _)| key.as_bytes() == b"jid")?
+                .1
+                .text()
+        });
+        let jids: Vec<Name> = jids.collect();
+        Ok(self
+            .jobs(now, Tell::Brief, &jids)?
+            .into_iter()
+            .flatten()
+            .collect())
+    }
+
+    /// Looks up how many of the jobs that blocked jobs wait for have failed.
+    pub fn blockers(&mut self, now: Moment, jobs: &mut [Job]) -> Result<(), Error> {
+        let blocked = jobs.iter().filter(|job| job.state == Some(State::Depends));
+        let jids: BTreeSet<Name> = blocked
+            .flat_map(|job| job.dependencies.iter().cloned())
+            .collect();
+        let jids: Vec<Name> = jids.into_iter().collect();
+        let told = jids.iter().zip(self.jobs(now, Tell::Place, &jids)?);
+        let failed: HashSet<&Name> = told
+            .filter(|(_, job)| {
+                job.as_ref()
+                    .is_some_and(|job| job.state == Some(State::Failed))
+            })
+            .map(|(jid, _)| jid)
+            .collect();
+        for job in jobs {
+            let blockers = job.dependencies.iter().filter(|jid| failed.contains(jid));
+            job.failed_dependencies = blockers.count() as u64;
+        }
+        Ok(())
     }
 
     /// Returns a job's neighbours in both directions; `None` if there is no such job.

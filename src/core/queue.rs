@@ -1,7 +1,6 @@
 //! Looking at queues.
 
 use super::call::{Call, Value};
-use super::index::Index;
 use super::{Core, reply, unknown};
 use crate::error::Error;
 use crate::model::json::{Json, Number};
@@ -55,8 +54,7 @@ impl Core {
             self.queues(now, &plain)?
         };
         if let Some(stranger) = named.iter().find(|queue| !queue.exists()) {
-            let known = self.members(now, &Index::Queues)?;
-            return Err(unknown::error("queue", &stranger.name, &known));
+            return Err(unknown::queue(self, now, &stranger.name)?);
         }
         let mut meant: Vec<Queue> = Vec::new();
         let mut named = named.into_iter();
@@ -77,6 +75,15 @@ impl Core {
             }
         }
         Ok(meant)
+    }
+
+    /// Refuses a queue of which there is no trace.
+    pub fn queue_exists(&mut self, now: Moment, queue: &Name) -> Result<(), Error> {
+        let found = self.queues(now, std::slice::from_ref(queue))?;
+        match found.iter().any(Queue::exists) {
+            true => Ok(()),
+            false => Err(unknown::queue(self, now, queue)?),
+        }
     }
 
     /// Returns what happened in queues on the day of a moment; `day` is that day's name.

@@ -44,6 +44,23 @@ pub fn optional(value: Value) -> Result<Option<Vec<u8>>, Error> {
     }
 }
 
+/// What `-o raw` writes: a text or a number on a line of its own, of a list each element, and
+/// nothing for nothing.
+pub fn lines(value: Value) -> Result<Vec<u8>, Error> {
+    let values = match value {
+        Value::Array(values) => values,
+        value => vec![value],
+    };
+    let mut lines = Vec::new();
+    for value in values {
+        if let Some(mut text) = optional(value)? {
+            lines.append(&mut text);
+            lines.push(b'\n');
+        }
+    }
+    Ok(lines)
+}
+
 /// A list.
 pub fn list(value: Value) -> Result<Vec<Value>, Error> {
     match value {

@@ -16,6 +16,11 @@ pub fn error(what: &str, name: &Name, known: &[Name]) -> Error {
     }
 }
 
+/// Returns the error about a queue.
+pub fn queue(core: &mut Core, now: Moment, name: &Name) -> Result<Error, Error> {
+    Ok(error("queue", name, &core.members(now, &Index::Queues)?))
+}
+
 /// Refuses an index that is empty because nothing of that name exists.
 pub fn index(core: &mut Core, now: Moment, index: &Index) -> Result<(), Error> {
     match index {
@@ -30,13 +35,7 @@ pub fn index(core: &mut Core, now: Moment, index: &Index) -> Result<(), Error> {
         Index::Waiting(queue)
         | Index::Locks(queue)
         | Index::Scheduled(queue)
-        | Index::Depends(queue) => {
-            let found = core.queues(now, std::slice::from_ref(queue))?;
-            match found.iter().any(|queue| queue.exists()) {
-                true => Ok(()),
-                false => Err(error("queue", queue, &core.members(now, &Index::Queues)?)),
-            }
-        }
+        | Index::Depends(queue) => core.queue_exists(now, queue),
         _ => Ok(()),
     }
 }

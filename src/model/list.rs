@@ -26,6 +26,16 @@ impl<T> List<T> {
     }
 }
 
+impl<T> List<T> {
+    /// Keeps a part of the items; `total` still counts them all.
+    pub fn page(&mut self, offset: u64, limit: Option<u64>) {
+        let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
+        self.items.drain(..size(offset).min(self.items.len()));
+        self.items.truncate(limit.map_or(usize::MAX, size));
+        self.offset = offset;
+    }
+}
+
 impl<T> Default for List<T> {
     fn default() -> List<T> {
         List::whole(Vec::new())

@@ -32,6 +32,7 @@ pub struct Out {
     no_input: bool,
     quiet: bool,
     verbose: u8,
+    force_raw: bool,
 }
 
 impl Out {
@@ -42,6 +43,7 @@ impl Out {
         out.no_input = globals.no_input;
         out.quiet = globals.quiet;
         out.verbose = globals.verbose;
+        out.force_raw = globals.force_raw;
         let page = &mut out.page;
         page.color = color(globals.color.unwrap_or_default(), page.terminal);
         page.times = match globals.time_format.unwrap_or_default() {
@@ -59,6 +61,7 @@ impl Out {
             columns: globals.columns.clone(),
             sort: globals.sort.clone(),
             reverse: globals.reverse,
+            rows: None,
         };
         out
     }
@@ -86,6 +89,7 @@ impl Out {
             no_input: false,
             quiet: false,
             verbose: 0,
+            force_raw: false,
         }
     }
 
@@ -133,6 +137,31 @@ impl Out {
         self.page.choice.check(V::COLUMNS)
     }
 
+    /// How many rows a table has where no limit is given; all in a pipe and in documents.
+    pub fn rows(&self) -> Option<u64> {
+        (self.format == Format::Table && self.page.terminal).then_some(50)
+    }
+
+    /// Whether the order of tables was asked for.
+    pub fn sorts(&self) -> bool {
+        self.page.choice.sort.is_some() || self.page.choice.reverse
+    }
+
+    /// Cuts tables after they are sorted.
+    pub fn cut(&mut self, offset: u64, limit: Option<u64>) {
+        self.page.choice.rows = Some((offset, limit));
+    }
+
+    /// Shows what follows as one table with what was shown before.
+    pub fn no_more_headers(&mut self) {
+        self.page.headers = false;
+    }
+
+    /// Whether a hint would be seen.
+    pub fn hints(&self) -> bool {
+        self.format == Format::Table && !self.quiet && io::stderr().is_terminal()
+    }
+
     /// Shows a result in the format that was asked for.
     pub fn show<V: View>(&mut self, view: &V) -> Result<(), Error> {
         let bytes = match self.format {
@@ -162,7 +191,7 @@ impl Out {
 
     /// Writes what others wrote to stdout, byte for byte; on a terminal it is cleaned.
     pub fn verbatim(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        match self.page.terminal {
+        match self.page.terminal && !self.force_raw {
             true => self.write(text::clean_lines(bytes).as_bytes()),
             false => self.write(bytes),
         }
@@ -199,7 +228,7 @@ impl Out {
 
     /// Offers the next useful command, where people read it.
     pub fn hint(&mut self, line: &str) {
-        if self.format == Format::Table && io::stderr().is_terminal() {
+        if self.hints() {
             self.note(&format!("hint: {line}"));
         }
     }

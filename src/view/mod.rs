@@ -9,6 +9,7 @@ pub mod bulk;
 mod config;
 mod detail;
 mod failure;
+pub mod field;
 mod job;
 mod length;
 mod list;

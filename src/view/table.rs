@@ -141,6 +141,8 @@ pub struct Choice {
     pub columns: Vec<String>,
     pub sort: Option<String>,
     pub reverse: bool,
+    /// Which of the sorted rows are shown: from where, how many.
+    pub rows: Option<(u64, Option<u64>)>,
 }
 
 impl Choice {
@@ -233,6 +235,11 @@ impl Table {
         }
         if choice.reverse {
             self.rows.reverse();
+        }
+        if let Some((offset, limit)) = choice.rows {
+            let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
+            self.rows.drain(..size(offset).min(self.rows.len()));
+            self.rows.truncate(limit.map_or(usize::MAX, size));
         }
     }
 
@@ -366,6 +373,7 @@ mod tests {
             columns: vec!["jobs".into(), "head-wait".into(), "Group".into()],
             sort: Some("jobs".into()),
             reverse: true,
+            rows: Some((1, Some(1))),
         };
         shows(
             &Page {
@@ -373,10 +381,8 @@ mod tests {
                 ..Page::terminal(80)
             },
             expect![[r#"
-                 JOBS  HEAD WAIT  GROUP
-                1,204  –          upload error
-                   31  –          Ünïcode 日本
-                    2  –          bad
+                JOBS  HEAD WAIT  GROUP
+                  31  –          Ünïcode 日本
             "#]],
         );
     }

@@ -1,0 +1,59 @@
+//! `qless config get`
+
+use crate::cli::{Format, value};
+use crate::core::call::Call;
+use crate::core::unknown;
+use crate::cx::Cx;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::model::config::{Item, known};
+use crate::model::list::List;
+use crate::model::name::Name;
+use crate::view::text::clean;
+
+/// Print the value of an option
+///
+/// What was set, else the default. Without a key: all of them, as `config list --all`.
+///
+/// Example: `qless config get heartbeat`
+///
+/// Exit codes: 0, 4 neither set nor known, 6 server.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The option
+    #[arg(value_name = "KEY", value_parser = value::name())]
+    key: Option<Name>,
+}
+
+pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
+    let Some(key) = args.key else {
+        return super::list::run(super::list::Args { all: true }, cx);
+    };
+    cx.out.accepts(&[Format::Raw])?;
+    cx.out.shows::<List<Item>>()?;
+    let now = cx.begin()?;
+    let (core, out) = cx.parts()?;
+    if out.format() == Format::Raw {
+        let text = core.raw(now, &Call::new("config.get").arg(&key))?;
+        out.verbatim(&text)?;
+        return Ok(Exit::Ok);
+    }
+    let items = core.config(now)?;
+    let known_keys: Vec<Name> = items.iter().map(|item| item.key.clone()).collect();
+    match items.into_iter().find(|item| item.key == key) {
+        Some(item) if out.format() == Format::Table => {
+            out.text(&format!("{}\n", clean(&item.value)))?;
+        }
+        Some(item) => out.show(&List::whole(vec![item]))?,
+        None => return Err(unset(&key, &known_keys)),
+    }
+    Ok(Exit::Ok)
+}
+
+fn unset(key: &Name, others: &[Name]) -> Error {
+    match known(key) {
+        Some(_) => Error::not_found(format!("option `{}` is not set", clean(key)))
+            .hint("it has no default of its own: see `qless config list`"),
+        None => unknown::error("option", key, others),
+    }
+}

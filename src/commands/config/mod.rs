@@ -1,0 +1,34 @@
+//! `qless config`: the options of the core.
+
+use clap::Subcommand;
+
+use crate::cx::Cx;
+use crate::error::Error;
+use crate::exit::Exit;
+
+mod get;
+mod list;
+
+/// Show and change the options of the core
+///
+/// Options are kept on the server and are the same for all clients.
+///
+/// Example: `qless config list`
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Get(get::Args),
+    List(list::Args),
+}
+
+pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
+    match args.command {
+        Command::Get(args) => get::run(args, cx),
+        Command::List(args) => list::run(args, cx),
+    }
+}

@@ -1,0 +1,216 @@
+//! `qless get`
+
+use crate::cli::Format;
+use crate::cli::shared::Targets;
+use crate::core::Core;
+use crate::core::call::Call;
+use crate::core::job::Tell;
+use crate::cx::Cx;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::input::jids::{self, Told};
+use crate::input::source::Source;
+use crate::model::job::Job;
+use crate::model::list::{Detail, Details, List};
+use crate::model::moment::Moment;
+use crate::model::name::Name;
+use crate::select;
+use crate::view::field::{self, Picked};
+use crate::view::text::{clean, clean_lines};
+
+/// Show jobs in full
+///
+/// Jobs and recurring jobs alike. One jid gives one document, several give a list without
+/// histories. Jids that nothing has are told after the rest.
+///
+/// Examples: `qless get 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a`
+/// · `qless get nightly --data > nightly.json`
+/// · `qless get $jid --field failure.message`
+/// · `qless jobs --group boom -o jid | qless get - -o ndjson`
+///
+/// Exit codes: 0, 4 no such job, 6 server.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    targets: Targets,
+    /// With histories, also in lists
+    #[arg(long)]
+    history: bool,
+    /// Print only the data, byte for byte
+    #[arg(long, conflicts_with = "field")]
+    data: bool,
+    /// Print only one value, such as `failure.message` or `data.user`
+    #[arg(long, value_name = "PATH")]
+    field: Option<String>,
+}
+
+pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
+    cx.out.accepts(&[Format::Jid, Format::Raw])?;
+    cx.out.shows::<Details>()?;
+    args.targets.check()?;
+    let mut source = Source::default();
+    let told = match args.targets.jids.is_empty() {
+        true => None,
+        false => Some(jids::read(&mut source, &args.targets.jids)?),
+    };
+    let now = cx.begin()?;
+    if cx.out.format() == Format::Raw {
+        return raw(told, &args, now, cx);
+    }
+    let one = matches!(told, Some(Told::One(_)));
+    let tell = if one || args.history {
+        Tell::Full
+    } else {
+        Tell::Brief
+    };
+    let mut details = Details::default();
+    match &told {
+        Some(told) => find(cx.core()?, now, tell, told.jids(), &mut details)?,
+        None => {
+            let jobs = select::all(cx.core()?, now, &args.targets.selector, tell)?;
+            details.list = List::whole(
+                jobs.into_iter()
+                    .map(|job| Detail::Job(job.into()))
+                    .collect(),
+            );
+        }
+    }
+    if args.data {
+        data(&details, one, cx)?;
+    } else if let Some(path) = &args.field {
+        fields(&details, path, cx)?;
+    } else {
+        show(&mut details, one, now, cx)?;
+    }
+    missing(&details.missing)
+}
+
+/// Looks for jobs, then for recurring jobs among the jids that no job has.
+fn find(
+    core: &mut Core,
+    now: Moment,
+    tell: Tell,
+    jids: &[Name],
+    details: &mut Details,
+) -> Result<(), Error> {
+    let jobs = core.jobs(now, tell, jids)?;
+    let others: Vec<Name> = jids
+        .iter()
+        .zip(&jobs)
+        .filter(|(_, job)| job.is_none())
+        .map(|(jid, _)| jid.clone())
+        .collect();
+    let mut recurs = match others.is_empty() {
+        true => Vec::new(),
+        false => core.recurs(now, &others)?,
+    }
+    .into_iter();
+    let mut found = Vec::with_capacity(jids.len());
+    for (jid, job) in jids.iter().zip(jobs) {
+        match job {
+            Some(job) => found.push(Detail::Job(job.into())),
+            None => match recurs.next().flatten() {
+                Some(recurring) => found.push(Detail::Recurring(recurring.into())),
+                None => details.missing.push(jid.clone()),
+            },
+        }
+    }
+    details.list = List::whole(found);
+    Ok(())
+}
+
+fn show(details: &mut Details, one: bool, now: Moment, cx: &mut Cx) -> Result<(), Error> {
+    if cx.out.format() == Format::Table {
+        for detail in &mut details.list.items {
+            if let Detail::Job(job) = detail {
+                job.neighbours = neighbours(job, now, cx)?;
+            }
+        }
+    }
+    match details.list.items.first() {
+        Some(Detail::Job(job)) if one => cx.out.show(job.as_ref()),
+        Some(Detail::Recurring(recurring)) if one => cx.out.show(recurring.as_ref()),
+        None if one => Ok(()),
+        _ => cx.out.show(details),
+    }
+}
+
+fn neighbours(
+    job: &Job,
+    now: Moment,
+    cx: &mut Cx,
+) -> Result<Vec<crate::model::job::Neighbour>, Error> {
+    match job.dependencies.is_empty() && job.dependents.is_empty() {
+        true => Ok(Vec::new()),
+        false => cx.core()?.neighbours(now, job),
+    }
+}
+
+/// Prints the data: of one job exactly its bytes, of several each on a line of its own.
+fn data(details: &Details, one: bool, cx: &mut Cx) -> Result<(), Error> {
+    for detail in &details.list.items {
+        let data = match detail {
+            Detail::Job(job) => &job.data,
+            Detail::Recurring(recurring) => &recurring.data,
+        };
+        cx.out.verbatim(data.as_bytes())?;
+        if !one || cx.out.terminal() {
+            cx.out.text("\n")?;
+        }
+    }
+    Ok(())
+}
+
+fn fields(details: &Details, path: &str, cx: &mut Cx) -> Result<(), Error> {
+    for detail in &details.list.items {
+        let unwritable = |error| Error::internal(format!("document: {error}"));
+        let document = serde_json::to_string(detail).map_err(unwritable)?;
+        let text = match field::pick(&document, path) {
+            Picked::Text(text) => clean_lines(text.as_bytes()),
+            Picked::Json(json) => clean(json.as_bytes()),
+            Picked::Unknown(known) => {
+                let error =
+                    Error::usage(format!("a job has no field `{}`", clean(path.as_bytes())));
+                return Err(error.hint(format!("its fields are {}", known.join(", "))));
+            }
+            Picked::Nothing => {
+                let jid = detail.jid();
+                let error = format!("`{}` has no `{}`", clean(jid), clean(path.as_bytes()));
+                return Err(Error::not_found(error).jid(jid));
+            }
+        };
+        cx.out.text(&format!("{text}\n"))?;
+    }
+    Ok(())
+}
+
+/// Names the jids that nothing has.
+fn missing(jids: &[Name]) -> Result<Exit, Error> {
+    let names: Vec<String> = jids.iter().map(|jid| format!("`{}`", clean(jid))).collect();
+    match jids {
+        [] => Ok(Exit::Ok),
+        [jid] => Err(Error::not_found(format!("job {} does not exist", names[0])).jid(jid)),
+        _ => Err(Error::not_found(format!(
+            "{} jobs do not exist: {}",
+            jids.len(),
+            names.join(", ")
+        ))),
+    }
+}
+
+/// The reference's `get`, or its `multiget` for several.
+fn raw(told: Option<Told>, args: &Args, now: Moment, cx: &mut Cx) -> Result<Exit, Error> {
+    let call = match &told {
+        Some(Told::One(jid)) => Call::new("get").arg(jid),
+        Some(Told::Many(jids)) => Call::new("multiget").args(jids),
+        None => {
+            let jobs = select::all(cx.core()?, now, &args.targets.selector, Tell::Mark)?;
+            Call::new("multiget").args(jobs.iter().map(|job| &job.jid))
+        }
+    };
+    let text = cx.core()?.raw(now, &call)?;
+    match told {
+        Some(Told::One(jid)) if text.is_empty() => missing(&[jid]),
+        _ => cx.out.verbatim(&text).map(|()| Exit::Ok),
+    }
+}

@@ -1,0 +1,147 @@
+//! `qless jobs`
+
+use crate::cli::Format;
+use crate::cli::shared::Selector;
+use crate::core::call::Call;
+use crate::core::job::Tell;
+use crate::cx::Cx;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::model::job::{Counts, State};
+use crate::model::list::Jobs;
+use crate::model::moment::Moment;
+use crate::select::{self, Selection};
+use crate::view::text::thousands;
+
+/// List jobs
+///
+/// Without a selector: the waiting, running, stalled, scheduled and blocked jobs of every queue.
+/// `stalled` is a running job whose lock ran out or was taken away.
+///
+/// Examples: `qless jobs --queue mail --state running,stalled`
+/// · `qless jobs --tag eu --count`
+/// · `qless jobs --state complete --limit 10 -o ndjson`
+///
+/// Exit codes: 0, also if there are none; 4 unknown queue or group, 6 server.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    selector: Selector,
+    /// Print only how many there are in each state
+    #[arg(long, conflicts_with_all = ["limit", "offset"])]
+    count: bool,
+}
+
+pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
+    if args.count {
+        cx.out.accepts(&[])?;
+        cx.out.shows::<Counts>()?;
+        let now = cx.begin()?;
+        let counts = select::count(cx.core()?, now, &args.selector)?;
+        cx.out.show(&counts)?;
+        return Ok(Exit::Ok);
+    }
+    cx.out.accepts(&[Format::Jid, Format::Raw])?;
+    cx.out.shows::<Jobs>()?;
+    let raw = match cx.out.format() {
+        Format::Raw => Some(raw(&args.selector)?),
+        _ => None,
+    };
+    let now = cx.begin()?;
+    if let Some(call) = raw {
+        let text = cx.core()?.raw(now, &call)?;
+        cx.out.verbatim(&text)?;
+        return Ok(Exit::Ok);
+    }
+    list(&args.selector, false, now, cx)?;
+    Ok(Exit::Ok)
+}
+
+/// Lists what a selector means, in the format that was asked for; failed jobs oldest first, or
+/// newest first.
+pub fn list(selector: &Selector, newest: bool, now: Moment, cx: &mut Cx) -> Result<(), Error> {
+    let mut selector = selector.clone();
+    let table = cx.out.format() == Format::Table;
+    selector.limit = selector.limit.or(cx.out.rows());
+    if table && cx.out.sorts() {
+        // The first rows of a sorted table are known only when all are there.
+        cx.out.cut(selector.offset, selector.limit.take());
+        selector.offset = 0;
+    }
+    let (core, out) = cx.parts()?;
+    let tell = if out.format() == Format::Jid {
+        Tell::Mark
+    } else {
+        Tell::Brief
+    };
+    let mut selection = Selection::open(core, now, &selector, tell)?.newest_first(newest);
+    let streams = match out.format() {
+        Format::Table => !out.terminal() && !out.sorts(),
+        Format::Json => false,
+        _ => true,
+    };
+    let mut jobs = Jobs::default();
+    jobs.list.offset = selector.offset;
+    let mut shown = 0;
+    while let Some(mut slice) = selection.next(core)? {
+        if table {
+            core.blockers(now, &mut slice)?;
+        }
+        shown += slice.len() as u64;
+        jobs.list.items.append(&mut slice);
+        if streams && !jobs.list.items.is_empty() {
+            out.show(&jobs)?;
+            out.no_more_headers();
+            jobs.list.items.clear();
+        }
+    }
+    if streams {
+        return Ok(());
+    }
+    jobs.list.total = selection.total(core)?;
+    out.show(&jobs)?;
+    match jobs.list.total {
+        _ if shown == 0 => out.note_on_terminal("no jobs"),
+        Some(total) if total > selector.offset + shown => out.note_on_terminal(&format!(
+            "{} of {} jobs; `--limit N` shows more",
+            thousands(shown),
+            thousands(total)
+        )),
+        None => out.note_on_terminal(&format!(
+            "the first {} jobs; `--limit N` shows more",
+            thousands(shown)
+        )),
+        _ => {}
+    }
+    Ok(())
+}
+
+/// The reference's `jobs`, which knows one state of one queue, or all that is complete.
+fn raw(selector: &Selector) -> Result<Call, Error> {
+    let plain = || match selector.queues.as_slice() {
+        [queue] => queue.plain(),
+        _ => None,
+    };
+    let nothing_else = selector.groups.is_empty() && selector.tags.is_empty();
+    let call = match (selector.states.as_slice(), plain()) {
+        ([State::Complete], None) if selector.queues.is_empty() => {
+            Call::new("jobs").arg("complete")
+        }
+        ([state], Some(queue))
+            if !matches!(state, State::Complete | State::Waiting | State::Failed) =>
+        {
+            Call::new("jobs").arg(state.word()).arg(queue)
+        }
+        _ => return Err(unlike()),
+    };
+    if !nothing_else {
+        return Err(unlike());
+    }
+    let count = selector.limit.unwrap_or(25);
+    Ok(call.arg(selector.offset.to_string()).arg(count.to_string()))
+}
+
+fn unlike() -> Error {
+    Error::usage("the core's own `jobs` knows one state of one queue, or `complete`")
+        .hint("name them: `--state running --queue Q`, with stalled, scheduled or depends")
+}

@@ -1,0 +1,55 @@
+//! `qless peek`
+
+use crate::cli::{Format, value};
+use crate::core::call::Call;
+use crate::cx::Cx;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::model::list::{Jobs, List};
+use crate::model::name::Name;
+
+/// Show the next jobs that a pop would return
+///
+/// In the order in which they would be popped. This is the core's own call, which puts the jobs
+/// of recurring ones that are due. A paused queue is peeked all the same.
+///
+/// Example: `qless peek mail --count 3`
+///
+/// Exit codes: 0, also if there are none; 4 unknown queue, 6 server.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The queue
+    #[arg(value_name = "QUEUE", value_parser = value::name())]
+    queue: Name,
+    /// How many jobs at most
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    count: u64,
+}
+
+pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
+    cx.out.accepts(&[Format::Jid, Format::Raw])?;
+    cx.out.shows::<Jobs>()?;
+    let now = cx.begin()?;
+    let (core, out) = cx.parts()?;
+    if out.format() == Format::Raw {
+        let call = Call::new("peek")
+            .arg(&args.queue)
+            .arg(args.count.to_string());
+        let text = core.raw(now, &call)?;
+        out.verbatim(&text)?;
+        return Ok(Exit::Ok);
+    }
+    let jobs = core.peek(now, &args.queue, args.count)?;
+    if jobs.is_empty() {
+        core.queue_exists(now, &args.queue)?;
+    }
+    let empty = jobs.is_empty();
+    out.show(&Jobs {
+        list: List::whole(jobs),
+        ..Jobs::default()
+    })?;
+    if empty {
+        out.note_on_terminal("no job to pop");
+    }
+    Ok(Exit::Ok)
+}

@@ -1,0 +1,69 @@
+//! `qless queues`
+
+use crate::cli::{Format, value};
+use crate::core::call::Call;
+use crate::cx::Cx;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::model::list::List;
+use crate::model::pattern::Pattern;
+use crate::model::queue::Queue;
+use crate::view::text::plural;
+
+/// Show the queues and how many jobs each holds in which state
+///
+/// HEAD WAIT is how long the next job to pop has been waiting. Names may be globs.
+///
+/// Examples: `qless queues`
+/// · `qless queues 'mail*' -o json | jq '.items[] | select(.waiting > 1000).name'`
+///
+/// Exit codes: 0, also if there are none; 4 unknown queue, 6 server.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Only these queues, by name or glob
+    #[arg(value_name = "QUEUE", value_parser = value::pattern())]
+    queues: Vec<Pattern>,
+}
+
+pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
+    cx.out.accepts(&[Format::Raw])?;
+    cx.out.shows::<List<Queue>>()?;
+    let now = cx.begin()?;
+    let (core, out) = cx.parts()?;
+    if out.format() == Format::Raw {
+        let calls: Vec<Call> = match args.queues.is_empty() {
+            true => vec![Call::new("queues")],
+            false => {
+                let queues = core.queues_like(now, &args.queues)?;
+                queues
+                    .iter()
+                    .map(|queue| Call::new("queues").arg(&queue.name))
+                    .collect()
+            }
+        };
+        for call in &calls {
+            let text = core.raw(now, call)?;
+            out.verbatim(&text)?;
+        }
+        return Ok(Exit::Ok);
+    }
+    let queues = core.queues_like(now, &args.queues)?;
+    let empty = queues.is_empty();
+    out.show(&List::whole(queues))?;
+    if empty {
+        out.note_on_terminal("no queues");
+    }
+    if out.hints() {
+        let groups = core.failed_counts(now)?;
+        let jobs: u64 = groups.iter().map(|(_, jobs)| jobs).sum();
+        if jobs > 0 {
+            let verb = if jobs == 1 { "has" } else { "have" };
+            let (jobs, groups) = (
+                plural(jobs, "job", "jobs"),
+                plural(groups.len() as u64, "group", "groups"),
+            );
+            out.hint(&format!("{jobs} {verb} failed in {groups}: qless failed"));
+        }
+    }
+    Ok(Exit::Ok)
+}

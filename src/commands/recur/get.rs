@@ -1,0 +1,73 @@
+//! `qless recur get`
+
+use crate::cli::{Format, value};
+use crate::core::call::Call;
+use crate::cx::Cx;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::input::jids::{self, Told};
+use crate::input::source::Source;
+use crate::model::list::List;
+use crate::model::name::Name;
+use crate::view::text::clean;
+
+/// Show recurring jobs in full
+///
+/// One jid gives one document, several give a list.
+///
+/// Example: `qless recur get nightly`
+///
+/// Exit codes: 0, 4 no such recurring job, 6 server.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The recurring jobs; `-` reads their jids from standard input, `@FILE` from a file
+    #[arg(value_name = "JID", required = true, value_parser = value::jids())]
+    jids: Vec<Name>,
+}
+
+pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
+    cx.out.accepts(&[Format::Jid, Format::Raw])?;
+    let told = jids::read(&mut Source::default(), &args.jids)?;
+    if matches!(told, Told::Many(_)) {
+        cx.out.shows::<List<crate::model::recur::Recurring>>()?;
+    }
+    let now = cx.begin()?;
+    let (core, out) = cx.parts()?;
+    let mut found = Vec::new();
+    let mut missing = Vec::new();
+    if out.format() == Format::Raw {
+        for jid in told.jids() {
+            let text = core.raw(now, &Call::new("recur.get").arg(jid))?;
+            match text.is_empty() {
+                true => missing.push(jid),
+                false => out.verbatim(&text)?,
+            }
+        }
+    } else {
+        for (jid, recurring) in told.jids().iter().zip(core.recurs(now, told.jids())?) {
+            match recurring {
+                Some(recurring) => found.push(recurring),
+                None => missing.push(jid),
+            }
+        }
+        match (&told, found.first()) {
+            (Told::One(_), Some(recurring)) => out.show(recurring)?,
+            (Told::One(_), None) => {}
+            _ => out.show(&List::whole(found))?,
+        }
+    }
+    let names: Vec<String> = missing
+        .iter()
+        .map(|jid| format!("`{}`", clean(jid)))
+        .collect();
+    match missing.as_slice() {
+        [] => Ok(Exit::Ok),
+        [jid] => {
+            Err(Error::not_found(format!("recurring job {} does not exist", names[0])).jid(jid))
+        }
+        _ => Err(Error::not_found(format!(
+            "recurring jobs do not exist: {}",
+            names.join(", ")
+        ))),
+    }
+}
