@@ -1,9 +1,16 @@
 //! The only test binary: a list of modules, and a test that no file is forgotten.
 
 mod house {
+    pub mod core;
     pub mod qless;
     pub mod redis;
     pub mod text;
+}
+
+mod core {
+    mod errors;
+    mod script;
+    mod traces;
 }
 
 mod commands {

@@ -1,0 +1,1641 @@
+//! A second core in plain Rust, over the same key layout: what each call answers, publishes and
+//! leaves behind when everything goes as specified, the mended defects included. It is slow,
+//! obvious, and shares no line with `lua/`.
+//!
+//! It knows no damage: every key it meets was written by itself.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use crate::house::core::{Dump, Key, g17};
+
+/// What a call answers.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Answer {
+    Nil,
+    Int(i64),
+    Text(String),
+    Json(Value),
+    Texts(Vec<String>),
+    /// Rows of [outcome, mark, detail …] or flat fields.
+    Rows(Vec<Vec<Option<String>>>),
+    Refused(String),
+}
+
+pub(crate) use Answer::*;
+
+type Answered = Result<Answer, String>;
+
+const AGE: f64 = 10_000_000_000.0;
+
+/// The defaults that `config.get` shows.
+const DEFAULTS: [(&str, &str); 7] = [
+    ("application", "qless"),
+    ("grace-period", "10"),
+    ("heartbeat", "60"),
+    ("histogram-history", "7"),
+    ("jobs-history", "604800"),
+    ("jobs-history-count", "50000"),
+    ("stats-history", "30"),
+];
+
+#[derive(Clone, Default)]
+pub(crate) struct Model {
+    pub(crate) keys: Dump,
+    pub(crate) events: Vec<(String, String)>,
+    now: f64,
+}
+
+fn job(jid: &str) -> String {
+    format!("ql:j:{jid}")
+}
+
+fn history(jid: &str) -> String {
+    format!("ql:j:{jid}-history")
+}
+
+fn dependencies(jid: &str) -> String {
+    format!("ql:j:{jid}-dependencies")
+}
+
+fn dependents(jid: &str) -> String {
+    format!("ql:j:{jid}-dependents")
+}
+
+fn work(queue: &str) -> String {
+    format!("ql:q:{queue}-work")
+}
+
+fn locks(queue: &str) -> String {
+    format!("ql:q:{queue}-locks")
+}
+
+fn scheduled(queue: &str) -> String {
+    format!("ql:q:{queue}-scheduled")
+}
+
+fn depends(queue: &str) -> String {
+    format!("ql:q:{queue}-depends")
+}
+
+fn recur(queue: &str) -> String {
+    format!("ql:q:{queue}-recur")
+}
+
+fn held(worker: &str) -> String {
+    format!("ql:w:{worker}:jobs")
+}
+
+fn day(moment: f64) -> i64 {
+    (moment - moment.rem_euclid(86400.0)) as i64
+}
+
+/// Text as the encoder of Redis writes it.
+pub(crate) fn quoted(text: &str) -> String {
+    serde_json::to_string(text).expect("text").replace('/', "\\/")
+}
+
+/// The number a text stands for, if it is a finite one.
+pub(crate) fn number(text: &str) -> Option<f64> {
+    text.trim().parse().ok().filter(|number: &f64| number.is_finite())
+}
+
+/// A list of names without repeats.
+pub(crate) fn names(json: &str) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for name in serde_json::from_str::<Vec<String>>(json).unwrap_or_default() {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+fn stored_list(names: &[String]) -> String {
+    match names {
+        [] => "{}".into(),
+        names => format!("[{}]", names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(",")),
+    }
+}
+
+/// An array as the encoder of Redis shows it: an empty one is an object.
+fn array(items: Vec<Value>) -> Value {
+    if items.is_empty() { json!({}) } else { Value::Array(items) }
+}
+
+/// The part of `len` items that a range of ranks names, as Redis counts.
+fn ranks(len: usize, start: i64, stop: i64) -> std::ops::Range<usize> {
+    let len = len as i64;
+    let from = if start < 0 { (len + start).max(0) } else { start };
+    let to = if stop < 0 { len + stop } else { stop.min(len - 1) };
+    if from > to || from >= len { 0..0 } else { from as usize..(to + 1) as usize }
+}
+
+/// The part of a range by score that LIMIT names.
+fn limit(items: Vec<String>, offset: i64, count: i64) -> Vec<String> {
+    match (offset, count) {
+        (..0, _) => Vec::new(),
+        (offset, ..0) => items.into_iter().skip(offset as usize).collect(),
+        (offset, count) => items.into_iter().skip(offset as usize).take(count as usize).collect(),
+    }
+}
+
+// The small Redis below.
+impl Model {
+    fn hget(&self, key: &str, field: &str) -> Option<String> {
+        self.keys.field(key, field)
+    }
+
+    fn hset(&mut self, key: &str, fields: &[(&str, &str)]) {
+        let hash = self.keys.0.entry(key.into()).or_insert_with(|| Key::Hash(BTreeMap::new()));
+        let Key::Hash(hash) = hash else { panic!("`{key}` is no hash") };
+        hash.extend(fields.iter().map(|(name, value)| (name.to_string(), value.to_string())));
+    }
+
+    fn hdel(&mut self, key: &str, field: &str) {
+        if let Some(Key::Hash(hash)) = self.keys.0.get_mut(key) {
+            hash.remove(field);
+            if hash.is_empty() {
+                self.del(key);
+            }
+        }
+    }
+
+    fn hincr(&mut self, key: &str, field: &str, by: i64) {
+        let old = self.hget(key, field).map_or(0, |text| text.parse::<i64>().expect("a counter"));
+        self.hset(key, &[(field, &(old + by).to_string())]);
+    }
+
+    fn zadd(&mut self, key: &str, score: f64, member: &str) {
+        let zset = self.keys.0.entry(key.into()).or_insert_with(|| Key::Zset(BTreeMap::new()));
+        let Key::Zset(zset) = zset else { panic!("`{key}` is no sorted set") };
+        zset.insert(member.into(), score);
+    }
+
+    fn zadd_new(&mut self, key: &str, score: f64, member: &str) {
+        if self.keys.score(key, member).is_none() {
+            self.zadd(key, score, member);
+        }
+    }
+
+    fn zrem(&mut self, key: &str, member: &str) -> bool {
+        let Some(Key::Zset(zset)) = self.keys.0.get_mut(key) else { return false };
+        let had = zset.remove(member).is_some();
+        if zset.is_empty() {
+            self.del(key);
+        }
+        had
+    }
+
+    /// Members by score, then by name.
+    fn ascending(&self, key: &str) -> Vec<(String, f64)> {
+        let mut members: Vec<_> = self.keys.zset(key).into_iter().collect();
+        members.sort_by(|a, b| a.1.total_cmp(&b.1).then_with(|| a.0.cmp(&b.0)));
+        members
+    }
+
+    fn between(&self, key: &str, least: f64, most: f64) -> Vec<String> {
+        let members = self.ascending(key).into_iter();
+        members.filter(|(_, score)| *score >= least && *score <= most).map(|(name, _)| name).collect()
+    }
+
+    fn zcard(&self, key: &str) -> i64 {
+        self.keys.zset(key).len() as i64
+    }
+
+    fn sadd(&mut self, key: &str, member: &str) {
+        let set = self.keys.0.entry(key.into()).or_insert_with(|| Key::Set(BTreeSet::new()));
+        let Key::Set(set) = set else { panic!("`{key}` is no set") };
+        set.insert(member.into());
+    }
+
+    fn srem(&mut self, key: &str, member: &str) -> bool {
+        let Some(Key::Set(set)) = self.keys.0.get_mut(key) else { return false };
+        let had = set.remove(member);
+        if set.is_empty() {
+            self.del(key);
+        }
+        had
+    }
+
+    fn set_list(&mut self, key: &str, list: Vec<String>) {
+        match list.is_empty() {
+            true => self.del(key),
+            false => {
+                self.keys.0.insert(key.into(), Key::List(list));
+            }
+        }
+    }
+
+    fn del(&mut self, key: &str) {
+        self.keys.0.remove(key);
+    }
+
+    fn publish(&mut self, channel: &str, payload: impl Into<String>) {
+        self.events.push((format!("ql:{channel}"), payload.into()));
+    }
+}
+
+// What the commands share.
+impl Model {
+    fn exists(&self, jid: &str) -> bool {
+        self.keys.has(&job(jid))
+    }
+
+    fn text(&self, jid: &str, field: &str) -> String {
+        self.hget(&job(jid), field).unwrap_or_default()
+    }
+
+    fn state(&self, jid: &str) -> String {
+        self.text(jid, "state")
+    }
+
+    fn field_number(&self, jid: &str, field: &str) -> f64 {
+        number(&self.text(jid, field)).unwrap_or(0.0)
+    }
+
+    fn tags(&self, jid: &str) -> Vec<String> {
+        names(&self.text(jid, "tags"))
+    }
+
+    fn tracked(&self, jid: &str) -> bool {
+        self.keys.score("ql:tracked", jid).is_some()
+    }
+
+    fn if_tracked(&mut self, channel: &str, jid: &str) {
+        if self.tracked(jid) {
+            self.publish(channel, jid);
+        }
+    }
+
+    fn setting(&self, option: &str) -> Option<f64> {
+        self.hget("ql:config", option).and_then(|text| number(&text))
+    }
+
+    fn heartbeat_of(&self, queue: &str) -> f64 {
+        let own = self.setting(&format!("{queue}-heartbeat"));
+        own.or_else(|| self.setting("heartbeat")).unwrap_or(60.0)
+    }
+
+    fn when(&self) -> i64 {
+        self.now.floor() as i64
+    }
+
+    fn append(&mut self, jid: &str, entry: String) {
+        let most = self.setting("max-job-history").unwrap_or(100.0);
+        let mut list = self.keys.list(&history(jid));
+        list.push(entry);
+        let most = most as usize;
+        if most >= 1 && list.len() > most {
+            let newest = list.split_off(list.len() - (most - 1));
+            list.truncate(1);
+            list.extend(newest);
+        }
+        self.set_list(&history(jid), list);
+    }
+
+    fn append_put(&mut self, jid: &str, queue: &str) {
+        self.append(jid, format!("[{},\"put\",{{\"q\":{}}}]", self.when(), quoted(queue)));
+    }
+
+    fn wait_in(&mut self, queue: &str, jid: &str) {
+        let score = self.field_number(jid, "priority") - self.now / AGE;
+        self.zadd(&work(queue), score, jid);
+    }
+
+    fn leave(&mut self, queue: &str, jid: &str) {
+        for key in [work(queue), locks(queue), scheduled(queue), depends(queue)] {
+            self.zrem(&key, jid);
+        }
+    }
+
+    fn register(&mut self, queue: &str) {
+        self.zadd_new("ql:queues", self.now, queue);
+    }
+
+    fn tag(&mut self, jid: &str, tag: &str) {
+        let key = format!("ql:t:{tag}");
+        if self.keys.score(&key, jid).is_none() {
+            let count = self.keys.score("ql:tags", tag).unwrap_or(0.0) + 1.0;
+            self.zadd("ql:tags", count, tag);
+        }
+        self.zadd(&key, self.now, jid);
+    }
+
+    fn untag(&mut self, jid: &str, tag: &str) {
+        if self.zrem(&format!("ql:t:{tag}"), jid) {
+            let count = self.keys.score("ql:tags", tag).unwrap_or(0.0) - 1.0;
+            match count > 0.0 {
+                true => self.zadd("ql:tags", count, tag),
+                false => {
+                    self.zrem("ql:tags", tag);
+                }
+            }
+        }
+    }
+
+    fn lock_lost(&mut self, jid: &str, worker: &str) {
+        let payload = format!(
+            r#"{{"jid":{},"event":"lock_lost","worker":{}}}"#,
+            quoted(jid),
+            quoted(worker)
+        );
+        self.publish(&format!("w:{worker}"), &*payload);
+        self.publish("log", payload);
+    }
+
+    fn failure_event(&self, jid: &str, group: &str, message: &str, worker: &str) -> String {
+        format!(
+            r#"{{"message":{},"jid":{},"group":{},"event":"failed","worker":{}}}"#,
+            quoted(message),
+            quoted(jid),
+            quoted(group),
+            quoted(worker)
+        )
+    }
+
+    fn failure_text(&self, group: &str, message: &str, worker: &str) -> String {
+        format!(
+            r#"{{"group":{},"message":{},"when":{},"worker":{}}}"#,
+            quoted(group),
+            quoted(message),
+            self.when(),
+            quoted(worker)
+        )
+    }
+
+    fn enter_group(&mut self, jid: &str, group: &str, queue: &str) {
+        self.sadd("ql:failures", group);
+        let key = format!("ql:f:{group}");
+        let mut list = self.keys.list(&key);
+        list.insert(0, jid.into());
+        self.set_list(&key, list);
+        let stats = format!("ql:s:stats:{}:{queue}", day(self.now));
+        self.hincr(&stats, "failures", 1);
+        self.hincr(&stats, "failed", 1);
+    }
+
+    /// Takes a failed job out of its list and out of the count of the queue in which it failed.
+    fn leave_group(&mut self, jid: &str) {
+        let failure: Value = serde_json::from_str(&self.text(jid, "failure")).expect("a failure");
+        let group = failure["group"].as_str().expect("a group").to_owned();
+        let key = format!("ql:f:{group}");
+        let mut list = self.keys.list(&key);
+        list.retain(|other| other != jid);
+        if list.is_empty() {
+            self.srem("ql:failures", &group);
+        }
+        self.set_list(&key, list);
+        let when = failure["when"].as_f64().expect("a time");
+        self.hincr(&format!("ql:s:stats:{}:{}", day(when), self.text(jid, "queue")), "failed", -1);
+    }
+
+    fn sample(&mut self, kind: &str, queue: &str, value: f64) {
+        let key = format!("ql:s:{kind}:{}:{queue}", day(self.now));
+        let stored = |name: &str| self.hget(&key, name).map_or(0.0, |text| number(&text).unwrap());
+        let (total, mean, vk) = (stored("total") + 1.0, stored("mean"), stored("vk"));
+        let (mean, vk) = match total {
+            1.0 => (value, 0.0),
+            total => {
+                let next = mean + (value - mean) / total;
+                (next, vk + (value - next) * (value - mean))
+            }
+        };
+        let whole = value.floor() as i64;
+        let slot = match whole {
+            ..60 => format!("s{whole}"),
+            ..3600 => format!("m{}", whole / 60),
+            ..86400 => format!("h{}", whole / 3600),
+            _ => format!("d{}", whole / 86400),
+        };
+        self.hset(&key, &[("total", &g17(total)), ("mean", &g17(mean)), ("vk", &g17(vk))]);
+        self.hincr(&key, &slot, 1);
+    }
+
+    fn open(&self, jid: &str, names: &[String]) -> Vec<String> {
+        let blocks = |name: &&String| {
+            *name != jid && self.exists(name) && self.state(name) != "complete"
+        };
+        names.iter().filter(blocks).cloned().collect()
+    }
+
+    fn link(&mut self, jid: &str, name: &str) {
+        self.sadd(&dependents(name), jid);
+        self.sadd(&dependencies(jid), name);
+    }
+
+    fn unlink(&mut self, jid: &str, name: &str) {
+        self.srem(&dependents(name), jid);
+        self.srem(&dependencies(jid), name);
+    }
+
+    fn blocked(&self, jid: &str) -> bool {
+        self.keys.has(&dependencies(jid))
+    }
+
+    /// Lets a job in state `depends` go. `past`: a time that has come counts as none.
+    fn free(&mut self, jid: &str, past: bool) {
+        let queue = self.text(jid, "queue");
+        self.zrem(&depends(&queue), jid);
+        let due = self.hget(&job(jid), "scheduled").and_then(|text| number(&text));
+        self.hdel(&job(jid), "scheduled");
+        match due {
+            Some(due) if !past || due > self.now => {
+                self.zadd(&scheduled(&queue), due, jid);
+                self.hset(&job(jid), &[("state", "scheduled")]);
+            }
+            _ => {
+                self.wait_in(&queue, jid);
+                self.hset(&job(jid), &[("state", "waiting")]);
+            }
+        }
+    }
+
+    fn release_dependents(&mut self, jid: &str) {
+        for name in self.keys.set(&dependents(jid)) {
+            self.srem(&dependencies(&name), jid);
+            if !self.blocked(&name) && self.state(&name) == "depends" {
+                self.free(&name, false);
+            }
+        }
+        self.del(&dependents(jid));
+    }
+
+    fn promote(&mut self, queue: &str, most: i64) {
+        for jid in limit(self.between(&scheduled(queue), 0.0, self.now), 0, most) {
+            self.zrem(&scheduled(queue), &jid);
+            self.wait_in(queue, &jid);
+            self.hset(&job(&jid), &[("state", "waiting")]);
+        }
+    }
+
+    fn spawn(&mut self, queue: &str, most: i64) {
+        let mut moved = 0;
+        for id in limit(self.between(&recur(queue), 0.0, self.now), 0, most) {
+            let key = format!("ql:r:{id}");
+            let hash = self.keys.hash(&key);
+            let of = |name: &str| number(&hash[name]).unwrap_or(0.0);
+            let (interval, backlog, mut count) = (of("interval"), of("backlog"), of("count") as i64);
+            let mut at = self.keys.score(&recur(queue), &id).expect("an entry").floor();
+            let behind = (self.now - at) / interval;
+            if backlog > 0.0 && behind > backlog {
+                at += (behind - backlog).ceil() * interval;
+            }
+            while at <= self.now && moved < most {
+                count += 1;
+                while self.exists(&format!("{id}-{count}")) {
+                    count += 1;
+                }
+                let jid = format!("{id}-{count}");
+                self.hset(&key, &[("count", &count.to_string())]);
+                for tag in names(&hash["tags"]) {
+                    self.tag(&jid, &tag);
+                }
+                let retries = &hash["retries"];
+                self.hset(
+                    &job(&jid),
+                    &[
+                        ("jid", &jid),
+                        ("klass", &hash["klass"]),
+                        ("data", &hash["data"]),
+                        ("priority", &hash["priority"]),
+                        ("tags", &hash["tags"]),
+                        ("state", "waiting"),
+                        ("worker", ""),
+                        ("expires", "0"),
+                        ("queue", queue),
+                        ("retries", retries),
+                        ("remaining", &g17(number(retries).unwrap_or(0.0).floor())),
+                        ("time", &g17(at)),
+                        ("spawned_from_jid", &id),
+                    ],
+                );
+                self.append(&jid, format!("[{},\"put\",{{\"q\":{}}}]", at.floor(), quoted(queue)));
+                self.zadd(&work(queue), of("priority") - at / AGE, &jid);
+                self.register(queue);
+                moved += 1;
+                at += interval;
+                self.zadd(&recur(queue), at, &id);
+            }
+        }
+    }
+
+    /// W of a queue in the order of pop.
+    fn in_line(&self, queue: &str) -> Vec<String> {
+        self.ascending(&work(queue)).into_iter().rev().map(|(jid, _)| jid).collect()
+    }
+
+    fn paused(&mut self, queue: &str) -> bool {
+        if !self.keys.set("ql:paused_queues").contains(queue) {
+            return false;
+        }
+        let pause = self.hget("ql:pauses", queue);
+        let end = pause.and_then(|text| serde_json::from_str::<Value>(&text).ok()?["until"].as_f64());
+        match end {
+            Some(end) if end <= self.now => {
+                self.srem("ql:paused_queues", queue);
+                self.hdel("ql:pauses", queue);
+                false
+            }
+            _ => true,
+        }
+    }
+
+    pub(crate) fn render(&self, jid: &str) -> Value {
+        let hash = self.keys.hash(&job(jid));
+        let text = |name: &str| hash.get(name).cloned().unwrap_or_default();
+        let of = |name: &str| json!(number(&text(name)).unwrap_or(0.0));
+        let list = |set: BTreeSet<String>| array(set.into_iter().map(Value::from).collect());
+        let entries = self.keys.list(&history(jid)).into_iter().map(|entry| {
+            let entry: Vec<Value> = serde_json::from_str(&entry).expect("an entry");
+            let mut shown = entry.get(2).cloned().unwrap_or_else(|| json!({}));
+            shown["when"] = entry[0].clone();
+            shown["what"] = entry[1].clone();
+            shown
+        });
+        json!({
+            "jid": jid,
+            "klass": text("klass"),
+            "state": text("state"),
+            "queue": text("queue"),
+            "worker": text("worker"),
+            "tracked": self.tracked(jid),
+            "priority": of("priority"),
+            "expires": of("expires"),
+            "retries": of("retries"),
+            "remaining": of("remaining"),
+            "data": text("data"),
+            "tags": array(self.tags(jid).into_iter().map(Value::from).collect()),
+            "history": Value::Array(entries.collect()),
+            "failure": match hash.get("failure") {
+                Some(failure) => serde_json::from_str(failure).expect("a failure"),
+                None => json!({}),
+            },
+            "spawned_from_jid": match hash.get("spawned_from_jid") {
+                Some(id) => json!(id),
+                None => json!(false),
+            },
+            "dependents": list(self.keys.set(&dependents(jid))),
+            "dependencies": list(self.keys.set(&dependencies(jid))),
+        })
+    }
+
+    fn render_all(&self, jids: &[String]) -> Answer {
+        let shown = jids.iter().filter(|jid| self.exists(jid)).map(|jid| self.render(jid));
+        Json(array(shown.collect()))
+    }
+
+    /// `<state>:<newest entry>:<entries>:<queue>`.
+    pub(crate) fn mark(&self, jid: &str) -> String {
+        let entries = self.keys.list(&history(jid));
+        let newest = entries.last().map_or("-".to_owned(), |entry| {
+            let entry: Vec<Value> = serde_json::from_str(entry).expect("an entry");
+            entry[0].to_string()
+        });
+        format!("{}:{newest}:{}:{}", self.state(jid), entries.len(), self.text(jid, "queue"))
+    }
+}
+
+/// Options by pairs; the last of a name wins.
+fn options(words: &[String]) -> BTreeMap<&str, &str> {
+    words.chunks_exact(2).map(|pair| (pair[0].as_str(), pair[1].as_str())).collect()
+}
+
+fn refuse<T>(text: impl Into<String>) -> Result<T, String> {
+    Err(text.into())
+}
+
+// The commands. Only calls with well-formed arguments come here; what is refused is refused
+// because of what is stored.
+impl Model {
+    /// One call in words: command, now, arguments.
+    pub(crate) fn call(&mut self, words: &[String]) -> Answer {
+        self.now = number(&words[1]).expect("a time");
+        self.events.clear();
+        let before = self.keys.clone();
+        let answer = self.dispatch(&words[0], &words[2..]);
+        answer.unwrap_or_else(|text| {
+            self.keys = before;
+            self.events.clear();
+            Refused(text)
+        })
+    }
+
+    fn dispatch(&mut self, command: &str, words: &[String]) -> Answered {
+        let word = |at: usize| words.get(at).map(String::as_str);
+        let at = |at: usize| words[at].as_str();
+        let paged = |from: usize| {
+            let of = |at: usize, default| word(at).map_or(default, |text| text.parse().unwrap());
+            (of(from, 0i64), of(from + 1, 25i64))
+        };
+        let rest = |from: usize| words.get(from..).unwrap_or_default();
+        match command {
+            "get" if self.exists(at(0)) => Ok(Json(self.render(at(0)))),
+            "get" => Ok(Nil),
+            "multiget" => Ok(self.render_all(words)),
+            "put" => self.put(words),
+            "requeue" if !self.exists(at(2)) => {
+                refuse(format!("Requeue(): Job {} does not exist", at(2)))
+            }
+            "requeue" => self.put(words),
+            "complete" => self.complete(at(0), at(1), at(2), at(3), options(rest(4))),
+            "fail" => self.fail(at(0), at(1), at(2), at(3), word(4)),
+            "retry" => {
+                let delay = word(3).map_or(0.0, |text| number(text).unwrap());
+                self.retry(at(0), at(1), at(2), delay, word(4), word(5))
+            }
+            "heartbeat" => self.heartbeat(at(0), at(1), word(2)),
+            "timeout" => self.timeout(words),
+            "cancel" => self.cancel(words),
+            "depends" => self.depends(at(0), at(1), rest(2)),
+            "priority" => self.priority(at(0), at(1)),
+            "log" => self.log(at(0), at(1), word(2)),
+            "tag" => match at(0) {
+                "add" => self.tag_add(at(1), rest(2)),
+                "remove" => self.tag_remove(at(1), rest(2)),
+                "get" => {
+                    let (offset, count) = paged(2);
+                    let all = self.ascending(&format!("ql:t:{}", at(1)));
+                    let jobs = all[ranks(all.len(), offset, offset + count - 1)].iter();
+                    let jobs = jobs.map(|(jid, _)| json!(jid)).collect();
+                    Ok(Json(json!({"total": all.len(), "jobs": array(jobs)})))
+                }
+                _ => {
+                    let (offset, count) = paged(1);
+                    let mut tags = self.between("ql:tags", 2.0, f64::INFINITY);
+                    tags.reverse();
+                    let tags = limit(tags, offset, count).into_iter().map(Value::from).collect();
+                    Ok(Json(array(tags)))
+                }
+            },
+            "track" => self.track(word(0), word(1)),
+            "failed" => match word(0) {
+                None => {
+                    let groups = self.keys.set("ql:failures").into_iter().map(|group| {
+                        let count = self.keys.list(&format!("ql:f:{group}")).len();
+                        (group, json!(count))
+                    });
+                    Ok(Json(Value::Object(groups.collect())))
+                }
+                Some(group) => {
+                    let (start, most) = paged(1);
+                    let all = self.keys.list(&format!("ql:f:{group}"));
+                    let jobs = all[ranks(all.len(), start, start + most - 1)].iter();
+                    let jobs = jobs.map(|jid| json!(jid)).collect();
+                    Ok(Json(json!({"total": all.len(), "jobs": array(jobs)})))
+                }
+            },
+            "unfail" => self.unfail(at(0), at(1), word(2).map_or(25, |text| text.parse().unwrap())),
+            "jobs" => Ok(Texts(self.jobs(at(0), words, paged(if at(0) == "complete" { 1 } else { 2 })))),
+            "queues" => Ok(Json(match word(0) {
+                Some(queue) => self.counts(queue),
+                None => {
+                    let names = self.ascending("ql:queues");
+                    array(names.iter().map(|(name, _)| self.counts(name)).collect())
+                }
+            })),
+            "length" => Ok(Int(
+                self.zcard(&work(at(0))) + self.zcard(&locks(at(0))) + self.zcard(&scheduled(at(0))),
+            )),
+            "pause" => {
+                for queue in words {
+                    self.sadd("ql:paused_queues", queue);
+                    self.hdel("ql:pauses", queue);
+                }
+                Ok(Nil)
+            }
+            "unpause" => {
+                for queue in words {
+                    self.srem("ql:paused_queues", queue);
+                    self.hdel("ql:pauses", queue);
+                }
+                Ok(Nil)
+            }
+            "queue.forget" => {
+                words.iter().for_each(|queue| drop(self.zrem("ql:queues", queue)));
+                Ok(Nil)
+            }
+            "worker.deregister" => {
+                words.iter().for_each(|worker| drop(self.zrem("ql:workers", worker)));
+                Ok(Nil)
+            }
+            "workers" => Ok(Json(self.workers(word(0)))),
+            "pop" => self.pop(at(0), at(1), at(2).parse().unwrap()),
+            "peek" => self.peek(at(0), at(1).parse().unwrap()),
+            "stats" => Ok(Json(self.stats(at(0), number(at(1)).unwrap()))),
+            "config.get" => Ok(self.config_get(word(0))),
+            "config.set" => {
+                self.publish(
+                    "log",
+                    format!(
+                        r#"{{"option":{},"event":"config_set","value":{}}}"#,
+                        quoted(at(0)),
+                        quoted(at(1))
+                    ),
+                );
+                self.hset("ql:config", &[(at(0), at(1))]);
+                Ok(Nil)
+            }
+            "config.unset" => {
+                self.publish("log", format!(r#"{{"event":"config_unset","option":{}}}"#, quoted(at(0))));
+                self.hdel("ql:config", at(0));
+                Ok(Nil)
+            }
+            "recur" => self.recur(words),
+            "unrecur" => {
+                if let Some(queue) = self.hget(&format!("ql:r:{}", at(0)), "queue") {
+                    self.zrem(&recur(&queue), at(0));
+                    self.del(&format!("ql:r:{}", at(0)));
+                }
+                Ok(Int(1))
+            }
+            "recur.get" => Ok(self.recur_get(at(0))),
+            "recur.update" => self.recur_update(at(0), rest(1)),
+            "recur.tag" => self.recur_tag(at(0), rest(1)),
+            "recur.untag" => self.recur_untag(at(0), rest(1)),
+            _ => self.guard(command, words),
+        }
+    }
+
+    fn put(&mut self, words: &[String]) -> Answered {
+        let at = |at: usize| words[at].as_str();
+        let options = options(&words[6..]);
+        let delay = number(at(5)).unwrap();
+        self.place(at(0), at(1), at(2), at(3), at(4), delay, &options);
+        Ok(Text(at(2).into()))
+    }
+
+    /// Puts a job, new or not.
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn place(
+        &mut self,
+        me: &str,
+        queue: &str,
+        jid: &str,
+        klass: &str,
+        data: &str,
+        delay: f64,
+        options: &BTreeMap<&str, &str>,
+    ) {
+        let key = job(jid);
+        let new = !self.exists(jid);
+        let old_tags = self.tags(jid);
+        let tags = options.get("tags").map_or_else(|| old_tags.clone(), |json| names(json));
+        let kept = |name: &str, default: &str| match options.get(name) {
+            Some(text) => text.to_string(),
+            None if new => default.into(),
+            None => self.text(jid, name),
+        };
+        let (priority, retries) = (kept("priority", "0"), kept("retries", "5"));
+        let wanted = options.get("depends").map_or_else(Vec::new, |json| names(json));
+        let open = self.open(jid, &wanted);
+
+        for tag in &old_tags {
+            if !tags.contains(tag) {
+                self.untag(jid, tag);
+            }
+        }
+        for tag in &tags {
+            self.tag(jid, tag);
+        }
+        if !wanted.is_empty() {
+            for name in self.keys.set(&dependencies(jid)) {
+                if !wanted.contains(&name) {
+                    self.unlink(jid, &name);
+                }
+            }
+        }
+        self.put_again(me, queue, jid);
+        let remaining = number(&retries).unwrap().floor();
+        self.hset(
+            &key,
+            &[
+                ("jid", jid),
+                ("klass", klass),
+                ("data", data),
+                ("priority", &priority),
+                ("tags", &stored_list(&tags)),
+                ("retries", &retries),
+                ("remaining", &g17(remaining)),
+            ],
+        );
+        for name in open {
+            self.link(jid, &name);
+        }
+        let due = (delay > 0.0).then_some(self.now + delay);
+        self.settle(queue, jid, due);
+    }
+
+    /// The first half of every put: the job leaves where it was.
+    fn put_again(&mut self, me: &str, queue: &str, jid: &str) {
+        self.publish(
+            "log",
+            format!(r#"{{"jid":{},"event":"put","queue":{}}}"#, quoted(jid), quoted(queue)),
+        );
+        self.append_put(jid, queue);
+        let (state, old_queue, worker) =
+            (self.state(jid), self.text(jid, "queue"), self.text(jid, "worker"));
+        self.leave(&old_queue, jid);
+        if !worker.is_empty() {
+            self.zrem(&held(&worker), jid);
+            if worker != me {
+                self.lock_lost(jid, &worker);
+            }
+        }
+        match state.as_str() {
+            "complete" => drop(self.zrem("ql:completed", jid)),
+            "failed" => self.leave_group(jid),
+            _ => {}
+        }
+    }
+
+    /// The second half: the job goes where it belongs.
+    fn settle(&mut self, queue: &str, jid: &str, due: Option<f64>) {
+        let key = job(jid);
+        self.hdel(&key, "grace");
+        self.hdel(&key, "scheduled");
+        let state = match (self.blocked(jid), due) {
+            (true, due) => {
+                if let Some(due) = due {
+                    self.hset(&key, &[("scheduled", &g17(due))]);
+                }
+                self.zadd(&depends(queue), self.now, jid);
+                "depends"
+            }
+            (false, Some(due)) => {
+                self.zadd(&scheduled(queue), due, jid);
+                "scheduled"
+            }
+            (false, None) => {
+                self.wait_in(queue, jid);
+                "waiting"
+            }
+        };
+        let time = g17(self.now);
+        self.hset(
+            &key,
+            &[("state", state), ("worker", ""), ("expires", "0"), ("queue", queue), ("time", &time)],
+        );
+        self.register(queue);
+        self.if_tracked("put", jid);
+    }
+
+    fn complete(
+        &mut self,
+        jid: &str,
+        worker: &str,
+        queue: &str,
+        data: &str,
+        options: BTreeMap<&str, &str>,
+    ) -> Answered {
+        let next = options.get("next");
+        for name in ["delay", "depends"] {
+            if options.contains_key(name) && next.is_none() {
+                return refuse(format!("Complete(): \"{name}\" cannot be used without a \"next\"."));
+            }
+        }
+        if !self.exists(jid) {
+            return refuse(format!("Complete(): Job {jid} does not exist"));
+        }
+        let state = self.state(jid);
+        if state != "running" {
+            return refuse(format!("Complete(): Job {jid} is not currently running: {state}"));
+        }
+        let owner = self.text(jid, "worker");
+        if owner != worker {
+            return refuse(format!("Complete(): Job {jid} has been handed out to another worker: {owner}"));
+        }
+        let own = self.text(jid, "queue");
+        if own != queue {
+            return refuse(format!("Complete(): Job {jid} running in another queue: {own}"));
+        }
+        let key = job(jid);
+        self.append(jid, format!("[{},\"done\"]", self.when()));
+        self.leave(queue, jid);
+        self.sample("run", queue, self.now - self.field_number(jid, "time"));
+        self.zrem(&held(worker), jid);
+        self.if_tracked("completed", jid);
+        self.hdel(&key, "grace");
+        let remaining = g17(self.field_number(jid, "retries").floor());
+        let time = g17(self.now);
+        self.hset(
+            &key,
+            &[
+                ("data", data),
+                ("time", &time),
+                ("worker", ""),
+                ("failure", "{}"),
+                ("expires", "0"),
+                ("remaining", &remaining),
+            ],
+        );
+        let Some(next) = next else { return self.finish(jid, queue) };
+        self.publish(
+            "log",
+            format!(
+                r#"{{"jid":{},"to":{},"event":"advanced","queue":{}}}"#,
+                quoted(jid),
+                quoted(next),
+                quoted(queue)
+            ),
+        );
+        self.append_put(jid, next);
+        self.register(next);
+        let wanted = options.get("depends").map_or_else(Vec::new, |json| names(json));
+        for name in self.open(jid, &wanted) {
+            self.link(jid, &name);
+        }
+        let delay = options.get("delay").map_or(0.0, |text| number(text).unwrap());
+        let due = self.now + delay;
+        let state = if self.blocked(jid) {
+            if delay > 0.0 {
+                self.hset(&key, &[("scheduled", &g17(due))]);
+            }
+            self.zadd(&depends(next), self.now, jid);
+            "depends"
+        } else if delay > 0.0 {
+            self.zadd(&scheduled(next), due, jid);
+            "scheduled"
+        } else {
+            self.wait_in(next, jid);
+            "waiting"
+        };
+        self.hset(&key, &[("state", state), ("queue", next)]);
+        Ok(Text(state.into()))
+    }
+
+    fn finish(&mut self, jid: &str, queue: &str) -> Answered {
+        self.publish(
+            "log",
+            format!(r#"{{"jid":{},"event":"completed","queue":{}}}"#, quoted(jid), quoted(queue)),
+        );
+        self.hset(&job(jid), &[("state", "complete"), ("queue", "")]);
+        self.zadd("ql:completed", self.now, jid);
+        self.release_dependents(jid);
+        let age = self.setting("jobs-history").unwrap_or(604800.0);
+        let most = self.setting("jobs-history-count").unwrap_or(50000.0) as usize;
+        let mut expired = self.between("ql:completed", 0.0, self.now - age);
+        let left: Vec<_> = self.ascending("ql:completed").into_iter().map(|(name, _)| name).collect();
+        let left: Vec<_> = left.into_iter().filter(|name| !expired.contains(name)).collect();
+        expired.extend_from_slice(&left[..left.len().saturating_sub(most)]);
+        for name in expired {
+            self.zrem("ql:completed", &name);
+            self.delete(&name);
+        }
+        Ok(Text("complete".into()))
+    }
+
+    /// Deletes a job that stands in no set any more.
+    fn delete(&mut self, jid: &str) {
+        for tag in self.tags(jid) {
+            self.untag(jid, &tag);
+        }
+        for name in self.keys.set(&dependencies(jid)) {
+            self.unlink(jid, &name);
+        }
+        for key in [job(jid), history(jid), dependents(jid)] {
+            self.del(&key);
+        }
+    }
+
+    fn fail(&mut self, jid: &str, worker: &str, group: &str, message: &str, data: Option<&str>) -> Answered {
+        if !self.exists(jid) {
+            return refuse(format!("Fail(): Job {jid}does not exist"));
+        }
+        let state = self.state(jid);
+        if state != "running" {
+            return refuse(format!("Fail(): Job {jid}not currently running: {state}"));
+        }
+        let owner = self.text(jid, "worker");
+        if owner != worker {
+            return refuse(format!("Fail(): Job {jid} running with another worker: {owner}"));
+        }
+        let queue = self.text(jid, "queue");
+        self.publish("log", self.failure_event(jid, group, message, worker));
+        self.if_tracked("failed", jid);
+        self.zrem(&held(worker), jid);
+        self.append(
+            jid,
+            format!(
+                "[{},\"failed\",{{\"group\":{},\"worker\":{}}}]",
+                self.when(),
+                quoted(group),
+                quoted(worker)
+            ),
+        );
+        self.leave(&queue, jid);
+        if let Some(data) = data.filter(|data| *data != "false") {
+            self.hset(&job(jid), &[("data", data)]);
+        }
+        let failure = self.failure_text(group, message, worker);
+        self.hset(
+            &job(jid),
+            &[("state", "failed"), ("worker", ""), ("expires", ""), ("failure", &failure)],
+        );
+        self.hdel(&job(jid), "grace");
+        self.enter_group(jid, group, &queue);
+        Ok(Text(jid.into()))
+    }
+
+    fn retry(
+        &mut self,
+        jid: &str,
+        queue: &str,
+        worker: &str,
+        delay: f64,
+        group: Option<&str>,
+        message: Option<&str>,
+    ) -> Answered {
+        if !self.exists(jid) {
+            return refuse(format!("Retry(): Job {jid} does not exist"));
+        }
+        let state = self.state(jid);
+        if state != "running" {
+            return refuse(format!("Retry(): Job {jid} is not currently running: {state}"));
+        }
+        let owner = self.text(jid, "worker");
+        if owner != worker {
+            return refuse(format!("Retry(): Job {jid} has been given to another worker: {owner}"));
+        }
+        let key = job(jid);
+        let old_queue = self.text(jid, "queue");
+        let left = self.field_number(jid, "remaining").floor() - 1.0;
+        self.hdel(&key, "grace");
+        self.zrem(&locks(&old_queue), jid);
+        self.zrem(&held(worker), jid);
+        // D-18, D-40: the job moves with everything that belongs to it.
+        self.hset(&key, &[("remaining", &g17(left)), ("queue", queue)]);
+        self.register(queue);
+        let given = group.zip(message);
+        if let Some((group, message)) = given {
+            let failure = self.failure_text(group, message, worker);
+            self.hset(&key, &[("failure", &failure)]);
+        }
+        if left >= 0.0 {
+            if delay > 0.0 {
+                self.zadd(&scheduled(queue), self.now + delay, jid);
+                self.hset(&key, &[("state", "scheduled")]);
+            } else {
+                self.wait_in(queue, jid);
+                self.hset(&key, &[("state", "waiting")]);
+            }
+        } else {
+            let group = group.map_or_else(|| format!("failed-retries-{queue}"), str::to_owned);
+            if given.is_none() {
+                let message = format!("Job exhausted retries in queue \"{old_queue}\"");
+                let failure = self.failure_text(&group, &message, "");
+                self.hset(&key, &[("failure", &failure)]);
+            }
+            self.append(jid, format!("[{},\"failed\",{{\"group\":{}}}]", self.when(), quoted(&group)));
+            self.hset(&key, &[("state", "failed"), ("worker", ""), ("expires", "")]);
+            self.if_tracked("failed", jid);
+            self.enter_group(jid, &group, queue);
+        }
+        Ok(Int(left as i64))
+    }
+
+    fn heartbeat(&mut self, jid: &str, worker: &str, data: Option<&str>) -> Answered {
+        if !self.exists(jid) {
+            return refuse(format!("Heartbeat(): Job {jid} does not exist"));
+        }
+        let state = self.state(jid);
+        if state != "running" {
+            return refuse(format!("Heartbeat(): Job {jid} not currently running: {state}"));
+        }
+        let owner = self.text(jid, "worker");
+        if owner != worker || worker.is_empty() {
+            return refuse(format!("Heartbeat(): Job {jid} given out to another worker: {owner}"));
+        }
+        let queue = self.text(jid, "queue");
+        let expires = self.now + self.heartbeat_of(&queue);
+        self.hset(&job(jid), &[("expires", &g17(expires)), ("worker", worker)]);
+        if let Some(data) = data.filter(|data| *data != "false") {
+            self.hset(&job(jid), &[("data", data)]);
+        }
+        self.hdel(&job(jid), "grace");
+        self.zadd(&held(worker), expires, jid);
+        self.zadd("ql:workers", self.now, worker);
+        self.zadd(&locks(&queue), expires, jid);
+        Ok(Int(expires.trunc() as i64))
+    }
+
+    fn timeout(&mut self, jids: &[String]) -> Answered {
+        for jid in jids {
+            if !self.exists(jid) {
+                return refuse(format!("Timeout(): Job {jid} does not exist"));
+            }
+            if self.state(jid) != "running" {
+                return refuse(format!("Timeout(): Job {jid} not running"));
+            }
+            let (queue, worker) = (self.text(jid, "queue"), self.text(jid, "worker"));
+            self.append(jid, format!("[{},\"timed-out\"]", self.when()));
+            self.zrem(&locks(&queue), jid);
+            self.zrem(&held(&worker), jid);
+            self.zadd(&work(&queue), f64::INFINITY, jid);
+            self.hset(&job(jid), &[("state", "stalled"), ("expires", "0")]);
+            self.hdel(&job(jid), "grace");
+            self.lock_lost(jid, &worker);
+        }
+        Ok(Nil)
+    }
+
+    fn cancel(&mut self, jids: &[String]) -> Answered {
+        for jid in jids {
+            for dependent in self.keys.set(&dependents(jid)) {
+                if !jids.contains(&dependent) {
+                    return refuse(format!(
+                        "Cancel(): {jid} is a dependency of {dependent} but is not mentioned to be canceled"
+                    ));
+                }
+            }
+        }
+        for jid in jids {
+            if self.state(jid) == "complete" {
+                continue;
+            }
+            self.cancel_one(jid);
+        }
+        Ok(Texts(jids.to_vec()))
+    }
+
+    pub(super) fn cancel_one(&mut self, jid: &str) {
+        let shown = |text: Option<String>| text.map_or("false".into(), |text| quoted(&text));
+        let (worker, queue) = (self.hget(&job(jid), "worker"), self.hget(&job(jid), "queue"));
+        let payload = format!(
+            r#"{{"jid":{},"queue":{},"event":"canceled","worker":{}}}"#,
+            quoted(jid),
+            shown(queue.clone()),
+            shown(worker.clone())
+        );
+        self.publish("log", &*payload);
+        if let Some(worker) = worker.filter(|worker| !worker.is_empty()) {
+            self.zrem(&held(&worker), jid);
+            self.publish(&format!("w:{worker}"), payload);
+        }
+        if let Some(queue) = queue {
+            self.leave(&queue, jid);
+        }
+        if self.state(jid) == "failed" {
+            self.leave_group(jid);
+        }
+        self.if_tracked("canceled", jid);
+        self.delete(jid);
+    }
+
+    fn depends(&mut self, jid: &str, how: &str, jids: &[String]) -> Answered {
+        let state = self.hget(&job(jid), "state").unwrap_or_else(|| "false".into());
+        if state != "depends" {
+            return refuse(format!("Depends(): Job {jid} not in the depends state: {state}"));
+        }
+        match how {
+            "on" => {
+                for name in self.open(jid, jids) {
+                    self.link(jid, &name);
+                }
+            }
+            _ => {
+                let all = jids.first().is_some_and(|first| first == "all");
+                let off = if all { self.keys.set(&dependencies(jid)) } else { jids.iter().cloned().collect() };
+                for name in off {
+                    self.unlink(jid, &name);
+                }
+                if !self.blocked(jid) {
+                    self.free(jid, true);
+                }
+            }
+        }
+        Ok(Int(1))
+    }
+
+    fn priority(&mut self, jid: &str, text: &str) -> Answered {
+        if !self.exists(jid) {
+            return refuse(format!("Priority(): Job {jid} does not exist"));
+        }
+        let priority = number(text).unwrap();
+        let line = work(&self.text(jid, "queue"));
+        if let Some(score) = self.keys.score(&line, jid) {
+            let moved = score - self.field_number(jid, "priority") + priority;
+            self.zadd(&line, moved, jid);
+        }
+        self.hset(&job(jid), &[("priority", text)]);
+        Ok(Int(priority.trunc() as i64))
+    }
+
+    fn log(&mut self, jid: &str, message: &str, data: Option<&str>) -> Answered {
+        if !self.exists(jid) {
+            return refuse(format!("Log(): Job {jid} does not exist"));
+        }
+        let data = match data {
+            None => String::new(),
+            Some(data) if data.starts_with('{') => format!(",{data}"),
+            Some(data) => format!(",{{\"data\":{data}}}"),
+        };
+        self.append(jid, format!("[{},{}{data}]", self.when(), quoted(message)));
+        Ok(Nil)
+    }
+
+    fn tag_add(&mut self, jid: &str, given: &[String]) -> Answered {
+        if !self.exists(jid) {
+            return refuse(format!("Tag(): Job {jid} does not exist"));
+        }
+        let mut tags = self.tags(jid);
+        for tag in given {
+            if !tags.contains(tag) {
+                tags.push(tag.clone());
+            }
+            self.tag(jid, tag);
+        }
+        self.hset(&job(jid), &[("tags", &stored_list(&tags))]);
+        Ok(Json(array(tags.into_iter().map(Value::from).collect())))
+    }
+
+    fn tag_remove(&mut self, jid: &str, given: &[String]) -> Answered {
+        if !self.exists(jid) {
+            return refuse(format!("Tag(): Job {jid} does not exist"));
+        }
+        let mut tags = self.tags(jid);
+        for tag in given {
+            tags.retain(|other| other != tag);
+            self.untag(jid, tag);
+        }
+        self.hset(&job(jid), &[("tags", &stored_list(&tags))]);
+        Ok(Json(array(tags.into_iter().map(Value::from).collect())))
+    }
+
+    fn track(&mut self, action: Option<&str>, jid: Option<&str>) -> Answered {
+        let Some((action, jid)) = action.zip(jid) else {
+            let all = self.ascending("ql:tracked").into_iter().map(|(jid, _)| jid);
+            let (jobs, expired): (Vec<_>, Vec<_>) = all.partition(|jid| self.exists(jid));
+            let jobs = jobs.iter().map(|jid| self.render(jid)).collect();
+            let expired = expired.into_iter().map(Value::from).collect();
+            return Ok(Json(json!({"jobs": array(jobs), "expired": array(expired)})));
+        };
+        let was = self.tracked(jid);
+        let gone = action == "untrack" && was;
+        if !self.exists(jid) && !gone {
+            return refuse("Track(): Job does not exist");
+        }
+        self.publish(action, jid);
+        match action {
+            "track" => self.zadd("ql:tracked", self.now, jid),
+            _ => drop(self.zrem("ql:tracked", jid)),
+        }
+        let changed = if action == "track" { !was } else { was };
+        Ok(Text(if changed { "1".into() } else { "0".into() }))
+    }
+
+    fn unfail(&mut self, queue: &str, group: &str, count: i64) -> Answered {
+        let list = self.keys.list(&format!("ql:f:{group}"));
+        let taken = if count == 0 { &[][..] } else { &list[ranks(list.len(), -count, -1)] };
+        if !taken.is_empty() {
+            self.register(queue);
+        }
+        for jid in taken {
+            self.leave_group(jid);
+            self.append_put(jid, queue);
+            let remaining = g17(self.field_number(jid, "retries").floor());
+            self.hset(
+                &job(jid),
+                &[
+                    ("state", "waiting"),
+                    ("worker", ""),
+                    ("expires", "0"),
+                    ("queue", queue),
+                    ("remaining", &remaining),
+                ],
+            );
+            self.wait_in(queue, jid);
+        }
+        Ok(Int(taken.len() as i64))
+    }
+
+    fn jobs(&mut self, state: &str, words: &[String], (offset, count): (i64, i64)) -> Vec<String> {
+        let by_rank = |all: Vec<(String, f64)>| {
+            let range = ranks(all.len(), offset, offset + count - 1);
+            all[range].iter().map(|(jid, _)| jid.clone()).collect()
+        };
+        if state == "complete" {
+            let mut all = self.ascending("ql:completed");
+            all.reverse();
+            return by_rank(all);
+        }
+        let queue = words[1].as_str();
+        match state {
+            "running" => limit(self.between(&locks(queue), self.now, f64::INFINITY), offset, count),
+            "stalled" => limit(self.between(&locks(queue), f64::NEG_INFINITY, self.now), offset, count),
+            "scheduled" => {
+                self.promote(queue, -1);
+                by_rank(self.ascending(&scheduled(queue)))
+            }
+            "depends" => by_rank(self.ascending(&depends(queue))),
+            _ => limit(self.between(&recur(queue), 0.0, f64::INFINITY), offset, count),
+        }
+    }
+
+    fn counts(&mut self, queue: &str) -> Value {
+        let stalled = self.between(&locks(queue), 0.0, self.now).len() as i64;
+        self.promote(queue, -1);
+        let paused = self.paused(queue);
+        json!({
+            "name": queue,
+            "waiting": self.zcard(&work(queue)),
+            "stalled": stalled,
+            "running": self.zcard(&locks(queue)) - stalled,
+            "scheduled": self.zcard(&scheduled(queue)),
+            "depends": self.zcard(&depends(queue)),
+            "recurring": self.zcard(&recur(queue)),
+            "paused": paused,
+        })
+    }
+
+    fn workers(&mut self, name: Option<&str>) -> Value {
+        let age = self.setting("max-worker-age").unwrap_or(86400.0);
+        for worker in self.between("ql:workers", 0.0, self.now - age) {
+            self.del(&held(&worker));
+            self.zrem("ql:workers", &worker);
+        }
+        let far = self.now + 8_640_000.0;
+        match name {
+            Some(worker) => {
+                let list = |mut jids: Vec<String>| {
+                    jids.reverse();
+                    array(jids.into_iter().map(Value::from).collect())
+                };
+                json!({
+                    "jobs": list(self.between(&held(worker), self.now, far)),
+                    "stalled": list(self.between(&held(worker), 0.0, self.now)),
+                })
+            }
+            None => {
+                let all = self.ascending("ql:workers").into_iter().rev().map(|(name, _)| {
+                    json!({
+                        "name": name,
+                        "jobs": self.between(&held(&name), self.now, far).len(),
+                        "stalled": self.between(&held(&name), 0.0, self.now).len(),
+                    })
+                });
+                array(all.collect())
+            }
+        }
+    }
+
+    fn pop(&mut self, queue: &str, worker: &str, count: i64) -> Answered {
+        if self.paused(queue) {
+            return Ok(Json(json!({})));
+        }
+        self.zadd("ql:workers", self.now, worker);
+        let most = self.setting(&format!("{queue}-max-concurrency")).unwrap_or(0.0) as i64;
+        let live = |model: &Model| model.between(&locks(queue), model.now, f64::INFINITY).len() as i64;
+        let mut count = count;
+        if most > 0 {
+            count = count.min((most - live(self)).max(0));
+        }
+        if count == 0 {
+            return Ok(Json(json!({})));
+        }
+        let mut taken = self.take_lost(queue, count);
+        let mut rest = count - taken.len() as i64;
+        if most > 0 {
+            // D-07: a lock that was renewed takes up a place; so will those handed out again.
+            let again = self.keys.zset(&locks(queue));
+            let dead = taken.iter().filter(|jid| again[jid.as_str()] < self.now).count() as i64;
+            rest = rest.min((most - live(self) - dead).max(0));
+        }
+        self.spawn(queue, rest);
+        self.promote(queue, rest);
+        taken.extend(self.in_line(queue).into_iter().take(rest as usize));
+        let expires = self.now + self.heartbeat_of(queue);
+        for jid in &taken {
+            self.append(jid, format!("[{},\"popped\",{{\"worker\":{}}}]", self.when(), quoted(worker)));
+            self.sample("wait", queue, self.now - self.field_number(jid, "time"));
+            self.zadd(&held(worker), expires, jid);
+            let time = g17(self.now);
+            self.hset(
+                &job(jid),
+                &[
+                    ("worker", worker),
+                    ("expires", &g17(expires)),
+                    ("state", "running"),
+                    ("time", &time),
+                ],
+            );
+            self.zadd(&locks(queue), expires, jid);
+            self.zrem(&work(queue), jid);
+            self.if_tracked("popped", jid);
+        }
+        Ok(self.render_all(&taken))
+    }
+
+    /// The two phases of a lost lock. Returns the jobs to hand out again.
+    fn take_lost(&mut self, queue: &str, count: i64) -> Vec<String> {
+        let grace = self.setting("grace-period").unwrap_or(10.0);
+        let mut again = Vec::new();
+        let stats = format!("ql:s:stats:{}:{queue}", day(self.now));
+        for jid in limit(self.between(&locks(queue), f64::NEG_INFINITY, self.now), 0, count) {
+            let key = job(&jid);
+            let worker = self.text(&jid, "worker");
+            self.zrem(&held(&worker), &jid);
+            let warned = self.hget(&key, "grace").is_some();
+            if !warned || grace <= 0.0 {
+                self.if_tracked("stalled", &jid);
+                self.append(&jid, format!("[{},\"timed-out\"]", self.when()));
+                self.lock_lost(&jid, &worker);
+                self.hincr(&stats, "retries", 1);
+                if grace > 0.0 {
+                    self.hset(&key, &[("grace", "1")]);
+                    self.zadd(&locks(queue), self.now + grace, &jid);
+                    continue;
+                }
+            }
+            self.hdel(&key, "grace");
+            let left = self.field_number(&jid, "remaining").floor() - 1.0;
+            self.hset(&key, &[("remaining", &g17(left))]);
+            if left >= 0.0 {
+                again.push(jid);
+                continue;
+            }
+            let group = format!("failed-retries-{queue}");
+            let message = format!("Job exhausted retries in queue \"{queue}\"");
+            self.leave(queue, &jid);
+            self.append(&jid, format!("[{},\"failed\",{{\"group\":{}}}]", self.when(), quoted(&group)));
+            let failure = self.failure_text(&group, &message, "");
+            self.hset(
+                &key,
+                &[("state", "failed"), ("worker", ""), ("expires", ""), ("failure", &failure)],
+            );
+            self.enter_group(&jid, &group, queue);
+            self.if_tracked("failed", &jid);
+            self.publish("log", self.failure_event(&jid, &group, &message, &worker));
+        }
+        again
+    }
+
+    fn peek(&mut self, queue: &str, count: i64) -> Answered {
+        self.paused(queue);
+        let mut found = limit(self.between(&locks(queue), f64::NEG_INFINITY, self.now), 0, count);
+        let rest = count - found.len() as i64;
+        self.spawn(queue, rest);
+        self.promote(queue, rest);
+        found.extend(self.in_line(queue).into_iter().take(rest as usize));
+        Ok(self.render_all(&found))
+    }
+
+    fn stats(&self, queue: &str, moment: f64) -> Value {
+        let day = day(moment);
+        let counter = |name: &str| {
+            let text = self.hget(&format!("ql:s:stats:{day}:{queue}"), name);
+            json!(text.map_or(0, |text| text.parse::<i64>().unwrap()))
+        };
+        let side = |kind: &str| {
+            let hash = self.keys.hash(&format!("ql:s:{kind}:{day}:{queue}"));
+            let of = |name: &str| hash.get(name).map_or(0.0, |text| number(text).unwrap());
+            let slots = (0..60).map(|slot| format!("s{slot}"));
+            let slots = slots.chain((1..60).map(|slot| format!("m{slot}")));
+            let slots = slots.chain((1..24).map(|slot| format!("h{slot}")));
+            let slots = slots.chain((1..7).map(|slot| format!("d{slot}")));
+            let total = of("total");
+            json!({
+                "count": total,
+                "mean": of("mean"),
+                "std": if total > 1.0 { (of("vk") / (total - 1.0)).sqrt() } else { 0.0 },
+                "histogram": slots.map(|slot| json!(of(&slot))).collect::<Vec<_>>(),
+            })
+        };
+        json!({
+            "retries": counter("retries"),
+            "failed": counter("failed"),
+            "failures": counter("failures"),
+            "wait": side("wait"),
+            "run": side("run"),
+        })
+    }
+
+    fn config_get(&self, option: Option<&str>) -> Answer {
+        let stored = self.keys.hash("ql:config");
+        let default = |text: &str| number(text).map_or(json!(text), |number| json!(number));
+        match option {
+            None => {
+                let mut all = serde_json::Map::new();
+                for (name, text) in DEFAULTS {
+                    all.insert(name.into(), default(text));
+                }
+                all.extend(stored.into_iter().map(|(name, text)| (name, json!(text))));
+                Json(Value::Object(all))
+            }
+            Some(option) => match stored.get(option) {
+                Some(text) => Text(text.clone()),
+                None => match DEFAULTS.iter().find(|(name, _)| *name == option) {
+                    Some((_, text)) => text.parse().map_or_else(|_| Text(text.to_string()), Int),
+                    None => Nil,
+                },
+            },
+        }
+    }
+
+    fn recur(&mut self, words: &[String]) -> Answered {
+        let at = |at: usize| words[at].as_str();
+        let (queue, jid) = (at(0), at(1));
+        let options = options(&words[7..]);
+        let of = |name: &str| options.get(name).copied().unwrap_or("0").to_owned();
+        let key = format!("ql:r:{jid}");
+        if let Some(old) = self.hget(&key, "queue") {
+            self.zrem(&recur(&old), jid);
+        }
+        let count = self.hget(&key, "count").unwrap_or_else(|| "0".into());
+        let tags = stored_list(&options.get("tags").map_or_else(Vec::new, |json| names(json)));
+        self.hset(
+            &key,
+            &[
+                ("jid", jid),
+                ("klass", at(2)),
+                ("data", at(3)),
+                ("priority", &of("priority")),
+                ("tags", &tags),
+                ("state", "recur"),
+                ("queue", queue),
+                ("type", "interval"),
+                ("count", &count),
+                ("interval", at(5)),
+                ("retries", &of("retries")),
+                ("backlog", &of("backlog")),
+            ],
+        );
+        self.zadd(&recur(queue), self.now + number(at(6)).unwrap(), jid);
+        self.register(queue);
+        Ok(Text(jid.into()))
+    }
+
+    fn recur_get(&self, jid: &str) -> Answer {
+        let hash = self.keys.hash(&format!("ql:r:{jid}"));
+        if hash.is_empty() {
+            return Nil;
+        }
+        let of = |name: &str| json!(number(&hash[name]).unwrap());
+        Json(json!({
+            "jid": jid,
+            "klass": hash["klass"],
+            "state": "recur",
+            "queue": hash["queue"],
+            "priority": of("priority"),
+            "interval": of("interval"),
+            "retries": of("retries"),
+            "count": of("count"),
+            "data": hash["data"],
+            "tags": array(names(&hash["tags"]).into_iter().map(Value::from).collect()),
+            "backlog": of("backlog"),
+        }))
+    }
+
+    fn recur_update(&mut self, jid: &str, pairs: &[String]) -> Answered {
+        let key = format!("ql:r:{jid}");
+        if !self.keys.has(&key) {
+            return refuse(format!("Recur(): No recurring job {jid}"));
+        }
+        for pair in pairs.chunks(2) {
+            let (name, value) = (pair[0].as_str(), pair[1].as_str());
+            let queue = self.hget(&key, "queue").unwrap();
+            let next = self.keys.score(&recur(&queue), jid).expect("an entry");
+            match name {
+                "interval" => {
+                    let old = number(&self.hget(&key, "interval").unwrap()).unwrap();
+                    self.zadd(&recur(&queue), next + (number(value).unwrap() - old), jid);
+                }
+                "queue" => {
+                    self.zrem(&recur(&queue), jid);
+                    self.zadd(&recur(value), next, jid);
+                    self.register(value);
+                }
+                _ => {}
+            }
+            self.hset(&key, &[(name, value)]);
+        }
+        Ok(Int(1))
+    }
+
+    fn recur_tag(&mut self, jid: &str, given: &[String]) -> Answered {
+        let key = format!("ql:r:{jid}");
+        let Some(stored) = self.hget(&key, "tags") else {
+            return refuse(format!("Tag(): Job {jid} does not exist"));
+        };
+        let mut tags = names(&stored);
+        for tag in given {
+            if !tags.contains(tag) {
+                tags.push(tag.clone());
+            }
+        }
+        self.hset(&key, &[("tags", &stored_list(&tags))]);
+        Ok(Json(array(tags.into_iter().map(Value::from).collect())))
+    }
+
+    fn recur_untag(&mut self, jid: &str, given: &[String]) -> Answered {
+        let key = format!("ql:r:{jid}");
+        let Some(stored) = self.hget(&key, "tags") else {
+            return refuse(format!("Untag(): Job {jid} does not exist"));
+        };
+        let mut tags = names(&stored);
+        tags.retain(|tag| !given.contains(tag));
+        self.hset(&key, &[("tags", &stored_list(&tags))]);
+        Ok(Json(array(tags.into_iter().map(Value::from).collect())))
+    }
+}
