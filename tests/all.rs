@@ -9,6 +9,10 @@ mod house {
 
 mod core {
     mod errors;
+    mod invariants;
+    mod lifecycle;
+    mod model;
+    mod property;
     mod script;
     mod traces;
 }

@@ -93,12 +93,17 @@ fn day(moment: f64) -> i64 {
 
 /// Text as the encoder of Redis writes it.
 pub(crate) fn quoted(text: &str) -> String {
-    serde_json::to_string(text).expect("text").replace('/', "\\/")
+    serde_json::to_string(text)
+        .expect("text")
+        .replace('/', "\\/")
 }
 
 /// The number a text stands for, if it is a finite one.
 pub(crate) fn number(text: &str) -> Option<f64> {
-    text.trim().parse().ok().filter(|number: &f64| number.is_finite())
+    text.trim()
+        .parse()
+        .ok()
+        .filter(|number: &f64| number.is_finite())
 }
 
 /// A list of names without repeats.
@@ -115,21 +120,44 @@ pub(crate) fn names(json: &str) -> Vec<String> {
 fn stored_list(names: &[String]) -> String {
     match names {
         [] => "{}".into(),
-        names => format!("[{}]", names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(",")),
+        names => format!(
+            "[{}]",
+            names
+                .iter()
+                .map(|name| quoted(name))
+                .collect::<Vec<_>>()
+                .join(",")
+        ),
     }
 }
 
 /// An array as the encoder of Redis shows it: an empty one is an object.
 fn array(items: Vec<Value>) -> Value {
-    if items.is_empty() { json!({}) } else { Value::Array(items) }
+    if items.is_empty() {
+        json!({})
+    } else {
+        Value::Array(items)
+    }
 }
 
 /// The part of `len` items that a range of ranks names, as Redis counts.
 fn ranks(len: usize, start: i64, stop: i64) -> std::ops::Range<usize> {
     let len = len as i64;
-    let from = if start < 0 { (len + start).max(0) } else { start };
-    let to = if stop < 0 { len + stop } else { stop.min(len - 1) };
-    if from > to || from >= len { 0..0 } else { from as usize..(to + 1) as usize }
+    let from = if start < 0 {
+        (len + start).max(0)
+    } else {
+        start
+    };
+    let to = if stop < 0 {
+        len + stop
+    } else {
+        stop.min(len - 1)
+    };
+    if from > to || from >= len {
+        0..0
+    } else {
+        from as usize..(to + 1) as usize
+    }
 }
 
 /// The part of a range by score that LIMIT names.
@@ -137,7 +165,11 @@ fn limit(items: Vec<String>, offset: i64, count: i64) -> Vec<String> {
     match (offset, count) {
         (..0, _) => Vec::new(),
         (offset, ..0) => items.into_iter().skip(offset as usize).collect(),
-        (offset, count) => items.into_iter().skip(offset as usize).take(count as usize).collect(),
+        (offset, count) => items
+            .into_iter()
+            .skip(offset as usize)
+            .take(count as usize)
+            .collect(),
     }
 }
 
@@ -148,9 +180,19 @@ impl Model {
     }
 
     fn hset(&mut self, key: &str, fields: &[(&str, &str)]) {
-        let hash = self.keys.0.entry(key.into()).or_insert_with(|| Key::Hash(BTreeMap::new()));
-        let Key::Hash(hash) = hash else { panic!("`{key}` is no hash") };
-        hash.extend(fields.iter().map(|(name, value)| (name.to_string(), value.to_string())));
+        let hash = self
+            .keys
+            .0
+            .entry(key.into())
+            .or_insert_with(|| Key::Hash(BTreeMap::new()));
+        let Key::Hash(hash) = hash else {
+            panic!("`{key}` is no hash")
+        };
+        hash.extend(
+            fields
+                .iter()
+                .map(|(name, value)| (name.to_string(), value.to_string())),
+        );
     }
 
     fn hdel(&mut self, key: &str, field: &str) {
@@ -163,13 +205,21 @@ impl Model {
     }
 
     fn hincr(&mut self, key: &str, field: &str, by: i64) {
-        let old = self.hget(key, field).map_or(0, |text| text.parse::<i64>().expect("a counter"));
+        let old = self
+            .hget(key, field)
+            .map_or(0, |text| text.parse::<i64>().expect("a counter"));
         self.hset(key, &[(field, &(old + by).to_string())]);
     }
 
     fn zadd(&mut self, key: &str, score: f64, member: &str) {
-        let zset = self.keys.0.entry(key.into()).or_insert_with(|| Key::Zset(BTreeMap::new()));
-        let Key::Zset(zset) = zset else { panic!("`{key}` is no sorted set") };
+        let zset = self
+            .keys
+            .0
+            .entry(key.into())
+            .or_insert_with(|| Key::Zset(BTreeMap::new()));
+        let Key::Zset(zset) = zset else {
+            panic!("`{key}` is no sorted set")
+        };
         zset.insert(member.into(), score);
     }
 
@@ -180,7 +230,9 @@ impl Model {
     }
 
     fn zrem(&mut self, key: &str, member: &str) -> bool {
-        let Some(Key::Zset(zset)) = self.keys.0.get_mut(key) else { return false };
+        let Some(Key::Zset(zset)) = self.keys.0.get_mut(key) else {
+            return false;
+        };
         let had = zset.remove(member).is_some();
         if zset.is_empty() {
             self.del(key);
@@ -197,7 +249,10 @@ impl Model {
 
     fn between(&self, key: &str, least: f64, most: f64) -> Vec<String> {
         let members = self.ascending(key).into_iter();
-        members.filter(|(_, score)| *score >= least && *score <= most).map(|(name, _)| name).collect()
+        members
+            .filter(|(_, score)| *score >= least && *score <= most)
+            .map(|(name, _)| name)
+            .collect()
     }
 
     fn zcard(&self, key: &str) -> i64 {
@@ -205,13 +260,21 @@ impl Model {
     }
 
     fn sadd(&mut self, key: &str, member: &str) {
-        let set = self.keys.0.entry(key.into()).or_insert_with(|| Key::Set(BTreeSet::new()));
-        let Key::Set(set) = set else { panic!("`{key}` is no set") };
+        let set = self
+            .keys
+            .0
+            .entry(key.into())
+            .or_insert_with(|| Key::Set(BTreeSet::new()));
+        let Key::Set(set) = set else {
+            panic!("`{key}` is no set")
+        };
         set.insert(member.into());
     }
 
     fn srem(&mut self, key: &str, member: &str) -> bool {
-        let Some(Key::Set(set)) = self.keys.0.get_mut(key) else { return false };
+        let Some(Key::Set(set)) = self.keys.0.get_mut(key) else {
+            return false;
+        };
         let had = set.remove(member);
         if set.is_empty() {
             self.del(key);
@@ -270,7 +333,8 @@ impl Model {
     }
 
     fn setting(&self, option: &str) -> Option<f64> {
-        self.hget("ql:config", option).and_then(|text| number(&text))
+        self.hget("ql:config", option)
+            .and_then(|text| number(&text))
     }
 
     fn heartbeat_of(&self, queue: &str) -> f64 {
@@ -296,7 +360,10 @@ impl Model {
     }
 
     fn append_put(&mut self, jid: &str, queue: &str) {
-        self.append(jid, format!("[{},\"put\",{{\"q\":{}}}]", self.when(), quoted(queue)));
+        self.append(
+            jid,
+            format!("[{},\"put\",{{\"q\":{}}}]", self.when(), quoted(queue)),
+        );
     }
 
     fn wait_in(&mut self, queue: &str, jid: &str) {
@@ -388,12 +455,19 @@ impl Model {
         }
         self.set_list(&key, list);
         let when = failure["when"].as_f64().expect("a time");
-        self.hincr(&format!("ql:s:stats:{}:{}", day(when), self.text(jid, "queue")), "failed", -1);
+        self.hincr(
+            &format!("ql:s:stats:{}:{}", day(when), self.text(jid, "queue")),
+            "failed",
+            -1,
+        );
     }
 
     fn sample(&mut self, kind: &str, queue: &str, value: f64) {
         let key = format!("ql:s:{kind}:{}:{queue}", day(self.now));
-        let stored = |name: &str| self.hget(&key, name).map_or(0.0, |text| number(&text).unwrap());
+        let stored = |name: &str| {
+            self.hget(&key, name)
+                .map_or(0.0, |text| number(&text).unwrap())
+        };
         let (total, mean, vk) = (stored("total") + 1.0, stored("mean"), stored("vk"));
         let (mean, vk) = match total {
             1.0 => (value, 0.0),
@@ -409,14 +483,20 @@ impl Model {
             ..86400 => format!("h{}", whole / 3600),
             _ => format!("d{}", whole / 86400),
         };
-        self.hset(&key, &[("total", &g17(total)), ("mean", &g17(mean)), ("vk", &g17(vk))]);
+        self.hset(
+            &key,
+            &[
+                ("total", &g17(total)),
+                ("mean", &g17(mean)),
+                ("vk", &g17(vk)),
+            ],
+        );
         self.hincr(&key, &slot, 1);
     }
 
     fn open(&self, jid: &str, names: &[String]) -> Vec<String> {
-        let blocks = |name: &&String| {
-            *name != jid && self.exists(name) && self.state(name) != "complete"
-        };
+        let blocks =
+            |name: &&String| *name != jid && self.exists(name) && self.state(name) != "complete";
         names.iter().filter(blocks).cloned().collect()
     }
 
@@ -438,7 +518,9 @@ impl Model {
     fn free(&mut self, jid: &str, past: bool) {
         let queue = self.text(jid, "queue");
         self.zrem(&depends(&queue), jid);
-        let due = self.hget(&job(jid), "scheduled").and_then(|text| number(&text));
+        let due = self
+            .hget(&job(jid), "scheduled")
+            .and_then(|text| number(&text));
         self.hdel(&job(jid), "scheduled");
         match due {
             Some(due) if !past || due > self.now => {
@@ -476,8 +558,13 @@ impl Model {
             let key = format!("ql:r:{id}");
             let hash = self.keys.hash(&key);
             let of = |name: &str| number(&hash[name]).unwrap_or(0.0);
-            let (interval, backlog, mut count) = (of("interval"), of("backlog"), of("count") as i64);
-            let mut at = self.keys.score(&recur(queue), &id).expect("an entry").floor();
+            let (interval, backlog, mut count) =
+                (of("interval"), of("backlog"), of("count") as i64);
+            let mut at = self
+                .keys
+                .score(&recur(queue), &id)
+                .expect("an entry")
+                .floor();
             let behind = (self.now - at) / interval;
             if backlog > 0.0 && behind > backlog {
                 at += (behind - backlog).ceil() * interval;
@@ -511,7 +598,10 @@ impl Model {
                         ("spawned_from_jid", &id),
                     ],
                 );
-                self.append(&jid, format!("[{},\"put\",{{\"q\":{}}}]", at.floor(), quoted(queue)));
+                self.append(
+                    &jid,
+                    format!("[{},\"put\",{{\"q\":{}}}]", at.floor(), quoted(queue)),
+                );
                 self.zadd(&work(queue), of("priority") - at / AGE, &jid);
                 self.register(queue);
                 moved += 1;
@@ -523,7 +613,11 @@ impl Model {
 
     /// W of a queue in the order of pop.
     fn in_line(&self, queue: &str) -> Vec<String> {
-        self.ascending(&work(queue)).into_iter().rev().map(|(jid, _)| jid).collect()
+        self.ascending(&work(queue))
+            .into_iter()
+            .rev()
+            .map(|(jid, _)| jid)
+            .collect()
     }
 
     fn paused(&mut self, queue: &str) -> bool {
@@ -531,7 +625,8 @@ impl Model {
             return false;
         }
         let pause = self.hget("ql:pauses", queue);
-        let end = pause.and_then(|text| serde_json::from_str::<Value>(&text).ok()?["until"].as_f64());
+        let end =
+            pause.and_then(|text| serde_json::from_str::<Value>(&text).ok()?["until"].as_f64());
         match end {
             Some(end) if end <= self.now => {
                 self.srem("ql:paused_queues", queue);
@@ -582,7 +677,10 @@ impl Model {
     }
 
     fn render_all(&self, jids: &[String]) -> Answer {
-        let shown = jids.iter().filter(|jid| self.exists(jid)).map(|jid| self.render(jid));
+        let shown = jids
+            .iter()
+            .filter(|jid| self.exists(jid))
+            .map(|jid| self.render(jid));
         Json(array(shown.collect()))
     }
 
@@ -593,13 +691,21 @@ impl Model {
             let entry: Vec<Value> = serde_json::from_str(entry).expect("an entry");
             entry[0].to_string()
         });
-        format!("{}:{newest}:{}:{}", self.state(jid), entries.len(), self.text(jid, "queue"))
+        format!(
+            "{}:{newest}:{}:{}",
+            self.state(jid),
+            entries.len(),
+            self.text(jid, "queue")
+        )
     }
 }
 
 /// Options by pairs; the last of a name wins.
 fn options(words: &[String]) -> BTreeMap<&str, &str> {
-    words.chunks_exact(2).map(|pair| (pair[0].as_str(), pair[1].as_str())).collect()
+    words
+        .chunks_exact(2)
+        .map(|pair| (pair[0].as_str(), pair[1].as_str()))
+        .collect()
 }
 
 fn refuse<T>(text: impl Into<String>) -> Result<T, String> {
@@ -665,7 +771,10 @@ impl Model {
                     let (offset, count) = paged(1);
                     let mut tags = self.between("ql:tags", 2.0, f64::INFINITY);
                     tags.reverse();
-                    let tags = limit(tags, offset, count).into_iter().map(Value::from).collect();
+                    let tags = limit(tags, offset, count)
+                        .into_iter()
+                        .map(Value::from)
+                        .collect();
                     Ok(Json(array(tags)))
                 }
             },
@@ -686,8 +795,16 @@ impl Model {
                     Ok(Json(json!({"total": all.len(), "jobs": array(jobs)})))
                 }
             },
-            "unfail" => self.unfail(at(0), at(1), word(2).map_or(25, |text| text.parse().unwrap())),
-            "jobs" => Ok(Texts(self.jobs(at(0), words, paged(if at(0) == "complete" { 1 } else { 2 })))),
+            "unfail" => self.unfail(
+                at(0),
+                at(1),
+                word(2).map_or(25, |text| text.parse().unwrap()),
+            ),
+            "jobs" => Ok(Texts(self.jobs(
+                at(0),
+                words,
+                paged(if at(0) == "complete" { 1 } else { 2 }),
+            ))),
             "queues" => Ok(Json(match word(0) {
                 Some(queue) => self.counts(queue),
                 None => {
@@ -695,9 +812,9 @@ impl Model {
                     array(names.iter().map(|(name, _)| self.counts(name)).collect())
                 }
             })),
-            "length" => Ok(Int(
-                self.zcard(&work(at(0))) + self.zcard(&locks(at(0))) + self.zcard(&scheduled(at(0))),
-            )),
+            "length" => Ok(Int(self.zcard(&work(at(0)))
+                + self.zcard(&locks(at(0)))
+                + self.zcard(&scheduled(at(0))))),
             "pause" => {
                 for queue in words {
                     self.sadd("ql:paused_queues", queue);
@@ -713,11 +830,15 @@ impl Model {
                 Ok(Nil)
             }
             "queue.forget" => {
-                words.iter().for_each(|queue| drop(self.zrem("ql:queues", queue)));
+                words
+                    .iter()
+                    .for_each(|queue| drop(self.zrem("ql:queues", queue)));
                 Ok(Nil)
             }
             "worker.deregister" => {
-                words.iter().for_each(|worker| drop(self.zrem("ql:workers", worker)));
+                words
+                    .iter()
+                    .for_each(|worker| drop(self.zrem("ql:workers", worker)));
                 Ok(Nil)
             }
             "workers" => Ok(Json(self.workers(word(0)))),
@@ -738,7 +859,10 @@ impl Model {
                 Ok(Nil)
             }
             "config.unset" => {
-                self.publish("log", format!(r#"{{"event":"config_unset","option":{}}}"#, quoted(at(0))));
+                self.publish(
+                    "log",
+                    format!(r#"{{"event":"config_unset","option":{}}}"#, quoted(at(0))),
+                );
                 self.hdel("ql:config", at(0));
                 Ok(Nil)
             }
@@ -781,14 +905,18 @@ impl Model {
         let key = job(jid);
         let new = !self.exists(jid);
         let old_tags = self.tags(jid);
-        let tags = options.get("tags").map_or_else(|| old_tags.clone(), |json| names(json));
+        let tags = options
+            .get("tags")
+            .map_or_else(|| old_tags.clone(), |json| names(json));
         let kept = |name: &str, default: &str| match options.get(name) {
             Some(text) => text.to_string(),
             None if new => default.into(),
             None => self.text(jid, name),
         };
         let (priority, retries) = (kept("priority", "0"), kept("retries", "5"));
-        let wanted = options.get("depends").map_or_else(Vec::new, |json| names(json));
+        let wanted = options
+            .get("depends")
+            .map_or_else(Vec::new, |json| names(json));
         let open = self.open(jid, &wanted);
 
         for tag in &old_tags {
@@ -831,11 +959,18 @@ impl Model {
     fn put_again(&mut self, me: &str, queue: &str, jid: &str) {
         self.publish(
             "log",
-            format!(r#"{{"jid":{},"event":"put","queue":{}}}"#, quoted(jid), quoted(queue)),
+            format!(
+                r#"{{"jid":{},"event":"put","queue":{}}}"#,
+                quoted(jid),
+                quoted(queue)
+            ),
         );
         self.append_put(jid, queue);
-        let (state, old_queue, worker) =
-            (self.state(jid), self.text(jid, "queue"), self.text(jid, "worker"));
+        let (state, old_queue, worker) = (
+            self.state(jid),
+            self.text(jid, "queue"),
+            self.text(jid, "worker"),
+        );
         self.leave(&old_queue, jid);
         if !worker.is_empty() {
             self.zrem(&held(&worker), jid);
@@ -875,7 +1010,13 @@ impl Model {
         let time = g17(self.now);
         self.hset(
             &key,
-            &[("state", state), ("worker", ""), ("expires", "0"), ("queue", queue), ("time", &time)],
+            &[
+                ("state", state),
+                ("worker", ""),
+                ("expires", "0"),
+                ("queue", queue),
+                ("time", &time),
+            ],
         );
         self.register(queue);
         self.if_tracked("put", jid);
@@ -892,7 +1033,9 @@ impl Model {
         let next = options.get("next");
         for name in ["delay", "depends"] {
             if options.contains_key(name) && next.is_none() {
-                return refuse(format!("Complete(): \"{name}\" cannot be used without a \"next\"."));
+                return refuse(format!(
+                    "Complete(): \"{name}\" cannot be used without a \"next\"."
+                ));
             }
         }
         if !self.exists(jid) {
@@ -900,15 +1043,21 @@ impl Model {
         }
         let state = self.state(jid);
         if state != "running" {
-            return refuse(format!("Complete(): Job {jid} is not currently running: {state}"));
+            return refuse(format!(
+                "Complete(): Job {jid} is not currently running: {state}"
+            ));
         }
         let owner = self.text(jid, "worker");
         if owner != worker {
-            return refuse(format!("Complete(): Job {jid} has been handed out to another worker: {owner}"));
+            return refuse(format!(
+                "Complete(): Job {jid} has been handed out to another worker: {owner}"
+            ));
         }
         let own = self.text(jid, "queue");
         if own != queue {
-            return refuse(format!("Complete(): Job {jid} running in another queue: {own}"));
+            return refuse(format!(
+                "Complete(): Job {jid} running in another queue: {own}"
+            ));
         }
         let key = job(jid);
         self.append(jid, format!("[{},\"done\"]", self.when()));
@@ -930,7 +1079,9 @@ impl Model {
                 ("remaining", &remaining),
             ],
         );
-        let Some(next) = next else { return self.finish(jid, queue) };
+        let Some(next) = next else {
+            return self.finish(jid, queue);
+        };
         self.publish(
             "log",
             format!(
@@ -942,11 +1093,15 @@ impl Model {
         );
         self.append_put(jid, next);
         self.register(next);
-        let wanted = options.get("depends").map_or_else(Vec::new, |json| names(json));
+        let wanted = options
+            .get("depends")
+            .map_or_else(Vec::new, |json| names(json));
         for name in self.open(jid, &wanted) {
             self.link(jid, &name);
         }
-        let delay = options.get("delay").map_or(0.0, |text| number(text).unwrap());
+        let delay = options
+            .get("delay")
+            .map_or(0.0, |text| number(text).unwrap());
         let due = self.now + delay;
         let state = if self.blocked(jid) {
             if delay > 0.0 {
@@ -968,7 +1123,11 @@ impl Model {
     fn finish(&mut self, jid: &str, queue: &str) -> Answered {
         self.publish(
             "log",
-            format!(r#"{{"jid":{},"event":"completed","queue":{}}}"#, quoted(jid), quoted(queue)),
+            format!(
+                r#"{{"jid":{},"event":"completed","queue":{}}}"#,
+                quoted(jid),
+                quoted(queue)
+            ),
         );
         self.hset(&job(jid), &[("state", "complete"), ("queue", "")]);
         self.zadd("ql:completed", self.now, jid);
@@ -976,8 +1135,15 @@ impl Model {
         let age = self.setting("jobs-history").unwrap_or(604800.0);
         let most = self.setting("jobs-history-count").unwrap_or(50000.0) as usize;
         let mut expired = self.between("ql:completed", 0.0, self.now - age);
-        let left: Vec<_> = self.ascending("ql:completed").into_iter().map(|(name, _)| name).collect();
-        let left: Vec<_> = left.into_iter().filter(|name| !expired.contains(name)).collect();
+        let left: Vec<_> = self
+            .ascending("ql:completed")
+            .into_iter()
+            .map(|(name, _)| name)
+            .collect();
+        let left: Vec<_> = left
+            .into_iter()
+            .filter(|name| !expired.contains(name))
+            .collect();
         expired.extend_from_slice(&left[..left.len().saturating_sub(most)]);
         for name in expired {
             self.zrem("ql:completed", &name);
@@ -999,7 +1165,14 @@ impl Model {
         }
     }
 
-    fn fail(&mut self, jid: &str, worker: &str, group: &str, message: &str, data: Option<&str>) -> Answered {
+    fn fail(
+        &mut self,
+        jid: &str,
+        worker: &str,
+        group: &str,
+        message: &str,
+        data: Option<&str>,
+    ) -> Answered {
         if !self.exists(jid) {
             return refuse(format!("Fail(): Job {jid}does not exist"));
         }
@@ -1009,7 +1182,9 @@ impl Model {
         }
         let owner = self.text(jid, "worker");
         if owner != worker {
-            return refuse(format!("Fail(): Job {jid} running with another worker: {owner}"));
+            return refuse(format!(
+                "Fail(): Job {jid} running with another worker: {owner}"
+            ));
         }
         let queue = self.text(jid, "queue");
         self.publish("log", self.failure_event(jid, group, message, worker));
@@ -1031,7 +1206,12 @@ impl Model {
         let failure = self.failure_text(group, message, worker);
         self.hset(
             &job(jid),
-            &[("state", "failed"), ("worker", ""), ("expires", ""), ("failure", &failure)],
+            &[
+                ("state", "failed"),
+                ("worker", ""),
+                ("expires", ""),
+                ("failure", &failure),
+            ],
         );
         self.hdel(&job(jid), "grace");
         self.enter_group(jid, group, &queue);
@@ -1052,11 +1232,15 @@ impl Model {
         }
         let state = self.state(jid);
         if state != "running" {
-            return refuse(format!("Retry(): Job {jid} is not currently running: {state}"));
+            return refuse(format!(
+                "Retry(): Job {jid} is not currently running: {state}"
+            ));
         }
         let owner = self.text(jid, "worker");
         if owner != worker {
-            return refuse(format!("Retry(): Job {jid} has been given to another worker: {owner}"));
+            return refuse(format!(
+                "Retry(): Job {jid} has been given to another worker: {owner}"
+            ));
         }
         let key = job(jid);
         let old_queue = self.text(jid, "queue");
@@ -1087,8 +1271,18 @@ impl Model {
                 let failure = self.failure_text(&group, &message, "");
                 self.hset(&key, &[("failure", &failure)]);
             }
-            self.append(jid, format!("[{},\"failed\",{{\"group\":{}}}]", self.when(), quoted(&group)));
-            self.hset(&key, &[("state", "failed"), ("worker", ""), ("expires", "")]);
+            self.append(
+                jid,
+                format!(
+                    "[{},\"failed\",{{\"group\":{}}}]",
+                    self.when(),
+                    quoted(&group)
+                ),
+            );
+            self.hset(
+                &key,
+                &[("state", "failed"), ("worker", ""), ("expires", "")],
+            );
             self.if_tracked("failed", jid);
             self.enter_group(jid, &group, queue);
         }
@@ -1101,11 +1295,15 @@ impl Model {
         }
         let state = self.state(jid);
         if state != "running" {
-            return refuse(format!("Heartbeat(): Job {jid} not currently running: {state}"));
+            return refuse(format!(
+                "Heartbeat(): Job {jid} not currently running: {state}"
+            ));
         }
         let owner = self.text(jid, "worker");
         if owner != worker || worker.is_empty() {
-            return refuse(format!("Heartbeat(): Job {jid} given out to another worker: {owner}"));
+            return refuse(format!(
+                "Heartbeat(): Job {jid} given out to another worker: {owner}"
+            ));
         }
         let queue = self.text(jid, "queue");
         let expires = self.now + self.heartbeat_of(&queue);
@@ -1161,7 +1359,10 @@ impl Model {
 
     pub(super) fn cancel_one(&mut self, jid: &str) {
         let shown = |text: Option<String>| text.map_or("false".into(), |text| quoted(&text));
-        let (worker, queue) = (self.hget(&job(jid), "worker"), self.hget(&job(jid), "queue"));
+        let (worker, queue) = (
+            self.hget(&job(jid), "worker"),
+            self.hget(&job(jid), "queue"),
+        );
         let payload = format!(
             r#"{{"jid":{},"queue":{},"event":"canceled","worker":{}}}"#,
             quoted(jid),
@@ -1184,9 +1385,13 @@ impl Model {
     }
 
     fn depends(&mut self, jid: &str, how: &str, jids: &[String]) -> Answered {
-        let state = self.hget(&job(jid), "state").unwrap_or_else(|| "false".into());
+        let state = self
+            .hget(&job(jid), "state")
+            .unwrap_or_else(|| "false".into());
         if state != "depends" {
-            return refuse(format!("Depends(): Job {jid} not in the depends state: {state}"));
+            return refuse(format!(
+                "Depends(): Job {jid} not in the depends state: {state}"
+            ));
         }
         match how {
             "on" => {
@@ -1196,7 +1401,11 @@ impl Model {
             }
             _ => {
                 let all = jids.first().is_some_and(|first| first == "all");
-                let off = if all { self.keys.set(&dependencies(jid)) } else { jids.iter().cloned().collect() };
+                let off = if all {
+                    self.keys.set(&dependencies(jid))
+                } else {
+                    jids.iter().cloned().collect()
+                };
                 for name in off {
                     self.unlink(jid, &name);
                 }
@@ -1269,7 +1478,9 @@ impl Model {
             let (jobs, expired): (Vec<_>, Vec<_>) = all.partition(|jid| self.exists(jid));
             let jobs = jobs.iter().map(|jid| self.render(jid)).collect();
             let expired = expired.into_iter().map(Value::from).collect();
-            return Ok(Json(json!({"jobs": array(jobs), "expired": array(expired)})));
+            return Ok(Json(
+                json!({"jobs": array(jobs), "expired": array(expired)}),
+            ));
         };
         let was = self.tracked(jid);
         let gone = action == "untrack" && was;
@@ -1287,7 +1498,11 @@ impl Model {
 
     fn unfail(&mut self, queue: &str, group: &str, count: i64) -> Answered {
         let list = self.keys.list(&format!("ql:f:{group}"));
-        let taken = if count == 0 { &[][..] } else { &list[ranks(list.len(), -count, -1)] };
+        let taken = if count == 0 {
+            &[][..]
+        } else {
+            &list[ranks(list.len(), -count, -1)]
+        };
         if !taken.is_empty() {
             self.register(queue);
         }
@@ -1322,14 +1537,26 @@ impl Model {
         }
         let queue = words[1].as_str();
         match state {
-            "running" => limit(self.between(&locks(queue), self.now, f64::INFINITY), offset, count),
-            "stalled" => limit(self.between(&locks(queue), f64::NEG_INFINITY, self.now), offset, count),
+            "running" => limit(
+                self.between(&locks(queue), self.now, f64::INFINITY),
+                offset,
+                count,
+            ),
+            "stalled" => limit(
+                self.between(&locks(queue), f64::NEG_INFINITY, self.now),
+                offset,
+                count,
+            ),
             "scheduled" => {
                 self.promote(queue, -1);
                 by_rank(self.ascending(&scheduled(queue)))
             }
             "depends" => by_rank(self.ascending(&depends(queue))),
-            _ => limit(self.between(&recur(queue), 0.0, f64::INFINITY), offset, count),
+            _ => limit(
+                self.between(&recur(queue), 0.0, f64::INFINITY),
+                offset,
+                count,
+            ),
         }
     }
 
@@ -1368,13 +1595,17 @@ impl Model {
                 })
             }
             None => {
-                let all = self.ascending("ql:workers").into_iter().rev().map(|(name, _)| {
-                    json!({
-                        "name": name,
-                        "jobs": self.between(&held(&name), self.now, far).len(),
-                        "stalled": self.between(&held(&name), 0.0, self.now).len(),
-                    })
-                });
+                let all = self
+                    .ascending("ql:workers")
+                    .into_iter()
+                    .rev()
+                    .map(|(name, _)| {
+                        json!({
+                            "name": name,
+                            "jobs": self.between(&held(&name), self.now, far).len(),
+                            "stalled": self.between(&held(&name), 0.0, self.now).len(),
+                        })
+                    });
                 array(all.collect())
             }
         }
@@ -1385,8 +1616,11 @@ impl Model {
             return Ok(Json(json!({})));
         }
         self.zadd("ql:workers", self.now, worker);
-        let most = self.setting(&format!("{queue}-max-concurrency")).unwrap_or(0.0) as i64;
-        let live = |model: &Model| model.between(&locks(queue), model.now, f64::INFINITY).len() as i64;
+        let most = self
+            .setting(&format!("{queue}-max-concurrency"))
+            .unwrap_or(0.0) as i64;
+        let live =
+            |model: &Model| model.between(&locks(queue), model.now, f64::INFINITY).len() as i64;
         let mut count = count;
         if most > 0 {
             count = count.min((most - live(self)).max(0));
@@ -1399,7 +1633,10 @@ impl Model {
         if most > 0 {
             // D-07: a lock that was renewed takes up a place; so will those handed out again.
             let again = self.keys.zset(&locks(queue));
-            let dead = taken.iter().filter(|jid| again[jid.as_str()] < self.now).count() as i64;
+            let dead = taken
+                .iter()
+                .filter(|jid| again[jid.as_str()] < self.now)
+                .count() as i64;
             rest = rest.min((most - live(self) - dead).max(0));
         }
         self.spawn(queue, rest);
@@ -1407,7 +1644,14 @@ impl Model {
         taken.extend(self.in_line(queue).into_iter().take(rest as usize));
         let expires = self.now + self.heartbeat_of(queue);
         for jid in &taken {
-            self.append(jid, format!("[{},\"popped\",{{\"worker\":{}}}]", self.when(), quoted(worker)));
+            self.append(
+                jid,
+                format!(
+                    "[{},\"popped\",{{\"worker\":{}}}]",
+                    self.when(),
+                    quoted(worker)
+                ),
+            );
             self.sample("wait", queue, self.now - self.field_number(jid, "time"));
             self.zadd(&held(worker), expires, jid);
             let time = g17(self.now);
@@ -1432,7 +1676,11 @@ impl Model {
         let grace = self.setting("grace-period").unwrap_or(10.0);
         let mut again = Vec::new();
         let stats = format!("ql:s:stats:{}:{queue}", day(self.now));
-        for jid in limit(self.between(&locks(queue), f64::NEG_INFINITY, self.now), 0, count) {
+        for jid in limit(
+            self.between(&locks(queue), f64::NEG_INFINITY, self.now),
+            0,
+            count,
+        ) {
             let key = job(&jid);
             let worker = self.text(&jid, "worker");
             self.zrem(&held(&worker), &jid);
@@ -1458,11 +1706,23 @@ impl Model {
             let group = format!("failed-retries-{queue}");
             let message = format!("Job exhausted retries in queue \"{queue}\"");
             self.leave(queue, &jid);
-            self.append(&jid, format!("[{},\"failed\",{{\"group\":{}}}]", self.when(), quoted(&group)));
+            self.append(
+                &jid,
+                format!(
+                    "[{},\"failed\",{{\"group\":{}}}]",
+                    self.when(),
+                    quoted(&group)
+                ),
+            );
             let failure = self.failure_text(&group, &message, "");
             self.hset(
                 &key,
-                &[("state", "failed"), ("worker", ""), ("expires", ""), ("failure", &failure)],
+                &[
+                    ("state", "failed"),
+                    ("worker", ""),
+                    ("expires", ""),
+                    ("failure", &failure),
+                ],
             );
             self.enter_group(&jid, &group, queue);
             self.if_tracked("failed", &jid);
@@ -1473,7 +1733,11 @@ impl Model {
 
     fn peek(&mut self, queue: &str, count: i64) -> Answered {
         self.paused(queue);
-        let mut found = limit(self.between(&locks(queue), f64::NEG_INFINITY, self.now), 0, count);
+        let mut found = limit(
+            self.between(&locks(queue), f64::NEG_INFINITY, self.now),
+            0,
+            count,
+        );
         let rest = count - found.len() as i64;
         self.spawn(queue, rest);
         self.promote(queue, rest);
@@ -1543,7 +1807,11 @@ impl Model {
             self.zrem(&recur(&old), jid);
         }
         let count = self.hget(&key, "count").unwrap_or_else(|| "0".into());
-        let tags = stored_list(&options.get("tags").map_or_else(Vec::new, |json| names(json)));
+        let tags = stored_list(
+            &options
+                .get("tags")
+                .map_or_else(Vec::new, |json| names(json)),
+        );
         self.hset(
             &key,
             &[
@@ -1639,3 +1907,332 @@ impl Model {
         Ok(Json(array(tags.into_iter().map(Value::from).collect())))
     }
 }
+
+// Our own commands (`core.md` 9.4), as far as random calls use them.
+impl Model {
+    fn guard(&mut self, command: &str, words: &[String]) -> Answered {
+        match command {
+            "guard.put" => Ok(self.guard_put(words)),
+            "guard.requeue" => Ok(self.guard_requeue(words)),
+            "guard.cancel" => Ok(self.guard_cancel(words)),
+            "guard.depends" => Ok(self.guard_depends(words)),
+            "guard.pause" => {
+                let note: Value = serde_json::from_str(&words[1]).unwrap_or_else(|_| json!({}));
+                let end = number(&words[0]);
+                let pause = json!({
+                    "since": self.now,
+                    "until": end,
+                    "reason": note["reason"],
+                    "by": note["by"],
+                });
+                for queue in &words[2..] {
+                    self.sadd("ql:paused_queues", queue);
+                    self.hset("ql:pauses", &[(queue, &pause.to_string())]);
+                }
+                Ok(Nil)
+            }
+            other => panic!("the model does not know `{other}`"),
+        }
+    }
+
+    fn note(&mut self, jid: &str, note: &str) {
+        if !note.is_empty() {
+            self.append(jid, format!("[{},\"cli\",{note}]", self.when()));
+        }
+    }
+
+    /// Whether waiting for `wanted` would make a job wait for itself.
+    fn closes_a_cycle(&self, jid: &str, wanted: &[String]) -> bool {
+        let mut reached: Vec<String> = wanted.to_vec();
+        let mut at = 0;
+        while at < reached.len() {
+            if reached[at] == jid {
+                return true;
+            }
+            for name in self.keys.set(&dependencies(&reached[at])) {
+                if !reached.contains(&name) {
+                    reached.push(name);
+                }
+            }
+            at += 1;
+        }
+        false
+    }
+
+    fn judge_dependencies(
+        &self,
+        jid: &str,
+        wanted: &[String],
+        missing_too: bool,
+    ) -> Result<Vec<String>, Row> {
+        if wanted.iter().any(|name| name == jid) {
+            return Err(self.outcome("cycle", jid, vec![jid.into()]));
+        }
+        let missing: Vec<String> = wanted
+            .iter()
+            .filter(|name| !self.exists(name))
+            .cloned()
+            .collect();
+        if !missing.is_empty() && !missing_too {
+            return Err(self.outcome("missing_dependency", jid, missing));
+        }
+        if self.closes_a_cycle(jid, wanted) {
+            return Err(self.outcome("cycle", jid, Vec::new()));
+        }
+        let open = self.open(jid, wanted);
+        Ok(wanted
+            .iter()
+            .filter(|name| !open.contains(name))
+            .cloned()
+            .collect())
+    }
+
+    fn outcome(&self, outcome: &str, jid: &str, details: Vec<String>) -> Row {
+        let mark = match outcome {
+            "done" => String::new(),
+            _ if self.exists(jid) => self.mark(jid),
+            _ => String::new(),
+        };
+        let mut row = vec![Some(outcome.to_owned()), Some(mark)];
+        row.extend(details.into_iter().map(Some));
+        row
+    }
+
+    fn guard_put(&mut self, words: &[String]) -> Answer {
+        let policy: Value = serde_json::from_str(&words[0]).expect("a policy");
+        let me = policy["me"].as_str().unwrap_or("");
+        let mut rows = Vec::new();
+        let mut at = 1;
+        while at < words.len() {
+            let count: usize = words[at].parse().expect("a count");
+            let of = &words[at + 1..at + 1 + count];
+            at += 1 + count;
+            let (queue, jid) = (&of[0], &of[1]);
+            let options = options(&of[5..]);
+            let wanted = options
+                .get("depends")
+                .map_or_else(Vec::new, |json| names(json));
+            if self.exists(jid) && policy["replace"] != json!(true) {
+                rows.push(self.outcome("exists", jid, self.times(jid)));
+                continue;
+            }
+            let met =
+                match self.judge_dependencies(jid, &wanted, policy["missing"] == json!("allow")) {
+                    Ok(met) => met,
+                    Err(row) => {
+                        rows.push(row);
+                        continue;
+                    }
+                };
+            let delay = match options.get("at") {
+                Some(at) => number(at).unwrap() - self.now,
+                None => number(&of[4]).unwrap(),
+            };
+            self.place(me, queue, jid, &of[2], &of[3], delay, &options);
+            self.note(jid, options.get("note").copied().unwrap_or(""));
+            let mut details = vec![self.state(jid)];
+            details.extend(met);
+            rows.push(self.outcome("done", jid, details));
+        }
+        Rows(rows)
+    }
+
+    /// The time of a job's first history entry and of its newest `put`.
+    fn times(&self, jid: &str) -> Vec<String> {
+        let entries: Vec<Value> = self
+            .keys
+            .list(&history(jid))
+            .iter()
+            .map(|entry| serde_json::from_str(entry).expect("an entry"))
+            .collect();
+        let put = entries.iter().rev().find(|entry| entry[1] == "put");
+        let when =
+            |entry: Option<&Value>| entry.map_or(String::new(), |entry| entry[0].to_string());
+        vec![when(entries.first()), when(put)]
+    }
+
+    fn guard_requeue(&mut self, words: &[String]) -> Answer {
+        let policy: Value = serde_json::from_str(&words[0]).expect("options");
+        let from: Vec<String> = match policy["from"].as_array() {
+            Some(states) => states
+                .iter()
+                .map(|state| state.as_str().unwrap().to_owned())
+                .collect(),
+            None => vec!["failed".into()],
+        };
+        let mut rows = Vec::new();
+        for item in words[2..].chunks(3) {
+            let (jid, mark, due) = (&item[0], &item[1], number(&item[2]));
+            let state = self.state(jid);
+            if !self.exists(jid) {
+                rows.push(self.outcome("gone", jid, Vec::new()));
+                continue;
+            }
+            if !from.contains(&state) || !(mark.is_empty() || *mark == self.mark(jid)) {
+                rows.push(self.outcome("state_changed", jid, Vec::new()));
+                continue;
+            }
+            let own = match state.as_str() {
+                "complete" => {
+                    let puts = self.keys.list(&history(jid)).into_iter().rev();
+                    let mut puts = puts.map(|entry| serde_json::from_str::<Value>(&entry).unwrap());
+                    let put = puts.find(|entry| entry[1] == "put");
+                    put.and_then(|entry| Some(entry[2]["q"].as_str()?.to_owned()))
+                }
+                _ => Some(self.text(jid, "queue")),
+            };
+            let Some(queue) = policy["to"].as_str().map(str::to_owned).or(own) else {
+                rows.push(self.outcome("invalid", jid, Vec::new()));
+                continue;
+            };
+            self.put_again("", &queue, jid);
+            if let Some(priority) = policy["priority"].as_f64() {
+                self.hset(&job(jid), &[("priority", &g17(priority))]);
+            }
+            if policy["keep"] != json!(true) {
+                let remaining = g17(self.field_number(jid, "retries").floor());
+                self.hset(&job(jid), &[("remaining", &remaining)]);
+            }
+            self.settle(&queue, jid, due.filter(|due| *due > self.now));
+            self.note(jid, &words[1]);
+            rows.push(self.outcome("done", jid, vec![self.state(jid), queue]));
+        }
+        Rows(rows)
+    }
+
+    fn waiting_for(&self, jid: &str) -> Vec<String> {
+        self.keys.set(&dependents(jid)).into_iter().collect()
+    }
+
+    /// All that waits for a job, directly or not.
+    fn tree(&self, jid: &str) -> Vec<String> {
+        let mut tree = self.waiting_for(jid);
+        let mut at = 0;
+        while at < tree.len() {
+            for name in self.waiting_for(&tree[at]) {
+                if !tree.contains(&name) && name != jid {
+                    tree.push(name);
+                }
+            }
+            at += 1;
+        }
+        tree.retain(|name| name != jid);
+        tree
+    }
+
+    /// The outcomes only; which jobs go along is seen in the keys.
+    fn guard_cancel(&mut self, words: &[String]) -> Answer {
+        let policy = words[0].as_str();
+        let items: Vec<(&String, &String)> = words[1..]
+            .chunks(2)
+            .map(|item| (&item[0], &item[1]))
+            .collect();
+        let fits = |model: &Model, jid: &String, mark: &String| {
+            mark.is_empty() || *mark == model.mark(jid)
+        };
+        // Named with a mark that does not fit, in any of its places.
+        let pinned: Vec<String> = items
+            .iter()
+            .filter(|(jid, mark)| self.exists(jid) && !fits(self, jid, mark))
+            .map(|(jid, _)| jid.to_string())
+            .collect();
+        let mut going: Vec<String> = Vec::new();
+        for (jid, mark) in &items {
+            if self.exists(jid)
+                && self.state(jid) != "complete"
+                && fits(self, jid, mark)
+                && !pinned.contains(jid)
+            {
+                going.push(jid.to_string());
+            }
+        }
+        match policy {
+            "cancel" => {
+                going.retain(|jid| self.tree(jid).iter().all(|below| !pinned.contains(below)));
+                for jid in going.clone() {
+                    going.extend(self.tree(&jid));
+                }
+            }
+            "refuse" => loop {
+                let before = going.len();
+                let still = going.clone();
+                going.retain(|jid| {
+                    self.waiting_for(jid)
+                        .iter()
+                        .all(|name| still.contains(name))
+                });
+                if going.len() == before {
+                    break;
+                }
+            },
+            _ => {}
+        }
+        let mut rows = Vec::new();
+        for (jid, mark) in &items {
+            let outcome = if going.contains(jid) {
+                "done"
+            } else if !self.exists(jid) {
+                "gone"
+            } else if !fits(self, jid, mark) {
+                "state_changed"
+            } else if self.state(jid) == "complete" {
+                "complete"
+            } else if pinned.contains(jid) {
+                "state_changed"
+            } else {
+                "has_dependents"
+            };
+            rows.push(self.outcome(outcome, jid, Vec::new()));
+        }
+        going.sort();
+        going.dedup();
+        let mut released = Vec::new();
+        for jid in &going {
+            for name in self.waiting_for(jid) {
+                self.unlink(&name, jid);
+                if !going.contains(&name) {
+                    released.push(name);
+                }
+            }
+        }
+        for jid in &going {
+            self.cancel_one(jid);
+        }
+        released.sort();
+        released.dedup();
+        for jid in released {
+            if !self.blocked(&jid) {
+                self.free(&jid, false);
+            }
+        }
+        Rows(rows)
+    }
+
+    fn guard_depends(&mut self, words: &[String]) -> Answer {
+        let (jid, mark, note) = (&words[0], &words[1], &words[2]);
+        let mut wanted: Vec<String> = Vec::new();
+        for name in &words[3..] {
+            if !wanted.contains(name) {
+                wanted.push(name.clone());
+            }
+        }
+        if !self.exists(jid) {
+            return Rows(vec![self.outcome("gone", jid, Vec::new())]);
+        }
+        if self.state(jid) != "depends" || !(mark.is_empty() || *mark == self.mark(jid)) {
+            return Rows(vec![self.outcome("state_changed", jid, Vec::new())]);
+        }
+        let met = match self.judge_dependencies(jid, &wanted, false) {
+            Ok(met) => met,
+            Err(row) => return Rows(vec![row]),
+        };
+        for name in self.open(jid, &wanted) {
+            self.link(jid, &name);
+        }
+        self.note(jid, note);
+        Rows(vec![self.outcome("done", jid, met)])
+    }
+}
+
+/// One row of a guard's answer.
+pub(crate) type Row = Vec<Option<String>>;

@@ -314,6 +314,57 @@ impl Core {
         self.ok(line).json()
     }
 
+    /// The jids of the jobs that a call answers.
+    #[track_caller]
+    pub(crate) fn jids(&mut self, line: &str) -> Vec<String> {
+        match self.json(line) {
+            serde_json::Value::Array(jobs) => jobs
+                .iter()
+                .map(|job| job["jid"].as_str().expect("a jid").to_owned())
+                .collect(),
+            empty => {
+                assert_eq!(
+                    empty,
+                    serde_json::json!({}),
+                    "an empty list is an empty object"
+                );
+                Vec::new()
+            }
+        }
+    }
+
+    /// A stored field of a job.
+    pub(crate) fn field(&mut self, jid: &str, name: &str) -> Option<String> {
+        match self.redis_words(&[b"HGET", format!("ql:j:{jid}").as_bytes(), name.as_bytes()]) {
+            Reply::Nil => None,
+            text => Some(text.text().to_owned()),
+        }
+    }
+
+    /// The stored state of a job; empty if there is none.
+    pub(crate) fn state(&mut self, jid: &str) -> String {
+        self.field(jid, "state").unwrap_or_default()
+    }
+
+    /// The stored history of a job.
+    pub(crate) fn history(&mut self, jid: &str) -> Vec<String> {
+        self.redis_words(&[
+            b"LRANGE",
+            format!("ql:j:{jid}-history").as_bytes(),
+            b"0",
+            b"-1",
+        ])
+        .texts()
+    }
+
+    /// The score of a member, if it is there.
+    pub(crate) fn score(&mut self, key: &str, member: &str) -> Option<f64> {
+        match self.redis_words(&[b"ZSCORE", key.as_bytes(), member.as_bytes()]) {
+            Reply::Nil => None,
+            score => Some(score.text().parse().expect("a score")),
+        }
+    }
+
     /// One call that must be refused: changes nothing, publishes nothing. Returns the text.
     #[track_caller]
     pub(crate) fn refused(&mut self, line: &str) -> String {
