@@ -479,8 +479,8 @@ impl Model {
         let whole = value.floor() as i64;
         let slot = match whole {
             ..60 => format!("s{whole}"),
-            ..3600 => format!("m{}", whole / 60),
-            ..86400 => format!("h{}", whole / 3600),
+            60..3600 => format!("m{}", whole / 60),
+            3600..86400 => format!("h{}", whole / 3600),
             _ => format!("d{}", whole / 86400),
         };
         self.hset(
@@ -832,13 +832,13 @@ impl Model {
             "queue.forget" => {
                 words
                     .iter()
-                    .for_each(|queue| drop(self.zrem("ql:queues", queue)));
+                    .for_each(|queue| _ = self.zrem("ql:queues", queue));
                 Ok(Nil)
             }
             "worker.deregister" => {
                 words
                     .iter()
-                    .for_each(|worker| drop(self.zrem("ql:workers", worker)));
+                    .for_each(|worker| _ = self.zrem("ql:workers", worker));
                 Ok(Nil)
             }
             "workers" => Ok(Json(self.workers(word(0)))),
@@ -979,7 +979,7 @@ impl Model {
             }
         }
         match state.as_str() {
-            "complete" => drop(self.zrem("ql:completed", jid)),
+            "complete" => _ = self.zrem("ql:completed", jid),
             "failed" => self.leave_group(jid),
             _ => {}
         }
@@ -1490,7 +1490,7 @@ impl Model {
         self.publish(action, jid);
         match action {
             "track" => self.zadd("ql:tracked", self.now, jid),
-            _ => drop(self.zrem("ql:tracked", jid)),
+            _ => _ = self.zrem("ql:tracked", jid),
         }
         let changed = if action == "track" { !was } else { was };
         Ok(Text(if changed { "1".into() } else { "0".into() }))
