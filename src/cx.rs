@@ -81,18 +81,28 @@ impl Cx {
         self.globals.timeout.unwrap_or(Duration::from_secs(10))
     }
 
+    /// Connects to an address of ours instead of the one that was given.
+    pub fn core_at(&mut self, target: Target) -> Result<&mut Core, Error> {
+        let settings = self.settings_for(target);
+        Ok(self.core.insert(Core::open(settings)?))
+    }
+
     fn settings(&mut self) -> Result<Settings, Error> {
         let mut target = self.target()?;
         if !matches!(target.address, Address::Local { .. }) {
             password::fill(&mut target, &self.globals, &mut self.out)?;
         }
-        Ok(Settings {
+        Ok(self.settings_for(target))
+    }
+
+    fn settings_for(&self, target: Target) -> Settings {
+        Settings {
             target,
             prefix: self.prefix().to_string(),
             name: format!("qless-{}", self.name),
             timeout: self.timeout(),
             clock: self.clock.clone(),
             trace: self.out.trace(),
-        })
+        }
     }
 }

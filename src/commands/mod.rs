@@ -19,15 +19,18 @@ use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
 
+pub mod api;
 pub mod config;
 pub mod depends;
 pub mod failed;
 pub mod get;
 pub mod jobs;
 pub mod length;
+pub mod local;
 pub mod peek;
 pub mod queues;
 pub mod recur;
+pub mod script;
 pub mod stats;
 pub mod tag;
 pub mod track;
@@ -36,15 +39,18 @@ pub mod workers;
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    Api(api::Args),
     Config(config::Args),
     Depends(depends::Args),
     Failed(failed::Args),
     Get(get::Args),
     Jobs(jobs::Args),
     Length(length::Args),
+    Local(local::Args),
     Peek(peek::Args),
     Queues(queues::Args),
     Recur(recur::Args),
+    Script(script::Args),
     Stats(stats::Args),
     Tag(tag::Args),
     Track(track::Args),
@@ -55,15 +61,18 @@ pub enum Command {
 /// Runs the command that was typed.
 pub fn run(command: Command, cx: &mut Cx) -> Result<Exit, Error> {
     match command {
+        Command::Api(args) => api::run(args, cx),
         Command::Config(args) => config::run(args, cx),
         Command::Depends(args) => depends::run(args, cx),
         Command::Failed(args) => failed::run(args, cx),
         Command::Get(args) => get::run(args, cx),
         Command::Jobs(args) => jobs::run(args, cx),
         Command::Length(args) => length::run(args, cx),
+        Command::Local(args) => local::run(args, cx),
         Command::Peek(args) => peek::run(args, cx),
         Command::Queues(args) => queues::run(args, cx),
         Command::Recur(args) => recur::run(args, cx),
+        Command::Script(args) => script::run(args, cx),
         Command::Stats(args) => stats::run(args, cx),
         Command::Tag(args) => tag::run(args, cx),
         Command::Track(args) => track::run(args, cx),

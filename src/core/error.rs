@@ -187,7 +187,7 @@ pub fn refused(
         "ERR" => match said.raised() {
             Some((line, words)) => raised(line, words, name, args, wire, script),
             None => by_the_server(said, script).unwrap_or_else(|| {
-                let words = text::clean(&said.bare());
+                let words = text::clean(said.bare());
                 Error::new(Kind::Server, format!("`{target}` refuses: {words}"))
             }),
         },
@@ -318,15 +318,18 @@ fn raised(
     if let Some((jid, refusal)) = args.iter().find_map(read) {
         return told(refusal, &jid, wire);
     }
-    if let Some(rest) = said.strip_prefix("Cancel(): ") {
-        if let Some((jid, rest)) = rest.split_once(" is a dependency of ") {
-            let dependent = rest.split(" but is not").next().unwrap_or_default();
-            return Error::conflict(format!(
-                "cannot cancel `{}`: `{}` depends on it",
-                text::clean(jid),
-                text::clean(dependent)
-            ));
-        }
+    if let Some(rest) = said.strip_prefix("Cancel(): ")
+        && let Some((jid, rest)) = rest.split_once(" is a dependency of ")
+    {
+        let dependent = rest.split(" but is not").next().unwrap_or_default();
+        return Error::conflict(format!(
+            "cannot cancel `{}`: `{}` depends on it",
+            text::clean(jid),
+            text::clean(dependent)
+        ));
+    }
+    if let Some(unknown) = said.strip_prefix("Unknown command ") {
+        return Error::usage(format!("the core has no call `{}`", text::clean(unknown)));
     }
     match is_usage(said) {
         true => Error::usage(format!("{name}: {}", text::clean(plain(said)))),
@@ -365,7 +368,6 @@ fn is_usage(said: &str) -> bool {
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || b". ".contains(&byte));
     let other = [
-        "Unknown command ",
         "Must provide a command",
         "No Keys should be provided",
         "Arg \"now\" missing",
@@ -562,7 +564,7 @@ mod tests {
                 "nope",
                 "Unknown command nope",
                 Kind::Usage,
-                "nope: Unknown command nope",
+                "the core has no call `nope`",
             ),
             (
                 "put",

@@ -14,9 +14,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::url::Fsync;
+use super::Core;
+use super::index::Index;
+use super::url::{Address, Fsync, Target};
 use crate::cli::env;
 use crate::error::{Error, Kind, io_words};
+use crate::model::moment::Moment;
 use crate::view::text;
 
 /// As long as a socket's path may be: `sun_path`, with the NUL at its end.
@@ -58,6 +61,21 @@ impl Local {
     /// Returns the socket that the server listens on.
     pub fn socket(&self) -> PathBuf {
         self.dir.join("redis.sock")
+    }
+
+    /// Returns the address for other clients.
+    pub fn url(&self) -> String {
+        self.target().to_string()
+    }
+
+    /// Returns where to connect without starting anything.
+    pub fn target(&self) -> Target {
+        Target {
+            address: Address::Unix(self.socket()),
+            user: None,
+            password: None,
+            db: 0,
+        }
     }
 
     /// Whether a server listens.
@@ -275,6 +293,23 @@ impl Local {
             Kind::Timeout,
             format!("no answer from the server in `{}`", shown(&self.dir)),
         )
+    }
+}
+
+impl Core {
+    /// Returns how many jobs there are.
+    pub fn job_count(&mut self, now: Moment) -> Result<u64, Error> {
+        let queues = self.queues(now, &[])?;
+        let queued: u64 = queues
+            .iter()
+            .map(|queue| {
+                let soon = queue.waiting + queue.scheduled + queue.depends;
+                soon + queue.running + queue.stalled
+            })
+            .sum();
+        let failed: u64 = self.failed_counts(now)?.iter().map(|(_, jobs)| jobs).sum();
+        let complete = self.index(now, &Index::Complete, 0, 1)?.total;
+        Ok(queued + failed + complete)
     }
 }
 

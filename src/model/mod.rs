@@ -7,6 +7,7 @@ pub mod job;
 pub mod json;
 pub mod length;
 pub mod list;
+pub mod local;
 pub mod moment;
 pub mod name;
 pub mod pattern;

@@ -230,3 +230,11 @@ pub fn stalled<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::O
 pub fn missing<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
     field("missing", value, serializer)
 }
+
+pub fn dir<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    field("dir", value, serializer)
+}
+
+pub fn url<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    field("url", value, serializer)
+}

@@ -13,6 +13,7 @@ pub mod field;
 mod job;
 mod length;
 mod list;
+mod local;
 mod paint;
 mod queue;
 mod recur;

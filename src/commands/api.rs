@@ -1,0 +1,49 @@
+//! `qless api`
+
+use std::ffi::OsString;
+
+use crate::cli::{Format, value, when};
+use crate::core::Call;
+use crate::cx::Cx;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::input::source::Source;
+
+/// Make a call of the core by its own name
+///
+/// The time is filled in; the arguments are those of the core, `@FILE` and `-` (stdin) are read.
+/// Prints the reply raw, a list one element per line. There is no check and no question before a
+/// write: the commands named after what they do have both.
+///
+/// Examples: `qless api recur.update nightly priority 5`, `qless api failed 'upload error' 0 5`
+///
+/// Exit codes: 0, 2 the core refuses the arguments, 4 no such job, 5 the state forbids it, 6 server.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The call, such as `recur.update`
+    command: String,
+    /// Its arguments after the time
+    #[arg(allow_hyphen_values = true)]
+    args: Vec<OsString>,
+    /// The time of the call, instead of the server's
+    #[arg(long, value_name = "T", value_parser = when::when)]
+    now: Option<when::When>,
+}
+
+pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
+    cx.out.accepts(&[Format::Raw])?;
+    let mut source = Source::default();
+    let mut call = Call::new(args.command);
+    for arg in &args.args {
+        call = call.arg(
+            source
+                .read(arg, "the argument", value::LARGEST as usize)?
+                .bytes,
+        );
+    }
+    let now = cx.begin()?;
+    let now = args.now.map_or(now, |when| when.from(now));
+    let reply = cx.core()?.raw(now, &call)?;
+    cx.out.verbatim(&reply)?;
+    Ok(Exit::Ok)
+}
