@@ -68,9 +68,9 @@ return function(jobs)
     end
   end
   for group, wanted in pairs(groups) do
-    if wanted.count < 4 then
+    if wanted.count == 1 then
       for jid in pairs(wanted.jids) do
-        if call('lrem', Keys.group .. group, 1, jid) == 0 then unnamed[#unnamed + 1] = jid end
+        if call('lrem', Keys.group .. group, -1, jid) == 0 then unnamed[#unnamed + 1] = jid end
       end
       close(group)
     else

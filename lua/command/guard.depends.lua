@@ -1,0 +1,37 @@
+-- guard.depends: jid mark note dependency ...
+-- Makes a job in state `depends` wait for more, for all of them or none. Answers outcome, mark and
+-- details: `done` (those complete already), `missing_dependency` (those), `cycle` (its jids), `gone`,
+-- `state_changed`, `invalid` (why).
+return function(argv, now)
+  local jid, mark = argv[3], argv[4]
+  if not jid or not mark then error('Guard(): jid or mark missing') end
+  local note = need('note')(now, argv[5])
+  if not argv[6] then error('Guard(): no dependency') end
+  if #argv - 5 > 500 then error('Guard(): more than 500 dependencies') end
+  local names, seen = {}, {}
+  for i = 6, #argv do
+    if not seen[argv[i]] then names[#names + 1] = argv[i] end
+    seen[argv[i]] = true
+  end
+  local outcome, key = need('outcome'), Keys.job .. jid
+  local job = redis.pcall('hmget', key, 'jid', 'state', 'queue', 'history')
+  if job.err then return outcome('invalid', '', key .. ' is no hash') end
+  if not job[1] then return outcome('gone', '') end
+  local present = need('mark')(jid, job[2], job[3])
+  if job[2] ~= 'depends' or mark ~= '' and mark ~= present then return outcome('state_changed', present) end
+  local path, trouble = need('cycle')(jid, names)
+  if path then return outcome('cycle', present, path) end
+  if path == false then return outcome('invalid', present, trouble) end
+  local open, complete, missing = need('judge_dependencies')(names)
+  if missing[1] then return outcome('missing_dependency', present, missing) end
+  local sound = need('sound')()
+  local invalid = sound('set', key .. Keys.dependencies, 'list', key .. Keys.history)
+  for i = 1, #open do invalid = invalid or sound('set', Keys.job .. open[i] .. Keys.dependents) end
+  if invalid then return outcome('invalid', present, invalid) end
+  need('link')(jid, open)
+  if note then
+    if job[4] then need('migrate')(jid, job[4]) end
+    need('append')(jid, note)
+  end
+  return outcome('done', '', complete)
+end

@@ -1,0 +1,137 @@
+-- guard.requeue: options note, then per job jid mark due
+-- Puts jobs back into a queue, as put does, with their own klass, data, tags and retries; each only
+-- if it is still as its mark says. Options: from (states, default failed), to, priority, keep.
+-- Answers per job outcome, mark and details: `done` (state, queue), `gone`, `state_changed`,
+-- `invalid` (why). Events as put.
+local call = redis.call
+
+-- Returns the queue of the newest put of a job that has none any more, nil if none is told.
+local function last_queue(jid)
+  local history = redis.pcall('lrange', Keys.job .. jid .. Keys.history, 0, -1)
+  if history.err then return nil end
+  for i = #history, 1, -1 do
+    if string.find(history[i], '"put"', 1, true) then
+      local ok, entry = pcall(cjson.decode, history[i])
+      if ok and type(entry) == 'table' and entry[2] == 'put' and type(entry[3]) == 'table'
+        and type(entry[3].q) == 'string' then
+        return entry[3].q
+      end
+    end
+  end
+end
+
+return function(argv, now, t)
+  local options = need('object')('options', argv[3], {from = 'table', to = 'string', priority = 'number', keep = 'boolean'})
+  local states, from = {failed = true}, options.from
+  if from then
+    states = {}
+    for _, state in pairs(from) do
+      if state ~= 'waiting' and state ~= 'running' and state ~= 'stalled' and state ~= 'scheduled'
+        and state ~= 'depends' and state ~= 'failed' and state ~= 'complete' then
+        error('Guard(): unknown state in from: ' .. tostring(state))
+      end
+      states[state] = true
+    end
+  end
+  local note = need('note')(now, argv[4])
+  local count = (#argv - 4) / 3
+  if count % 1 ~= 0 then error('Guard(): jid, mark and due for each job') end
+  if count > 500 then error('Guard(): more than 500 jobs') end
+  local dues = {}
+  for i = 1, count do
+    local text = argv[4 + 3 * i]
+    if text ~= '' then
+      local due = need('number')(text)
+      if not due then error('Guard(): due is not a number: ' .. text) end
+      if due > now then dues[i] = string.format('%.17g', due) end
+    end
+  end
+
+  local reply, failed = {}, {}
+  local outcome, sound, mark_of, sound_job = need('outcome'), need('sound')(), need('mark'), need('sound_job')
+  local number, leave, lock_lost, trim = need('number'), need('leave'), need('lock_lost'), need('trim')
+  local tracking, stamp, when = call('exists', Keys.tracked) == 1, string.format('%.20f', now), math.floor(now)
+  local limit = tonumber(call('hget', Keys.config, 'max-job-history') or 100) or 100
+  for i = 1, count do
+    local jid, mark, due = argv[2 + 3 * i], argv[3 + 3 * i], dues[i]
+    local key = Keys.job .. jid
+    local job = redis.pcall('hmget', key, 'jid', 'state', 'queue', 'worker', 'priority', 'retries', 'remaining',
+      'failure', 'history', 'grace', 'scheduled')
+    local state, home = job[2], job[3]
+    if job.err then
+      reply[i] = outcome('invalid', '', key .. ' is no hash')
+    elseif not job[1] then
+      reply[i] = outcome('gone', '')
+    else
+      local present = mark_of(jid, state, home)
+      if not states[state] or mark ~= '' and mark ~= present then
+        reply[i] = outcome('state_changed', present)
+      else
+        local queue = options.to or home
+        if not options.to and state == 'complete' then queue = last_queue(jid) end
+        local invalid
+        if not queue then
+          invalid = 'no queue known'
+        elseif queue == '' then
+          invalid = 'queue name is empty'
+        else
+          local base = Keys.queue .. queue
+          invalid = sound('zset', Keys.queues, 'zset', base .. Keys.work, 'zset', base .. Keys.scheduled,
+            'zset', base .. Keys.depends) or sound_job(sound, jid, state, home, job[4], false, job[8])
+        end
+        if invalid then
+          reply[i] = outcome('invalid', present, invalid)
+        else
+          local base, worker = Keys.queue .. queue, job[4]
+          if job[9] then need('migrate')(jid, job[9]) end
+          local quoted, history = cjson.encode(queue), key .. Keys.history
+          local entry, length = '[' .. when .. ',"put",{"q":' .. quoted .. '}]', nil
+          if note then
+            length = call('rpush', history, entry, note)
+          else
+            length = call('rpush', history, entry)
+          end
+          if length > limit then trim(history, length, limit) end
+          call('publish', Keys.on_log, '{"jid":' .. cjson.encode(jid) .. ',"event":"put","queue":' .. quoted .. '}')
+          if state == 'failed' then
+            failed[#failed + 1] = {jid, job[8], home or ''}
+          elseif state == 'complete' then
+            call('zrem', Keys.completed, jid)
+          elseif home and home ~= '' then
+            leave(jid, state, home)
+          end
+          if worker and worker ~= '' then
+            call('zrem', Keys.worker .. worker .. Keys.held, jid)
+            lock_lost(jid, worker)
+          end
+          local priority = options.priority or number(job[5]) or 0
+          local retries = number(job[6]) or 5
+          local remaining = options.keep and number(job[7]) or retries
+          local placed = due and 'scheduled' or 'waiting'
+          if call('exists', key .. Keys.dependencies) == 1 then placed = 'depends' end
+          call('hmset', key, 'state', placed, 'worker', '', 'expires', '0', 'queue', queue, 'priority', priority,
+            'remaining', math.floor(remaining), 'time', stamp)
+          local leftover = job[11]
+          if placed == 'depends' then
+            call('zadd', base .. Keys.depends, t, jid)
+            if due then
+              call('hset', key, 'scheduled', due)
+              leftover = false
+            end
+          elseif placed == 'scheduled' then
+            call('zadd', base .. Keys.scheduled, due, jid)
+          else
+            call('zadd', base .. Keys.work, priority - now / 10000000000, jid)
+          end
+          if job[10] then call('hdel', key, 'grace') end
+          if leftover then call('hdel', key, 'scheduled') end
+          call('zadd', Keys.queues, 'NX', t, queue)
+          if tracking and call('zscore', Keys.tracked, jid) then call('publish', Keys.on_put, jid) end
+          reply[i] = outcome('done', '', placed, queue)
+        end
+      end
+    end
+  end
+  if failed[1] then need('leave_failed_many')(failed) end
+  return reply
+end

@@ -1,0 +1,54 @@
+-- look.index: index name offset count
+-- Answers how many members an index has, and a page of them in the order in which the core would
+-- act. Nothing is promoted, spawned or aged.
+return function(argv)
+  local call = redis.call
+  local index, name, from, count = argv[3], argv[4], tonumber(argv[5]), tonumber(argv[6])
+  if not index or not name then error('Look(): index or name missing') end
+  if not from or not count or from % 1 ~= 0 or count % 1 ~= 0 or from < 0 or count < 0 or from > 9e15 then
+    error('Look(): offset and count must be whole numbers')
+  end
+  if count > 10000 then error('Look(): more than 10000 members') end
+  local base = Keys.queue .. name
+  local sets = {
+    waiting = base .. Keys.work,
+    locks = base .. Keys.locks,
+    scheduled = base .. Keys.scheduled,
+    depends = base .. Keys.depends,
+    recurring = base .. Keys.recur,
+    worker = Keys.worker .. name .. Keys.held,
+    tag = Keys.tag .. name,
+    complete = Keys.completed,
+    tracked = Keys.tracked,
+    queues = Keys.queues,
+    workers = Keys.workers,
+    tags = Keys.tags,
+  }
+  local reply = {}
+  local function page(total, members)
+    reply[1] = '' .. total
+    for i = 1, #members do reply[i + 1] = members[i] end
+    return reply
+  end
+  local last = from + count - 1
+  if sets[index] then
+    local key = sets[index]
+    local total = call('zcard', key)
+    if count == 0 then return page(total, {}) end
+    local newest = index == 'waiting' or index == 'complete'
+    return page(total, call(newest and 'zrevrange' or 'zrange', key, from, last))
+  elseif index == 'failed' then
+    local key = Keys.group .. name
+    local total = call('llen', key)
+    local members = count > 0 and call('lrange', key, -last - 1, -from - 1) or {}
+    local oldest = {}
+    for i = #members, 1, -1 do oldest[#oldest + 1] = members[i] end
+    return page(total, oldest)
+  elseif index == 'groups' or index == 'paused' then
+    local all = need('sort')(call('smembers', index == 'groups' and Keys.failures or Keys.paused))
+    local members = {}
+    for i = from + 1, math.min(last + 1, #all) do members[#members + 1] = all[i] end
+    return page(#all, members)
+  end
+  error('Look(): unknown index ' .. index)
+end

@@ -1,0 +1,85 @@
+-- look.jobs: brief|full|names by commas, jid ...
+-- Answers per jid the stored fields and what is known beside them as name, value, ...; nil where
+-- there is no job. Writes nothing.
+return function(argv, now)
+  local call, pcall = redis.call, redis.pcall
+  local what = argv[3]
+  if not what then error('Look(): "brief", "full" or names missing') end
+  if #argv - 3 > 500 then error('Look(): more than 500 jids') end
+  local wanted, fields, known = nil, {'jid', 'state', 'queue'}, {}
+  for name in string.gmatch('shown since mark tracked due lock dependencies dependents history', '%a+') do
+    known[name] = true
+  end
+  if what ~= 'brief' and what ~= 'full' then
+    wanted = {}
+    for name in string.gmatch(what .. ',', '([^,]*),') do
+      if name == '' then error('Look(): empty name in ' .. what) end
+      if not wanted[name] and not known[name] then fields[#fields + 1] = name == 'legacy' and 'history' or name end
+      wanted[name] = true
+    end
+  end
+  local function wants(name) return not wanted or wanted[name] end
+  local mark_of, members = need('mark'), need('members')
+  local tracking = wants('tracked') and call('exists', Keys.tracked) == 1
+  local reply = {}
+  for i = 4, #argv do
+    local jid = argv[i]
+    local key = Keys.job .. jid
+    local job, row = {}, {}
+    local stored = wanted and pcall('hmget', key, unpack(fields)) or not wanted and pcall('hgetall', key)
+    local function add(name, value)
+      if value then
+        row[#row + 1] = name
+        row[#row + 1] = value
+      end
+    end
+    if stored.err then
+      stored = {}
+    elseif wanted then
+      for n = 1, #fields do
+        job[fields[n]] = stored[n]
+        if n > 3 then add(fields[n] == 'history' and 'legacy' or fields[n], stored[n]) end
+      end
+      for n = 1, 3 do
+        if wanted[fields[n]] then add(fields[n], stored[n]) end
+      end
+    else
+      for n = 1, #stored, 2 do
+        job[stored[n]] = stored[n + 1]
+        add(stored[n] == 'history' and 'legacy' or stored[n], stored[n + 1])
+      end
+    end
+    if not job.jid then
+      reply[i - 3] = false
+    else
+      local base = Keys.queue .. (job.queue or '')
+      local lock
+      if wants('lock') or wants('shown') then
+        lock = pcall('zscore', base .. Keys.locks, jid)
+        if type(lock) ~= 'string' then lock = nil end
+      end
+      if wants('shown') then
+        add('shown', job.state == 'running' and lock and tonumber(lock) <= now and 'stalled' or job.state)
+      end
+      if wants('since') or wants('mark') then
+        local mark, since = mark_of(jid, job.state, job.queue)
+        if wants('since') then add('since', since) end
+        if wants('mark') then add('mark', mark) end
+      end
+      if wants('tracked') then add('tracked', tracking and call('zscore', Keys.tracked, jid) and '1' or '0') end
+      if wants('due') then
+        local due = pcall('zscore', base .. Keys.scheduled, jid)
+        add('due', type(due) == 'string' and due)
+      end
+      if wants('lock') then add('lock', lock) end
+      if wants('dependencies') then add('dependencies', members(key .. Keys.dependencies)) end
+      if wants('dependents') then add('dependents', members(key .. Keys.dependents)) end
+      if what == 'full' or wanted and wanted.history then
+        local history = pcall('lrange', key .. Keys.history, 0, -1)
+        add('history', history.err and {} or history)
+      end
+      reply[i - 3] = row
+    end
+  end
+  return reply
+end

@@ -1,0 +1,52 @@
+-- look.queues: [queue ...]
+-- Answers per queue its counts, its pause, and since when the next job to pop has waited (`head`),
+-- as name, value, ...; without names of all known queues. Writes nothing.
+return function(argv, now, t)
+  local call = redis.call
+  local queues = need('words')(argv, 3)
+  if not queues[1] then queues = call('zrange', Keys.queues, 0, -1) end
+  local when, reply = need('when'), {}
+  for i = 1, #queues do
+    local queue = queues[i]
+    local base = Keys.queue .. queue
+    local lapsed = call('zcount', base .. Keys.locks, '-inf', t)
+    local taken = call('zcount', base .. Keys.work, '+inf', '+inf')
+    local due = call('zcount', base .. Keys.scheduled, '-inf', t)
+    local pause, paused = {}, call('sismember', Keys.paused, queue) == 1
+    if paused then
+      local text = call('hget', Keys.pauses, queue)
+      local ok, told = pcall(cjson.decode, text or '')
+      if ok and type(told) == 'table' then pause = told end
+      local till = tonumber(pause['until'])
+      if till and till <= now then paused, pause = false, {} end
+    end
+    local function told(name)
+      local value = pause[name]
+      return (type(value) == 'string' or type(value) == 'number') and '' .. value
+    end
+    local head = call('zrevrange', base .. Keys.work, 0, 0)[1]
+      or call('zrangebyscore', base .. Keys.scheduled, '-inf', t, 'LIMIT', 0, 1)[1]
+    local since = false
+    if head then
+      local newest = redis.pcall('lrange', Keys.job .. head .. Keys.history, -1, -1)
+      since = not newest.err and when(newest[1]) or false
+    end
+    reply[i] = {
+      'name', queue,
+      'known', call('zscore', Keys.queues, queue) and '1' or '0',
+      'running', '' .. call('zcard', base .. Keys.locks) - lapsed,
+      'stalled', '' .. lapsed + taken,
+      'waiting', '' .. call('zcard', base .. Keys.work) - taken + due,
+      'scheduled', '' .. call('zcard', base .. Keys.scheduled) - due,
+      'depends', '' .. call('zcard', base .. Keys.depends),
+      'recurring', '' .. call('zcard', base .. Keys.recur),
+      'paused', paused and '1' or '0',
+      'since', told('since'),
+      'until', told('until'),
+      'reason', told('reason'),
+      'by', told('by'),
+      'head', since,
+    }
+  end
+  return reply
+end

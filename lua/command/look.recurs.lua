@@ -1,0 +1,24 @@
+-- look.recurs: jid ...
+-- Answers per jid the stored fields of a template and `next`, when it runs next, as name, value,
+-- ...; nil where there is none. Writes nothing.
+return function(argv)
+  if #argv - 2 > 500 then error('Look(): more than 500 jids') end
+  local reply = {}
+  for i = 3, #argv do
+    local row, found, queue = redis.pcall('hgetall', Keys.recurring .. argv[i]), false, ''
+    if not row.err then
+      for n = 1, #row, 2 do
+        if row[n] == 'jid' then found = true end
+        if row[n] == 'queue' then queue = row[n + 1] end
+      end
+    end
+    if found then
+      local next_run = redis.pcall('zscore', Keys.queue .. queue .. Keys.recur, argv[i])
+      if type(next_run) == 'string' then row[#row + 1], row[#row + 2] = 'next', next_run end
+      reply[i - 2] = row
+    else
+      reply[i - 2] = false
+    end
+  end
+  return reply
+end

@@ -1,0 +1,28 @@
+-- look.scan: jobs|recurring|keys cursor count
+-- Answers the next cursor and what one step of SCAN met: jids, templates, or key names without the
+-- prefix. A name may come twice.
+return function(argv)
+  local kind, cursor, count = argv[3], argv[4], tonumber(argv[5])
+  if not cursor or not string.find(cursor, '^%d+$') then error('Look(): cursor must be a number') end
+  if not count or count % 1 ~= 0 or count < 1 or count > 10000 then
+    error('Look(): count must be a whole number from 1 to 10000')
+  end
+  local prefix, step
+  if kind == 'jobs' then
+    prefix = Keys.job
+  elseif kind == 'recurring' then
+    prefix = Keys.recurring
+  elseif kind == 'keys' then
+    prefix = Keys.prefix
+  else
+    error('Look(): "jobs", "recurring" or "keys" missing')
+  end
+  if kind == 'keys' then
+    step = redis.call('scan', cursor, 'MATCH', prefix .. '*', 'COUNT', count)
+  else
+    step = redis.call('scan', cursor, 'MATCH', prefix .. '*', 'COUNT', count, 'TYPE', 'hash')
+  end
+  local reply = {step[1]}
+  for i = 1, #step[2] do reply[i + 1] = string.sub(step[2][i], #prefix + 1) end
+  return reply
+end

@@ -1,0 +1,23 @@
+-- look.workers: [worker ...]
+-- Answers per worker when it was last seen and how many jobs it holds, as name, value, ...;
+-- without names of all known workers that were seen of late, newest first. Writes nothing.
+return function(argv, now, t)
+  local call = redis.call
+  local workers = need('words')(argv, 3)
+  if not workers[1] then
+    local age = need('number')(call('hget', Keys.config, 'max-worker-age')) or 86400
+    -- `workers` ages out what lies in [0, now - age]; what lies before 0 it leaves alone.
+    workers = call('zrevrangebyscore', Keys.workers, '+inf', string.format('(%.17g', math.max(now - age, -1)))
+  end
+  local reply = {}
+  for i = 1, #workers do
+    local held = Keys.worker .. workers[i] .. Keys.held
+    reply[i] = {
+      'name', workers[i],
+      'seen', call('zscore', Keys.workers, workers[i]),
+      'running', '' .. call('zcount', held, '(' .. t, '+inf'),
+      'stalled', '' .. call('zcount', held, '-inf', t),
+    }
+  end
+  return reply
+end

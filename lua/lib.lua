@@ -1,0 +1,92 @@
+-- The last lines of the library form, in place of dispatch.lua: the names that plugins use. User
+-- scripts stand behind it in the same file. Methods take `now` first where time matters, then the
+-- words of the command; replies that are JSON on the wire are tables here.
+local Qless, QlessJob, QlessQueue, QlessWorker, QlessRecurringJob = {ns = Keys.prefix}, {}, {}, {}, {}
+QlessJob.__index, QlessJob.ns = QlessJob, Keys.job
+QlessQueue.__index, QlessQueue.ns = QlessQueue, Keys.queue
+QlessRecurringJob.__index = QlessRecurringJob
+QlessWorker.ns = Keys.worker
+
+-- Runs a command as a client would call it.
+local function run(name, now, ...)
+  local moment = tonumber(now)
+  if not moment or moment - moment ~= 0 then error('Arg "now" missing or not a number: nil') end
+  local argv = {name, now}
+  for i = 1, select('#', ...) do
+    local word = select(i, ...)
+    argv[i + 2] = word ~= nil and tostring(word) or nil
+  end
+  return need(name, true)(argv, moment, string.format('%.17g', moment))
+end
+
+-- The same, with the JSON reply decoded.
+local function ask(...)
+  local json = run(...)
+  return json and cjson.decode(json) or nil
+end
+
+function Qless.publish(channel, message) return redis.call('publish', Keys.prefix .. channel, message) end
+function Qless.job(jid)
+  if not jid then error('Job(): no jid provided') end
+  return setmetatable({jid = jid}, QlessJob)
+end
+function Qless.recurring(jid)
+  if not jid then error('Recurring(): no jid provided') end
+  return setmetatable({jid = jid}, QlessRecurringJob)
+end
+function Qless.queue(name)
+  if not name then error('Queue(): no queue name provided') end
+  return setmetatable({name = name}, QlessQueue)
+end
+function Qless.failed(group, start, limit) return ask('failed', 0, group, start, limit) end
+function Qless.jobs(now, state, ...) return run('jobs', now, state, ...) end
+function Qless.track(now, command, jid) return ask('track', now, command, jid) end
+function Qless.tag(now, command, ...) return ask('tag', now, command, ...) end
+function Qless.cancel(now, ...) return run('cancel', now, ...) end
+
+Qless.config = {
+  defaults = cjson.decode((need('config.get', true)({'config.get', '0'}))),
+  get = function(key, default)
+    if not key then return ask('config.get', 0) end
+    local value = run('config.get', 0, key)
+    if value == nil then return default end
+    return value
+  end,
+  set = function(key, value) return run('config.set', 0, key, value) end,
+  unset = function(key) return run('config.unset', 0, key) end,
+}
+
+function QlessJob:data() return ask('get', 0, self.jid) end
+function QlessJob:exists() return redis.call('exists', Keys.job .. self.jid) == 1 end
+function QlessJob:complete(now, ...) return run('complete', now, self.jid, ...) end
+function QlessJob:fail(now, ...) return run('fail', now, self.jid, ...) end
+function QlessJob:retry(now, ...) return run('retry', now, self.jid, ...) end
+function QlessJob:heartbeat(now, ...) return run('heartbeat', now, self.jid, ...) end
+function QlessJob:depends(now, ...) return run('depends', now, self.jid, ...) end
+function QlessJob:priority(priority) return run('priority', 0, self.jid, priority) end
+function QlessJob:timeout(now) return run('timeout', now, self.jid) end
+function QlessJob:history(now, what, item)
+  return run('log', now, self.jid, what, item ~= nil and cjson.encode(item) or nil)
+end
+
+function QlessQueue:put(now, me, ...) return run('put', now, me, self.name, ...) end
+function QlessQueue:pop(now, ...) return ask('pop', now, self.name, ...) end
+function QlessQueue:peek(now, ...) return ask('peek', now, self.name, ...) end
+function QlessQueue:unfail(now, ...) return run('unfail', now, self.name, ...) end
+function QlessQueue:recur(now, ...) return run('recur', now, self.name, ...) end
+function QlessQueue:stats(now, ...) return ask('stats', now, self.name, ...) end
+function QlessQueue:length() return run('length', 0, self.name) end
+function QlessQueue:prefix(part) return Keys.queue .. self.name .. (part and '-' .. part or '') end
+function QlessQueue.counts(now, name) return ask('queues', now, name) end
+function QlessQueue.pause(now, ...) return run('pause', now, ...) end
+function QlessQueue.unpause(...) return run('unpause', 0, ...) end
+function QlessQueue.deregister(...) return run('queue.forget', 0, ...) end
+
+function QlessWorker.counts(now, worker) return ask('workers', now, worker) end
+function QlessWorker.deregister(...) return run('worker.deregister', 0, ...) end
+
+function QlessRecurringJob:data() return ask('recur.get', 0, self.jid) end
+function QlessRecurringJob:update(now, ...) return run('recur.update', now, self.jid, ...) end
+function QlessRecurringJob:tag(...) return ask('recur.tag', 0, self.jid, ...) end
+function QlessRecurringJob:untag(...) return ask('recur.untag', 0, self.jid, ...) end
+function QlessRecurringJob:unrecur() return run('unrecur', 0, self.jid) end

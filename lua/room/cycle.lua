@@ -1,0 +1,37 @@
+-- Looks whether a job that waits for `names` would wait for itself: upwards from them, and only if
+-- anybody waits for the job at all. Returns the jids of the cycle, or false and what went wrong.
+return function(jid, names)
+  local call = redis.call
+  for i = 1, #names do
+    if names[i] == jid then return {jid} end
+  end
+  if call('exists', Keys.job .. jid .. Keys.dependents) == 0 then return nil end
+  local stack, from, edges = {}, {}, 0
+  for i = #names, 1, -1 do
+    stack[#stack + 1] = names[i]
+    from[names[i]] = jid
+  end
+  while stack[1] do
+    local name = table.remove(stack)
+    local above = redis.pcall('smembers', Keys.job .. name .. Keys.dependencies)
+    if above.err then above = {} end
+    for i = 1, #above do
+      edges = edges + 1
+      if edges > 10000 then return false, 'more than 10000 dependencies above it' end
+      local up = above[i]
+      if up == jid then
+        local path = {}
+        while name ~= jid do
+          table.insert(path, 1, name)
+          name = from[name]
+        end
+        table.insert(path, 1, jid)
+        return path
+      end
+      if not from[up] then
+        from[up] = name
+        stack[#stack + 1] = up
+      end
+    end
+  end
+end

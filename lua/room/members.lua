@@ -1,0 +1,6 @@
+-- Returns the members of a set sorted by bytes, none if the key holds something else.
+return function(key)
+  local list = redis.pcall('smembers', key)
+  if list.err then return {} end
+  return need('sort')(list)
+end

@@ -1,0 +1,15 @@
+-- Returns the history entry of a note: '' gives none (false); else it must be a flat JSON object.
+return function(now, text)
+  if not text then error('Guard(): note missing') end
+  if text == '' then return false end
+  if #text > 4096 then error('Guard(): note longer than 4096 bytes') end
+  local note = need('json')('note', text)
+  if type(note) ~= 'table' or not string.find(text, '^%s*{') then error('Guard(): note must be a JSON object') end
+  for _, value in pairs(note) do
+    local kind = type(value)
+    if kind == 'table' or kind == 'number' and value - value ~= 0 then
+      error('Guard(): values of a note must be texts, finite numbers, booleans or null')
+    end
+  end
+  return '[' .. math.floor(now) .. ',"cli",' .. text .. ']'
+end

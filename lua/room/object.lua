@@ -1,0 +1,20 @@
+-- Returns a JSON argument that must be an object with no members but the named ones; a member
+-- that is `null` counts as absent. `kinds`: the type of each member by its name.
+return function(what, text, kinds)
+  if not text then error('Guard(): ' .. what .. ' missing') end
+  local value = need('json')(what, text)
+  if type(value) ~= 'table' or not string.find(text, '^%s*{') then
+    error('Guard(): ' .. what .. ' must be a JSON object')
+  end
+  local object = {}
+  for name, member in pairs(value) do
+    if not kinds[name] then error('Guard(): unknown member ' .. name .. ' of ' .. what) end
+    if member ~= cjson.null then
+      if type(member) ~= kinds[name] or kinds[name] == 'number' and member - member ~= 0 then
+        error('Guard(): member ' .. name .. ' of ' .. what .. ' must be a ' .. kinds[name])
+      end
+      object[name] = member
+    end
+  end
+  return object
+end
