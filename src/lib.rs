@@ -20,6 +20,7 @@ pub mod password;
 pub mod select;
 pub mod stop;
 pub mod view;
+pub mod who;
 
 use cli::Stop;
 use clock::Clock;

@@ -1,6 +1,6 @@
 //! The loop: slices, progress, signals, and what is said at the end.
 
-use super::{Fate, Plan, Report, SLICE, code};
+use super::{Fate, Plan, Report, SLICE, Slice};
 use crate::core::Core;
 use crate::cx::Cx;
 use crate::error::{Error, Kind};
@@ -17,17 +17,21 @@ impl Plan {
     pub fn run(
         self,
         cx: &mut Cx,
-        mut change: impl FnMut(&mut Core, Moment, &[Seen]) -> Result<Vec<Fate>, Error>,
+        mut change: impl FnMut(&mut Core, Moment, &[Seen]) -> Slice,
     ) -> Result<Exit, Error> {
         self.refusal()?;
+        let one = self.one();
         let matched = self.refused.len() + self.jobs.len();
-        let mut report = Report::new(&cx.out, self.verb, self.one, self.dry_run, matched);
+        let mut report = Report::new(&cx.out, self.verb, one, self.dry_run, matched);
         for fate in self.refused {
             report.add(&mut cx.out, fate)?;
         }
         if self.dry_run {
             for seen in &self.jobs {
                 let fate = Fate::from(Item::planned(&seen.jid)).seen(seen);
+                report.add(&mut cx.out, fate)?;
+            }
+            for fate in self.along {
                 report.add(&mut cx.out, fate)?;
             }
             return report.end(&mut cx.out, 0, None);
@@ -40,19 +44,18 @@ impl Plan {
             left -= slice.len();
             let core = cx.core()?;
             let now = core.now();
-            let fates = match change(core, now, slice) {
-                Ok(fates) => fates,
-                Err(error) if self.one => return Err(error),
-                Err(error) => {
-                    let fates = slice.iter().map(|seen| lost(seen, &error)).collect();
-                    broke = Some(error);
-                    fates
-                }
-            };
-            for fate in fates {
+            let mut changed = change(core, now, slice);
+            broke = changed.broke.take();
+            if let (true, Some(error)) = (one, &broke) {
+                return Err(error.clone());
+            }
+            if let Some(error) = &broke {
+                changed.lose(slice, error);
+            }
+            for fate in changed.fates {
                 let refused = matches!(fate.item.result, Counted::Skipped | Counted::Failed);
-                if self.one && refused {
-                    return Err(fate.error(self.verb));
+                if one && refused {
+                    return Err(fate.error(self.verb.asks));
                 }
                 report.add(&mut cx.out, fate)?;
             }
@@ -68,11 +71,6 @@ impl Plan {
         progress.finish();
         report.end(&mut cx.out, left, broke)
     }
-}
-
-/// Returns what became of a job whose call ended in an error.
-fn lost(seen: &Seen, error: &Error) -> Fate {
-    Fate::refused(&seen.jid, code(error), error.message()).seen(seen)
 }
 
 fn interrupted(kind: Kind, matched: usize, left: usize) -> Error {

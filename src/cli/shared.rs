@@ -1,10 +1,14 @@
 //! Arguments that several rooms share.
 
+use std::time::Duration;
+
 use clap::Args;
 
 use super::value;
+use super::when::{self, When};
 use crate::error::Error;
 use crate::model::job::State;
+use crate::model::moment::Moment;
 use crate::model::name::Name;
 use crate::model::pattern::Pattern;
 
@@ -73,6 +77,65 @@ impl Targets {
             (true, _) if self.selector.is_empty() => Err(Error::usage("no job is named")
                 .hint("name jobs, or select them by `--queue`, `--state`, `--group` or `--tag`")),
             _ => Ok(()),
+        }
+    }
+}
+
+/// On every command that takes data.
+#[derive(Clone, Debug, Args)]
+pub struct MaxData {
+    /// The most data that is taken, in bytes
+    #[arg(long, value_name = "BYTES", value_parser = value::bytes, default_value = "16MiB")]
+    pub max_data: usize,
+}
+
+/// Jobs to be changed.
+#[derive(Clone, Debug, Args)]
+pub struct Jids {
+    /// Job ids; `-` reads them from stdin, `@FILE` from a file
+    #[arg(required = true, value_name = "JID", value_parser = value::jids())]
+    pub jids: Vec<Name>,
+}
+
+/// In whose name a job is settled.
+#[derive(Clone, Debug, Args)]
+pub struct Holder {
+    /// The worker that holds the job [QLESS_WORKER; default cli-USER@HOST]
+    #[arg(long, value_name = "NAME", value_parser = value::new_name())]
+    pub worker: Option<Name>,
+    /// Act in the name of whichever worker holds the job
+    #[arg(long, conflicts_with = "worker")]
+    pub as_holder: bool,
+}
+
+/// When a job is to run.
+#[derive(Clone, Debug, Args)]
+pub struct Later {
+    /// Run it after this time, such as `10m`
+    #[arg(long, value_name = "D", value_parser = value::duration, allow_hyphen_values = true)]
+    pub delay: Option<Duration>,
+    /// Run it at this time: `06:00`, `2026-11-21 06:00`, `2026-11-21T06:00:00Z`
+    #[arg(long, value_name = "T", value_parser = when::when, allow_hyphen_values = true,
+          conflicts_with = "delay")]
+    pub at: Option<When>,
+}
+
+impl Later {
+    /// Returns the moment meant; `None` is at once.
+    pub fn due(&self, now: Moment) -> Option<Moment> {
+        match (self.delay, &self.at) {
+            (Some(delay), _) => Some(now.after(delay)),
+            (None, Some(at)) => Some(at.from(now)),
+            (None, None) => None,
+        }
+    }
+
+    /// Returns how long that is from now.
+    pub fn wait(&self, now: Moment) -> Duration {
+        let due = self.due(now).map_or(0.0, |due| due.since(now));
+        match self.delay {
+            Some(delay) => delay,
+            None => Duration::try_from_secs_f64(due).unwrap_or_default(),
         }
     }
 }

@@ -20,19 +20,27 @@ use crate::error::Error;
 use crate::exit::Exit;
 
 pub mod api;
+pub mod cancel;
+pub mod complete;
 pub mod config;
 pub mod depends;
+pub mod fail;
 pub mod failed;
 pub mod get;
+pub mod heartbeat;
 pub mod jobs;
 pub mod length;
 pub mod local;
 pub mod peek;
+pub mod priority;
+pub mod put;
 pub mod queues;
 pub mod recur;
+pub mod retry;
 pub mod script;
 pub mod stats;
 pub mod tag;
+pub mod timeout;
 pub mod track;
 pub mod version;
 pub mod workers;
@@ -40,19 +48,27 @@ pub mod workers;
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Api(api::Args),
+    Cancel(cancel::Args),
+    Complete(complete::Args),
     Config(config::Args),
     Depends(depends::Args),
+    Fail(fail::Args),
     Failed(failed::Args),
     Get(get::Args),
+    Heartbeat(heartbeat::Args),
     Jobs(jobs::Args),
     Length(length::Args),
     Local(local::Args),
     Peek(peek::Args),
+    Priority(priority::Args),
+    Put(put::Args),
     Queues(queues::Args),
     Recur(recur::Args),
+    Retry(retry::Args),
     Script(script::Args),
     Stats(stats::Args),
     Tag(tag::Args),
+    Timeout(timeout::Args),
     Track(track::Args),
     Version(version::Args),
     Workers(workers::Args),
@@ -62,19 +78,27 @@ pub enum Command {
 pub fn run(command: Command, cx: &mut Cx) -> Result<Exit, Error> {
     match command {
         Command::Api(args) => api::run(args, cx),
+        Command::Cancel(args) => cancel::run(args, cx),
+        Command::Complete(args) => complete::run(args, cx),
         Command::Config(args) => config::run(args, cx),
         Command::Depends(args) => depends::run(args, cx),
+        Command::Fail(args) => fail::run(args, cx),
         Command::Failed(args) => failed::run(args, cx),
         Command::Get(args) => get::run(args, cx),
+        Command::Heartbeat(args) => heartbeat::run(args, cx),
         Command::Jobs(args) => jobs::run(args, cx),
         Command::Length(args) => length::run(args, cx),
         Command::Local(args) => local::run(args, cx),
         Command::Peek(args) => peek::run(args, cx),
+        Command::Priority(args) => priority::run(args, cx),
+        Command::Put(args) => put::run(args, cx),
         Command::Queues(args) => queues::run(args, cx),
         Command::Recur(args) => recur::run(args, cx),
+        Command::Retry(args) => retry::run(args, cx),
         Command::Script(args) => script::run(args, cx),
         Command::Stats(args) => stats::run(args, cx),
         Command::Tag(args) => tag::run(args, cx),
+        Command::Timeout(args) => timeout::run(args, cx),
         Command::Track(args) => track::run(args, cx),
         Command::Version(args) => version::run(args, cx),
         Command::Workers(args) => workers::run(args, cx),

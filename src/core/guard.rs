@@ -1,5 +1,7 @@
 //! Guarded writes: each job is changed only if it still is as it was seen.
 
+use std::collections::HashMap;
+
 use super::call::Value;
 use super::{Core, reply};
 use crate::error::Error;
@@ -7,6 +9,7 @@ use crate::model::bulk::Code;
 use crate::model::moment::Moment;
 use crate::model::name::Name;
 use crate::model::seen::Seen;
+use crate::out::Consent;
 
 /// What a guarded call did to one job.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,7 +75,7 @@ impl Core {
     pub fn seen(&mut self, now: Moment, jids: &[Name]) -> Result<Vec<Option<Seen>>, Error> {
         let mut seen = Vec::with_capacity(jids.len());
         for jids in jids.chunks(MOST) {
-            let mut words: Vec<&[u8]> = vec![b"state,queue,worker,shown,since,mark"];
+            let mut words: Vec<&[u8]> = vec![b"state,queue,worker,priority,shown,since,mark"];
             words.extend(jids.iter().map(Name::as_bytes));
             let found = reply::list(self.call(now, "look.jobs", &words)?)?;
             for (jid, job) in jids.iter().zip(found) {
@@ -80,6 +83,32 @@ impl Core {
             }
         }
         Ok(seen)
+    }
+
+    /// Returns who waits for whom.
+    pub fn dependents(
+        &mut self,
+        now: Moment,
+        jids: &[Name],
+    ) -> Result<HashMap<Name, Vec<Name>>, Error> {
+        let mut dependents = HashMap::new();
+        for jids in jids.chunks(MOST) {
+            let mut words: Vec<&[u8]> = vec![b"dependents"];
+            words.extend(jids.iter().map(Name::as_bytes));
+            let found = reply::list(self.call(now, "look.jobs", &words)?)?;
+            for (jid, job) in jids.iter().zip(found) {
+                if matches!(job, Value::Nil) {
+                    continue;
+                }
+                for (_, names) in reply::pairs(job)? {
+                    let names = reply::names(names)?;
+                    if !names.is_empty() {
+                        dependents.insert(jid.clone(), names);
+                    }
+                }
+            }
+        }
+        Ok(dependents)
     }
 
     /// Puts jobs back into a queue: retry, promote and move.
@@ -115,6 +144,7 @@ impl Core {
         now: Moment,
         dependents: Dependents,
         jobs: &[&Seen],
+        _: Consent,
     ) -> Result<Vec<Outcome>, Error> {
         let mut words: Vec<&[u8]> = vec![dependents.word().as_bytes()];
         for job in jobs {
@@ -155,6 +185,7 @@ fn read(jid: &Name, job: Value) -> Result<Option<Seen>, Error> {
             b"state" => seen.stored = text.into(),
             b"shown" => seen.state = text.into(),
             b"queue" => seen.queue = some(text),
+            b"priority" => seen.priority = some(text),
             b"worker" => seen.worker = some(text),
             b"since" => seen.since = Moment::read(&text),
             b"mark" => seen.mark = text,

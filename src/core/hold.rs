@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use super::call::Value;
+use super::call::{Call, Value};
+use super::steer::Each;
 use super::{Core, reply};
 use crate::cli::value::seconds;
 use crate::error::Error;
@@ -16,6 +17,14 @@ pub struct Next {
     pub queue: Name,
     pub delay: Duration,
     pub depends: Vec<Name>,
+}
+
+/// A job in the hands of a worker.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Held {
+    pub jid: Name,
+    pub queue: Name,
+    pub worker: Name,
 }
 
 /// What is recorded of a failure.
@@ -43,13 +52,12 @@ impl Core {
     pub fn complete(
         &mut self,
         now: Moment,
-        jid: &Name,
-        worker: &Name,
-        queue: &Name,
+        job: &Held,
         data: &[u8],
         next: Option<&Next>,
     ) -> Result<Name, Error> {
-        let mut words: Vec<&[u8]> = vec![jid.as_bytes(), worker.as_bytes(), queue.as_bytes(), data];
+        let mut words: Vec<&[u8]> = vec![job.jid.as_bytes(), job.worker.as_bytes()];
+        words.extend([job.queue.as_bytes(), data]);
         let (delay, depends);
         if let Some(next) = next {
             delay = seconds(next.delay);
@@ -64,53 +72,57 @@ impl Core {
     pub fn heartbeat(
         &mut self,
         now: Moment,
-        jid: &Name,
-        worker: &Name,
+        job: &Held,
         data: Option<&[u8]>,
     ) -> Result<i64, Error> {
-        let mut words: Vec<&[u8]> = vec![jid.as_bytes(), worker.as_bytes()];
+        let mut words: Vec<&[u8]> = vec![job.jid.as_bytes(), job.worker.as_bytes()];
         words.extend(data);
         reply::integer(self.call(now, "heartbeat", &words)?)
     }
 
-    /// Fails a running job.
-    pub fn fail(
-        &mut self,
-        now: Moment,
-        jid: &Name,
-        worker: &Name,
-        why: &Why,
-        data: Option<&[u8]>,
-    ) -> Result<(), Error> {
-        let mut words: Vec<&[u8]> = vec![jid.as_bytes(), worker.as_bytes()];
-        words.extend([why.group.as_bytes(), why.message.as_bytes()]);
-        words.extend(data);
-        self.call(now, "fail", &words).map(drop)
+    /// Fails running jobs, each in the name of its holder.
+    pub fn fail(&mut self, now: Moment, held: &[Held], why: &Why, data: Option<&[u8]>) -> Each<()> {
+        let calls: Vec<Call> = held
+            .iter()
+            .map(|held| {
+                Call::new("fail")
+                    .arg(held.jid.as_bytes())
+                    .arg(held.worker.as_bytes())
+                    .arg(why.group.as_bytes())
+                    .arg(why.message.as_bytes())
+                    .args(data)
+            })
+            .collect();
+        let replies = self.calls(now, &calls);
+        replies.into_iter().map(|reply| reply.map(drop)).collect()
     }
 
-    /// Gives a running job back, which spends a try, and returns how many are left.
+    /// Gives running jobs back, which spends a try, and returns how many each has left.
     pub fn retry(
         &mut self,
         now: Moment,
-        jid: &Name,
-        queue: &Name,
-        worker: &Name,
+        held: &[Held],
         delay: Duration,
-        why: Option<(&Name, Option<&Name>)>,
-    ) -> Result<i64, Error> {
-        let delay = seconds(delay);
-        let mut words: Vec<&[u8]> = vec![jid.as_bytes(), queue.as_bytes(), worker.as_bytes()];
-        words.push(delay.as_bytes());
-        if let Some((group, message)) = why {
-            words.push(group.as_bytes());
-            words.extend(message.map(Name::as_bytes));
-        }
-        reply::integer(self.call(now, "retry", &words)?)
-    }
-
-    /// Takes the lock of a running job away.
-    pub fn timeout(&mut self, now: Moment, jid: &Name) -> Result<(), Error> {
-        self.call(now, "timeout", &[jid.as_bytes()]).map(drop)
+        group: Option<&Name>,
+        message: Option<&Name>,
+    ) -> Each<i64> {
+        let calls: Vec<Call> = held
+            .iter()
+            .map(|held| {
+                Call::new("retry")
+                    .arg(held.jid.as_bytes())
+                    .arg(held.queue.as_bytes())
+                    .arg(held.worker.as_bytes())
+                    .arg(seconds(delay))
+                    .args(group.map(Name::as_bytes))
+                    .args(message.map(Name::as_bytes))
+            })
+            .collect();
+        let replies = self.calls(now, &calls);
+        replies
+            .into_iter()
+            .map(|reply| reply::integer(reply?))
+            .collect()
     }
 
     /// Moves the oldest failures of a group to one queue and returns how many.

@@ -1,6 +1,7 @@
 //! What the reference's commands say when they refuse a job, read from their texts
 //! (`core.md` 1.3): the one place that knows those texts.
 
+use crate::error::Error;
 use crate::model::name::Name;
 
 /// Why a job was refused.
@@ -13,6 +14,11 @@ pub enum Refusal {
     Holder(String),
     /// It runs in another queue.
     Queue(String),
+}
+
+/// Returns why a command refused the job, where that is why it ended in an error.
+pub fn of(error: &Error, jid: &Name) -> Option<Refusal> {
+    read(error.detail_text().unwrap_or(error.message()), jid)
 }
 
 /// Reads the text of an error that a command raised about the job `jid`.

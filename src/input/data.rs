@@ -21,6 +21,15 @@ pub fn read(source: &mut Source, given: &OsStr, most: usize) -> Result<(Vec<u8>,
     }
 }
 
+/// Refuses data that are longer than is taken.
+pub fn limited(data: Vec<u8>, most: usize) -> Result<Vec<u8>, Error> {
+    match data.len() > most {
+        true => Err(Error::usage(format!("data is longer than {most} bytes"))
+            .hint("`--max-data` raises the limit")),
+        false => Ok(data),
+    }
+}
+
 /// Builds an object from `key=text` and `key:=json`; dots nest.
 pub fn build(pairs: &[OsString]) -> Result<Vec<u8>, Error> {
     let mut root = Vec::new();

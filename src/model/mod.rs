@@ -1,6 +1,7 @@
 //! Plain structs by noun. No Redis, no clock, no layout.
 
 pub mod bulk;
+pub mod complete;
 pub mod config;
 pub mod failure;
 pub mod job;
@@ -11,6 +12,7 @@ pub mod local;
 pub mod moment;
 pub mod name;
 pub mod pattern;
+pub mod put;
 pub mod queue;
 pub mod quote;
 pub mod recur;

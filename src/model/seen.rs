@@ -1,5 +1,6 @@
 //! A job as a write saw it just before: what it needs to judge it, and the mark that guards it.
 
+use super::job::Job;
 use super::moment::Moment;
 use super::name::Name;
 
@@ -18,11 +19,30 @@ pub struct Seen {
     /// Who holds it, or held it last.
     pub worker: Option<Name>,
     pub since: Option<Moment>,
+    pub priority: Option<Name>,
 }
 
 impl Seen {
     /// Returns whether the job is in this stored state.
     pub fn is(&self, state: &str) -> bool {
         self.stored.as_bytes() == state.as_bytes()
+    }
+}
+
+impl From<Job> for Seen {
+    fn from(job: Job) -> Seen {
+        let stored = job.state_stored.unwrap_or_default();
+        Seen {
+            jid: job.jid,
+            mark: job.mark,
+            state: job
+                .state
+                .map_or(stored.clone(), |state| state.word().into()),
+            stored,
+            queue: job.queue,
+            worker: job.worker,
+            since: job.since,
+            priority: job.priority.map(|priority| priority.to_string().into()),
+        }
     }
 }

@@ -9,7 +9,7 @@ use dialoguer::{Confirm, Input, Password};
 
 use super::{Out, watched};
 use crate::error::{Error, Kind};
-use crate::view::text;
+use crate::view::{Page, text};
 
 /// The operator's yes: what destructive calls take. Only this room makes one.
 #[derive(Clone, Copy, Debug)]
@@ -17,12 +17,16 @@ pub struct Consent(());
 
 impl Out {
     /// Asks `Proceed? [y/N]` after the plan; `--yes` is a yes. `plan` says what would be done,
-    /// such as `cancel 12 jobs`.
-    pub fn confirm(&mut self, plan: &str) -> Result<Consent, Error> {
+    /// such as `cancel 12 jobs`; `details` are shown below it.
+    pub fn confirm(
+        &mut self,
+        plan: &str,
+        details: impl FnOnce(&Page) -> String,
+    ) -> Result<Consent, Error> {
         if self.yes {
             return Ok(Consent(()));
         }
-        self.may_ask(plan)?;
+        self.propose(plan, details)?;
         let answer = asking(|| {
             let ask = Confirm::new().with_prompt("Proceed?").default(false);
             ask.wait_for_newline(true).interact()
@@ -31,11 +35,16 @@ impl Out {
     }
 
     /// Asks to type a word, such as the number of jobs; `--yes` is a yes.
-    pub fn confirm_typed(&mut self, plan: &str, word: &str) -> Result<Consent, Error> {
+    pub fn confirm_typed(
+        &mut self,
+        plan: &str,
+        word: &str,
+        details: impl FnOnce(&Page) -> String,
+    ) -> Result<Consent, Error> {
         if self.yes {
             return Ok(Consent(()));
         }
-        self.may_ask(plan)?;
+        self.propose(plan, details)?;
         let prompt = format!("Type {} to proceed", text::clean(word.as_bytes()));
         let typed: String = asking(|| {
             Input::new()
@@ -44,6 +53,23 @@ impl Out {
                 .interact_text()
         })?;
         self.answered(typed.trim() == word)
+    }
+
+    /// The yes to what needs no question: one job that was named.
+    pub fn named(&self) -> Consent {
+        Consent(())
+    }
+
+    /// Shows what would be done, if somebody is there to be asked.
+    fn propose(&mut self, plan: &str, details: impl FnOnce(&Page) -> String) -> Result<(), Error> {
+        self.may_ask(plan)?;
+        let mut letters = plan.chars();
+        let first = letters.next().map(|first| first.to_ascii_uppercase());
+        let plan: String = first.into_iter().chain(letters).collect();
+        let details = details(&self.page);
+        let gap = if details.is_empty() { "" } else { "\n" };
+        self.say(&format!("{}\n{gap}{details}{gap}", text::clean(plan)));
+        Ok(())
     }
 
     /// Asks for a password on the terminal.

@@ -77,7 +77,7 @@ impl Reasons {
 /// Returns what became of one job: `retried 7d1f… in mail, waiting`.
 pub fn sentence(verb: &Verb, item: &Item) -> String {
     let mut text = match item.result {
-        Result::Planned => format!("would {}", verb.word),
+        Result::Planned => format!("would {}", verb.asks),
         _ => verb.past.to_string(),
     };
     text.push(' ');
@@ -96,11 +96,14 @@ pub fn sentence(verb: &Verb, item: &Item) -> String {
 
 /// Returns the sum in words, and why some were left out.
 pub fn summary(verb: &Verb, sum: &Sum, reasons: &Reasons, page: &Page) -> String {
+    if sum.matched == 0 {
+        return format!("no jobs to {}\n", verb.asks);
+    }
     let count = |number: usize| page.count(number as u64);
     let mut text = match sum.dry_run {
         true => {
             let planned = sum.matched - sum.skipped - sum.failed;
-            format!("would {} {}", verb.word, count(planned))
+            format!("would {} {}", verb.asks, count(planned))
         }
         false => format!("{} {}", count(sum.done), verb.past),
     };

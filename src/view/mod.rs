@@ -6,6 +6,7 @@ use crate::model::moment::Moment;
 use crate::model::name::Name;
 
 pub mod bulk;
+mod complete;
 mod config;
 mod detail;
 mod failure;
@@ -15,6 +16,7 @@ mod length;
 mod list;
 mod local;
 mod paint;
+mod put;
 mod queue;
 mod recur;
 mod tag;

@@ -1,0 +1,275 @@
+//! Cancelling: jobs are deleted, and what waits for them is told so, cancelled, too, or released.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{Fate, Named, Plan, Verb, other};
+use crate::core::guard::{Dependents, Outcome};
+use crate::cx::Cx;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::model::bulk::{Code, Item, Shows};
+use crate::model::moment::Moment;
+use crate::model::name::Name;
+use crate::model::seen::Seen;
+use crate::out::Consent;
+use crate::view::bulk::by_queue;
+use crate::view::text::{clean, plural};
+
+pub const CANCEL: Verb = Verb {
+    word: "cancel",
+    asks: "cancel",
+    past: "cancelled",
+    shows: Shows::Jids,
+};
+
+/// More jobs than this are cancelled only if their number is typed.
+const TYPED: usize = 1000;
+
+/// Refuses a job that cannot be cancelled.
+pub fn judge(job: &Seen) -> Result<(), Fate> {
+    match job.is("complete") {
+        true => Err(Fate::refused(&job.jid, Code::Complete, "it is complete")
+            .hint("complete jobs are deleted in time, as `jobs-history` says")),
+        false => Ok(()),
+    }
+}
+
+/// Cancels the jobs of a plan, after a question where there are several.
+pub fn run(
+    mut plan: Plan,
+    dependents: Dependents,
+    now: Moment,
+    cx: &mut Cx,
+) -> Result<Exit, Error> {
+    plan.refusal()?;
+    let edges = edges(&plan, now, cx)?;
+    let below = match dependents {
+        Dependents::Cancel if plan.dry_run() || !cx.globals.yes => below(&plan, &edges, now, cx)?,
+        _ => Vec::new(),
+    };
+    if dependents == Dependents::Refuse {
+        plan.jobs = dependents_first(std::mem::take(&mut plan.jobs), &edges);
+    }
+    if plan.dry_run() {
+        return rehearse(plan, dependents, &edges, below, now, cx);
+    }
+    let consent = ask(&plan, below.len(), cx)?;
+    let named: HashSet<Name> = plan.jobs.iter().map(|job| job.jid.clone()).collect();
+    let mut taken: HashSet<Name> = HashSet::new();
+    plan.run(cx, |core, now, jobs| {
+        let jobs: Vec<&Seen> = jobs
+            .iter()
+            .filter(|job| !taken.contains(&job.jid))
+            .collect();
+        if jobs.is_empty() {
+            return Ok(Vec::new()).into();
+        }
+        let outcomes = match core.cancel(now, dependents, &jobs, consent) {
+            Ok(outcomes) => outcomes,
+            Err(error) => return Err(error).into(),
+        };
+        let mut fates: Vec<Fate> = Vec::with_capacity(jobs.len());
+        let here: HashSet<&Name> = jobs.iter().map(|job| &job.jid).collect();
+        for (job, outcome) in jobs.iter().zip(&outcomes) {
+            fates.push(fate(job, outcome));
+            if (dependents, outcome.code) != (Dependents::Cancel, Code::Ok) {
+                continue;
+            }
+            for jid in outcome.names().filter(|jid| !here.contains(jid)) {
+                if taken.insert(jid.clone()) {
+                    let mut fate = Fate::done(jid).raw(jid.as_bytes());
+                    fate.item.detail = Some(format!("waited for {}", clean(job.jid.as_bytes())));
+                    fate.along = !named.contains(jid);
+                    fates.push(fate);
+                }
+            }
+        }
+        Ok(fates).into()
+    })
+}
+
+fn fate(job: &Seen, outcome: &Outcome) -> Fate {
+    let fate = match outcome.code {
+        Code::Ok => Fate::done(&job.jid).raw(job.jid.as_bytes()),
+        Code::Gone => Fate::gone(&job.jid),
+        Code::StateChanged => Fate::changed(&job.jid),
+        Code::Complete => Fate::refused(&job.jid, Code::Complete, "it is complete"),
+        Code::HasDependents => needed(job, outcome.names()),
+        _ => other(job, outcome),
+    };
+    fate.seen(job)
+}
+
+/// A job that others wait for.
+fn needed<'n>(job: &Seen, by: impl Iterator<Item = &'n Name>) -> Fate {
+    let by: Vec<String> = by
+        .map(|jid| format!("`{}`", clean(jid.as_bytes())))
+        .collect();
+    let verb = if by.len() == 1 { "waits" } else { "wait" };
+    let shown = match by.len() {
+        0 => "other jobs".to_string(),
+        1..=5 => by.join(", "),
+        more => format!("{} and {} more", by[..4].join(", "), more - 4),
+    };
+    Fate::refused(
+        &job.jid,
+        Code::HasDependents,
+        format!("{shown} {verb} for it"),
+    )
+    .hint(
+        "`--dependents cancel` cancels what waits for it, too, `--dependents release` lets it run",
+    )
+}
+
+/// Who waits for whom, as far as the jobs of the plan go.
+type Edges = HashMap<Name, Vec<Name>>;
+
+fn edges(plan: &Plan, now: Moment, cx: &mut Cx) -> Result<Edges, Error> {
+    let jids: Vec<Name> = plan.jobs.iter().map(|job| job.jid.clone()).collect();
+    cx.core()?.dependents(now, &jids)
+}
+
+/// Returns all that waits for the jobs of the plan and is not in it, however far below.
+fn below(plan: &Plan, edges: &Edges, now: Moment, cx: &mut Cx) -> Result<Vec<Name>, Error> {
+    let mut known: HashSet<Name> = plan.jobs.iter().map(|job| job.jid.clone()).collect();
+    let mut below = Vec::new();
+    let mut next: Vec<Name> = edges.values().flatten().cloned().collect();
+    next.sort();
+    while !next.is_empty() {
+        next.retain(|jid| known.insert(jid.clone()));
+        let edges = cx.core()?.dependents(now, &next)?;
+        below.append(&mut next);
+        next = edges.into_values().flatten().collect();
+        next.sort();
+    }
+    Ok(below)
+}
+
+/// Puts jobs behind those of them that wait for them: so in no slice a job is held back by one
+/// that a later slice would delete.
+fn dependents_first(jobs: Vec<Seen>, edges: &Edges) -> Vec<Seen> {
+    let at: HashMap<Name, usize> = jobs
+        .iter()
+        .enumerate()
+        .map(|(at, job)| (job.jid.clone(), at))
+        .collect();
+    let waiting = |job: &Seen| {
+        let dependents = edges.get(&job.jid).into_iter().flatten();
+        dependents.filter_map(|jid| at.get(jid).copied())
+    };
+    let mut held_back: Vec<usize> = vec![0; jobs.len()];
+    let mut frees: Vec<Vec<usize>> = vec![Vec::new(); jobs.len()];
+    for (place, job) in jobs.iter().enumerate() {
+        for dependent in waiting(job).filter(|&dependent| dependent != place) {
+            held_back[place] += 1;
+            frees[dependent].push(place);
+        }
+    }
+    let mut order: Vec<usize> = (0..jobs.len()).filter(|&job| held_back[job] == 0).collect();
+    let mut next = 0;
+    while let Some(&job) = order.get(next) {
+        next += 1;
+        for &freed in &frees[job] {
+            held_back[freed] -= 1;
+            if held_back[freed] == 0 {
+                order.push(freed);
+            }
+        }
+    }
+    // What waits for itself in a circle comes last, as it was told.
+    let placed: HashSet<usize> = order.iter().copied().collect();
+    order.extend((0..jobs.len()).filter(|job| !placed.contains(job)));
+    let mut jobs: Vec<Option<Seen>> = jobs.into_iter().map(Some).collect();
+    order
+        .into_iter()
+        .filter_map(|job| jobs[job].take())
+        .collect()
+}
+
+fn ask(plan: &Plan, below: usize, cx: &mut Cx) -> Result<Consent, Error> {
+    let count = plan.jobs.len() + below;
+    if count == 0 || (count == 1 && plan.named != Named::Not) {
+        return Ok(cx.out.named());
+    }
+    let what = match below {
+        0 => format!("cancel {}", plural(count as u64, "job", "jobs")),
+        _ => format!(
+            "cancel {}, {below} of them because they wait for others",
+            plural(count as u64, "job", "jobs")
+        ),
+    };
+    let details = |page: &crate::view::Page| by_queue(&plan.jobs, page);
+    match count > TYPED {
+        true => cx.out.confirm_typed(&what, &count.to_string(), details),
+        false => cx.out.confirm(&what, details),
+    }
+}
+
+fn rehearse(
+    mut plan: Plan,
+    dependents: Dependents,
+    edges: &Edges,
+    below: Vec<Name>,
+    now: Moment,
+    cx: &mut Cx,
+) -> Result<Exit, Error> {
+    if dependents == Dependents::Refuse {
+        let mut stays: HashSet<Name> = HashSet::new();
+        let named: HashSet<Name> = plan.jobs.iter().map(|job| job.jid.clone()).collect();
+        let mut goes = Vec::new();
+        for job in std::mem::take(&mut plan.jobs) {
+            let waits = edges.get(&job.jid).into_iter().flatten();
+            let waits: Vec<&Name> = waits
+                .filter(|jid| !named.contains(jid) || stays.contains(*jid))
+                .collect();
+            match waits.is_empty() {
+                true => goes.push(job),
+                false => {
+                    stays.insert(job.jid.clone());
+                    plan.refused
+                        .push(needed(&job, waits.into_iter()).seen(&job));
+                }
+            }
+        }
+        plan.jobs = goes;
+    }
+    let seen = cx.core()?.seen(now, &below)?;
+    plan.along = seen
+        .into_iter()
+        .flatten()
+        .map(|job| Fate::from(Item::planned(&job.jid)).seen(&job).along())
+        .collect();
+    plan.run(cx, |_, _, _| Ok(Vec::new()).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_waits_comes_before_what_it_waits_for() {
+        let job = |jid: &str| Seen {
+            jid: jid.into(),
+            ..Seen::default()
+        };
+        let edges: Edges = [("a", vec!["b", "x"]), ("b", vec!["c"]), ("r", vec!["r"])]
+            .into_iter()
+            .map(|(jid, by)| (jid.into(), by.into_iter().map(Name::from).collect()))
+            .collect();
+        let jobs = ["a", "r", "b", "c"].map(job).to_vec();
+        let order: Vec<Name> = dependents_first(jobs, &edges)
+            .into_iter()
+            .map(|job| job.jid)
+            .collect();
+        assert_eq!(order, ["r", "c", "b", "a"].map(Name::from));
+        let circle: Edges = [("a", vec!["b"]), ("b", vec!["a"])]
+            .into_iter()
+            .map(|(jid, by)| (jid.into(), by.into_iter().map(Name::from).collect()))
+            .collect();
+        let order: Vec<Name> = dependents_first(["a", "b"].map(job).to_vec(), &circle)
+            .into_iter()
+            .map(|job| job.jid)
+            .collect();
+        assert_eq!(order, ["a", "b"].map(Name::from));
+    }
+}

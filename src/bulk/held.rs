@@ -1,0 +1,76 @@
+//! Jobs in the hands of a worker: who may settle them, in whose name.
+
+use super::Fate;
+use crate::cli::shared::Holder;
+use crate::core::Core;
+use crate::core::hold::Held;
+use crate::error::Error;
+use crate::model::bulk::Code;
+use crate::model::moment::Moment;
+use crate::model::name::Name;
+use crate::model::seen::Seen;
+use crate::view::text::clean;
+use crate::who;
+
+/// In whose name jobs are settled.
+#[derive(Clone, Debug)]
+pub enum InName {
+    Of(Name),
+    /// Of whichever worker holds the job.
+    Holder,
+}
+
+impl InName {
+    /// Returns what the flags and the environment say.
+    pub fn of(holder: &Holder) -> InName {
+        match holder.as_holder {
+            true => InName::Holder,
+            false => InName::Of(who::worker(holder.worker.as_ref())),
+        }
+    }
+
+    /// Refuses a job that is not running, or not held by this worker.
+    pub fn judge(&self, job: &Seen) -> Result<(), Fate> {
+        if !job.is("running") {
+            let state = clean(job.state.as_bytes());
+            let fate = Fate::refused(&job.jid, Code::StateChanged, format!("it is {state}"));
+            return Err(fate);
+        }
+        match (self, &job.worker) {
+            (InName::Of(name), Some(worker)) if name != worker => {
+                Err(Fate::held_by(&job.jid, worker.as_bytes()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Looks at one job that is to be settled.
+    pub fn take(
+        &self,
+        core: &mut Core,
+        now: Moment,
+        jid: &Name,
+        verb: &str,
+    ) -> Result<Held, Error> {
+        let seen = core.seen(now, std::slice::from_ref(jid))?;
+        match seen.into_iter().flatten().next() {
+            None => Err(Fate::gone(jid).error(verb)),
+            Some(job) => match self.judge(&job) {
+                Ok(()) => Ok(self.held(&job)),
+                Err(fate) => Err(fate.error(verb)),
+            },
+        }
+    }
+
+    /// Returns the job as its holder names it.
+    pub fn held(&self, job: &Seen) -> Held {
+        Held {
+            jid: job.jid.clone(),
+            queue: job.queue.clone().unwrap_or_default(),
+            worker: match self {
+                InName::Of(name) => name.clone(),
+                InName::Holder => job.worker.clone().unwrap_or_default(),
+            },
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! `qless complete`
+
+use std::ffi::OsString;
+
+use crate::bulk::Fate;
+use crate::bulk::held::InName;
+use crate::cli::shared::{DryRun, Holder, Later, MaxData};
+use crate::cli::{Format, value};
+use crate::core::hold::Next;
+use crate::cx::Cx;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::input::data;
+use crate::input::source::Source;
+use crate::model::complete::Complete;
+use crate::model::moment::Moment;
+use crate::model::name::Name;
+use crate::view::text::{clean, short};
+
+/// Complete a job, or hand it on to another queue
+///
+/// In the name of the worker that holds it. Prints the new state.
+///
+/// Example: `qless complete 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a --next thumbs --delay 5m`
+///
+/// Exit codes: 0, 4 unknown jid or dependency, 5 not running or held by another worker, 6 server.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The job
+    #[arg(value_parser = value::jids())]
+    jid: Name,
+    /// The job's data from now on: JSON, `@FILE`, or `-` for stdin
+    #[arg(long, allow_hyphen_values = true)]
+    data: Option<OsString>,
+    #[command(flatten)]
+    limit: MaxData,
+    /// Put the job into this queue instead of ending it
+    #[arg(long, value_name = "QUEUE", value_parser = value::new_name())]
+    next: Option<Name>,
+    #[command(flatten)]
+    later: Later,
+    /// A job that must be complete first
+    #[arg(long, value_name = "JID", value_parser = value::name(), requires = "next")]
+    depends: Vec<Name>,
+    #[command(flatten)]
+    holder: Holder,
+    #[command(flatten)]
+    dry: DryRun,
+}
+
+const VERB: &str = "complete";
+
+pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
+    cx.out.accepts(&[Format::Jid, Format::Raw])?;
+    if args.next.is_none() && (args.later.delay.is_some() || args.later.at.is_some()) {
+        return Err(Error::usage("`--delay` and `--at` need `--next`")
+            .hint("a completed job does not run again"));
+    }
+    let mut source = Source::default();
+    let data = match &args.data {
+        Some(given) => Some(data::read(&mut source, given, args.limit.max_data)?.0),
+        None => None,
+    };
+    let now = cx.begin()?;
+    let core = cx.core()?;
+    let name = InName::of(&args.holder);
+    let job = name.take(core, now, &args.jid, VERB)?;
+    dependencies(&args, now, cx)?;
+    let next = args.next.as_ref().map(|queue| Next {
+        queue: queue.clone(),
+        delay: args.later.wait(now),
+        depends: args.depends.clone(),
+    });
+    let state = match args.dry.dry_run {
+        true => {
+            let jid = short(args.jid.as_bytes());
+            cx.out.note(&match &next {
+                Some(next) => format!("would put {jid} in {}", clean(next.queue.as_bytes())),
+                None => format!("would complete {jid}"),
+            });
+            return Ok(Exit::Ok);
+        }
+        false => {
+            let core = cx.core()?;
+            // Without new data the job keeps what it has, byte for byte.
+            let data = match data {
+                Some(data) => data,
+                None => core.field(now, &args.jid, "data")?.unwrap_or_default(),
+            };
+            core.complete(now, &job, &data, next.as_ref())
+                .map_err(|error| Fate::explained(&args.jid, VERB, error))?
+        }
+    };
+    let queue = args.next.clone();
+    let jid = short(args.jid.as_bytes());
+    let done = Complete {
+        jid: args.jid,
+        state,
+        queue,
+    };
+    cx.out.show(&done)?;
+    cx.out.note_on_terminal(&match &done.queue {
+        Some(queue) => format!("completed {jid}, now in {}", clean(queue.as_bytes())),
+        None => format!("completed {jid}"),
+    });
+    Ok(Exit::Ok)
+}
+
+/// The core drops dependencies that do not exist; here they are refused before.
+fn dependencies(args: &Args, now: Moment, cx: &mut Cx) -> Result<(), Error> {
+    if args.depends.contains(&args.jid) {
+        let jid = clean(args.jid.as_bytes());
+        return Err(Error::conflict(format!("`{jid}` cannot wait for itself")).jid(&args.jid));
+    }
+    let found = cx.core()?.seen(now, &args.depends)?;
+    for (jid, found) in args.depends.iter().zip(found) {
+        if found.is_none() {
+            let jid = clean(jid.as_bytes());
+            return Err(Error::not_found(format!(
+                "`{jid}` does not exist, so nothing can wait for it"
+            )));
+        }
+    }
+    Ok(())
+}

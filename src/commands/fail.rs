@@ -1,0 +1,81 @@
+//! `qless fail`
+
+use std::ffi::OsString;
+
+use crate::bulk::held::InName;
+use crate::bulk::{Fate, Plan, Slice, Verb};
+use crate::cli::shared::{DryRun, Holder, Jids, MaxData};
+use crate::cli::{Format, value};
+use crate::core::hold::Why;
+use crate::cx::Cx;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::input::source::Source;
+use crate::input::{data, jids};
+use crate::model::bulk::{Bulk, Shows};
+use crate::model::name::Name;
+
+/// Fail running jobs
+///
+/// In the name of the worker that holds them. Only running jobs can be failed; a waiting one can
+/// be cancelled.
+///
+/// Example: `qless fail 77be2d0c4a1f4e0f9f0d3b6a5c8e7f10 --group hung --message "no output for 2h"
+/// --as-holder`
+///
+/// Exit codes: 0, 3 some failed, 4 unknown jid, 5 not running or held by another worker, 6 server.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    jobs: Jids,
+    /// What kind of failure it is
+    #[arg(long, value_name = "G", value_parser = value::new_name())]
+    group: Name,
+    /// What went wrong: text, `@FILE`, or `-` for stdin
+    #[arg(long, value_name = "M", allow_hyphen_values = true)]
+    message: OsString,
+    /// The job's data from now on: JSON, `@FILE`, or `-` for stdin
+    #[arg(long, allow_hyphen_values = true)]
+    data: Option<OsString>,
+    #[command(flatten)]
+    limit: MaxData,
+    #[command(flatten)]
+    holder: Holder,
+    #[command(flatten)]
+    dry: DryRun,
+}
+
+const FAIL: Verb = Verb {
+    word: "fail",
+    asks: "fail",
+    past: "failed",
+    shows: Shows::Nothing,
+};
+
+pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
+    cx.out.accepts(&[Format::Jid, Format::Raw])?;
+    cx.out.shows::<Bulk>()?;
+    let mut source = Source::default();
+    let most = args.limit.max_data;
+    let told = jids::read(&mut source, &args.jobs.jids)?;
+    let message = source.read(&args.message, "the message", most)?.bytes;
+    let data = match &args.data {
+        Some(given) => Some(data::read(&mut source, given, most)?.0),
+        None => None,
+    };
+    let why = Why {
+        group: args.group,
+        message: message.into(),
+    };
+    let now = cx.begin()?;
+    let name = InName::of(&args.holder);
+    let dry = args.dry.dry_run;
+    let plan = Plan::told(cx, now, &FAIL, dry, &told, |job| name.judge(job))?;
+    plan.run(cx, |core, now, jobs| {
+        let held: Vec<_> = jobs.iter().map(|job| name.held(job)).collect();
+        let answers = core.fail(now, &held, &why, data.as_deref());
+        Slice::each(jobs, answers, |job, ()| {
+            Fate::done(&job.jid).now("failed").raw(job.jid.as_bytes())
+        })
+    })
+}

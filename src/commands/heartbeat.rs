@@ -1,0 +1,73 @@
+//! `qless heartbeat`
+
+use std::ffi::OsString;
+
+use crate::bulk::Fate;
+use crate::bulk::held::InName;
+use crate::cli::shared::{DryRun, Holder, MaxData};
+use crate::cli::{Format, value};
+use crate::cx::Cx;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::input::data;
+use crate::input::source::Source;
+use crate::model::complete::Lock;
+use crate::model::moment::Moment;
+use crate::model::name::Name;
+use crate::view::text::short;
+
+/// Push the end of a job's lock back
+///
+/// In the name of the worker that holds it. Prints the new end.
+///
+/// Example: `qless heartbeat 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a`
+///
+/// Exit codes: 0, 4 unknown jid, 5 not running or held by another worker, 6 server.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The job
+    #[arg(value_parser = value::jids())]
+    jid: Name,
+    /// The job's data from now on: JSON, `@FILE`, or `-` for stdin
+    #[arg(long, allow_hyphen_values = true)]
+    data: Option<OsString>,
+    #[command(flatten)]
+    limit: MaxData,
+    #[command(flatten)]
+    holder: Holder,
+    #[command(flatten)]
+    dry: DryRun,
+}
+
+const VERB: &str = "heartbeat";
+
+pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
+    cx.out.accepts(&[Format::Jid, Format::Raw])?;
+    let mut source = Source::default();
+    let data = match &args.data {
+        Some(given) => Some(data::read(&mut source, given, args.limit.max_data)?.0),
+        None => None,
+    };
+    let now = cx.begin()?;
+    let name = InName::of(&args.holder);
+    let job = name.take(cx.core()?, now, &args.jid, VERB)?;
+    if args.dry.dry_run {
+        let jid = short(args.jid.as_bytes());
+        cx.out.note(&format!("would push the lock of {jid} back"));
+        return Ok(Exit::Ok);
+    }
+    let end = cx
+        .core()?
+        .heartbeat(now, &job, data.as_deref())
+        .map_err(|error| Fate::explained(&args.jid, VERB, error))?;
+    if cx.out.format() == Format::Raw {
+        cx.out.text(&format!("{end}\n"))?;
+        return Ok(Exit::Ok);
+    }
+    cx.out.show(&Lock {
+        jid: args.jid,
+        worker: job.worker,
+        expires: Moment::from_micros(end.saturating_mul(1_000_000)),
+    })?;
+    Ok(Exit::Ok)
+}

@@ -1,0 +1,51 @@
+//! `qless priority`
+
+use crate::bulk::{Fate, Plan, Slice, Verb};
+use crate::cli::shared::{DryRun, Targets};
+use crate::cli::{Format, value};
+use crate::cx::Cx;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::model::bulk::{Bulk, Shows};
+use crate::model::name::Name;
+
+/// Give jobs another priority; higher runs first
+///
+/// Prints the jid, the old and the new priority.
+///
+/// Example: `qless priority 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a --to 100`
+///
+/// Exit codes: 0, 3 some failed, 4 unknown jid, 6 server.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    jobs: Targets,
+    /// The new priority; higher runs first
+    #[arg(long, value_name = "N", value_parser = value::integer, allow_hyphen_values = true)]
+    to: i64,
+    #[command(flatten)]
+    dry: DryRun,
+}
+
+const PRIORITY: Verb = Verb {
+    word: "priority",
+    asks: "change the priority of",
+    past: "changed",
+    shows: Shows::Priorities,
+};
+
+pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
+    cx.out.accepts(&[Format::Jid, Format::Raw])?;
+    cx.out.shows::<Bulk>()?;
+    let plan = Plan::open(cx, &PRIORITY, args.dry.dry_run, &args.jobs, &[], |_| Ok(()))?;
+    plan.consent(cx, "")?;
+    plan.run(cx, |core, now, jobs| {
+        let jids: Vec<_> = jobs.iter().map(|job| &job.jid).collect();
+        let answers = core.priority(now, &jids, args.to);
+        Slice::each(jobs, answers, |job, to| {
+            let (old, new) = (job.priority.clone(), Name::from(to.to_string()));
+            let old = old.unwrap_or_else(|| Name::from("0"));
+            Fate::done(&job.jid).raw(new.as_bytes()).cells([old, new])
+        })
+    })
+}

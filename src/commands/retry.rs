@@ -1,0 +1,122 @@
+//! `qless retry`
+
+use std::time::Duration;
+
+use crate::bulk::held::InName;
+use crate::bulk::retry::{How, RETRY};
+use crate::bulk::{Fate, Plan, Slice, Verb};
+use crate::cli::shared::{DryRun, Holder, Targets};
+use crate::cli::{Format, value};
+use crate::cx::Cx;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::model::bulk::{Bulk, Shows};
+use crate::model::job::State;
+use crate::model::name::Name;
+use crate::model::seen::Seen;
+
+/// Run jobs again
+///
+/// A failed job goes back to its own queue, with fresh retries; its tags, priority and data stay.
+/// A job that changed since it was looked at is skipped. With `--worker` or `--as-holder` it is
+/// the retry of the worker that holds the job: it spends a try, fails the job when none is left,
+/// and prints how many are left.
+///
+/// Example: `qless retry 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a`
+///
+/// Example: `qless jobs --group boom -o jid | qless retry -`
+///
+/// Exit codes: 0, 3 some failed, 4 unknown jid, 5 the job's state or lock forbids it, 6 server.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    jobs: Targets,
+    /// Into this queue instead of their own
+    #[arg(long, value_name = "QUEUE", value_parser = value::new_name(),
+          conflicts_with_all = ["worker", "as_holder"])]
+    to: Option<Name>,
+    /// Run them after this time
+    #[arg(long, value_name = "D", value_parser = value::duration, allow_hyphen_values = true)]
+    delay: Option<Duration>,
+    /// Give them another priority; higher runs first
+    #[arg(long, value_name = "N", value_parser = value::integer, allow_hyphen_values = true,
+          conflicts_with_all = ["worker", "as_holder"])]
+    priority: Option<i64>,
+    /// Complete jobs, too
+    #[arg(long, conflicts_with_all = ["worker", "as_holder"])]
+    completed: bool,
+    /// Running jobs, too: their lock is taken away, no try is spent
+    #[arg(long, conflicts_with_all = ["worker", "as_holder"])]
+    force: bool,
+    #[command(flatten)]
+    holder: Holder,
+    /// What kind of failure it was, recorded with the holder's retry
+    #[arg(long, value_name = "G", value_parser = value::new_name())]
+    fail_group: Option<Name>,
+    /// What went wrong, recorded with the holder's retry
+    #[arg(long, value_name = "M", value_parser = value::name(), requires = "fail_group")]
+    fail_message: Option<Name>,
+    #[command(flatten)]
+    dry: DryRun,
+}
+
+/// The holder's own retry.
+const GIVE_BACK: Verb = Verb {
+    word: "retry",
+    asks: "retry",
+    past: "retried",
+    shows: Shows::Left,
+};
+
+pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
+    let held = args.holder.worker.is_some() || args.holder.as_holder;
+    cx.out.accepts(match held {
+        true => &[Format::Jid, Format::Raw],
+        false => &[Format::Jid],
+    })?;
+    cx.out.shows::<Bulk>()?;
+    if args.fail_group.is_some() && !held {
+        return Err(Error::usage(
+            "`--fail-group` is for the retry of the worker that holds the job",
+        )
+        .hint("add `--worker NAME` or `--as-holder`"));
+    }
+    let dry = args.dry.dry_run;
+    if held {
+        let name = InName::of(&args.holder);
+        let judge = |job: &Seen| name.judge(job);
+        let plan = Plan::open(cx, &GIVE_BACK, dry, &args.jobs, &[State::Running], judge)?;
+        plan.consent(cx, "")?;
+        return give_back(args, &name, plan, cx);
+    }
+    let how = How {
+        to: args.to,
+        delay: args.delay,
+        priority: args.priority,
+        completed: args.completed,
+        force: args.force,
+    };
+    let judge = |job: &Seen| how.judge(job);
+    let plan = Plan::open(cx, &RETRY, dry, &args.jobs, &[State::Failed], judge)?;
+    plan.consent(cx, &how.promise())?;
+    how.run(plan, cx)
+}
+
+fn give_back(args: Args, name: &InName, plan: Plan, cx: &mut Cx) -> Result<Exit, Error> {
+    let delay = args.delay.unwrap_or_default();
+    let (group, message) = (args.fail_group.as_ref(), args.fail_message.as_ref());
+    plan.run(cx, |core, now, jobs| {
+        let held: Vec<_> = jobs.iter().map(|job| name.held(job)).collect();
+        let answers = core.retry(now, &held, delay, group, message);
+        Slice::each(jobs, answers, |job, left| {
+            let state = match left {
+                ..0 => "failed",
+                _ if delay.is_zero() => "waiting",
+                _ => "scheduled",
+            };
+            let left = left.to_string();
+            let fate = Fate::done(&job.jid).now(state).raw(left.as_bytes());
+            fate.cells([Name::from(left)])
+        })
+    })
+}

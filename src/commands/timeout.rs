@@ -1,0 +1,57 @@
+//! `qless timeout`
+
+use crate::bulk::{Fate, Plan, Slice, Verb};
+use crate::cli::Format;
+use crate::cli::shared::{DryRun, Targets};
+use crate::cx::Cx;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::model::bulk::{Bulk, Code, Shows};
+use crate::model::job::State;
+use crate::model::seen::Seen;
+use crate::view::text::clean;
+
+/// Take the locks of running jobs away
+///
+/// The worker is told. The job is the next of its queue to run, and no try is spent.
+///
+/// Example: `qless timeout 77be2d0c4a1f4e0f9f0d3b6a5c8e7f10`
+///
+/// Exit codes: 0, 3 some failed, 4 unknown jid, 5 not running, 6 server.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    jobs: Targets,
+    #[command(flatten)]
+    dry: DryRun,
+}
+
+const TIMEOUT: Verb = Verb {
+    word: "timeout",
+    asks: "time out",
+    past: "timed out",
+    shows: Shows::Nothing,
+};
+
+pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
+    cx.out.accepts(&[Format::Jid, Format::Raw])?;
+    cx.out.shows::<Bulk>()?;
+    let states = [State::Running, State::Stalled];
+    let plan = Plan::open(cx, &TIMEOUT, args.dry.dry_run, &args.jobs, &states, judge)?;
+    plan.consent(cx, "")?;
+    plan.run(cx, |core, now, jobs| {
+        let jids: Vec<_> = jobs.iter().map(|job| &job.jid).collect();
+        let answers = core.timeout(now, &jids);
+        Slice::each(jobs, answers, |job, ()| Fate::done(&job.jid).now("stalled"))
+    })
+}
+
+fn judge(job: &Seen) -> Result<(), Fate> {
+    match job.is("running") {
+        true => Ok(()),
+        false => {
+            let why = format!("it is {}, not running", clean(job.state.as_bytes()));
+            Err(Fate::refused(&job.jid, Code::StateChanged, why))
+        }
+    }
+}

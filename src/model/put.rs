@@ -1,0 +1,18 @@
+//! What became of a job that was put.
+
+use serde::Serialize;
+
+use super::name::{self, Name};
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Put {
+    #[serde(flatten, serialize_with = "name::jid")]
+    pub jid: Name,
+    #[serde(flatten, serialize_with = "name::queue")]
+    pub queue: Option<Name>,
+    pub state: Option<Name>,
+    /// False for a job that existed and was left as it is.
+    pub created: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub dry_run: bool,
+}

@@ -1,0 +1,31 @@
+//! What the calls of a worker print: the new state of a job, the new end of a lock.
+
+use super::text::clean;
+use super::{Page, View};
+use crate::model::complete::{Complete, Lock};
+use crate::model::name::Name;
+
+impl View for Complete {
+    const KIND: &'static str = "complete";
+
+    fn text(&self, _: &Page) -> String {
+        format!("{}\n", clean(self.state.as_bytes()))
+    }
+
+    fn jids(&self) -> Option<Vec<&Name>> {
+        Some(vec![&self.jid])
+    }
+}
+
+impl View for Lock {
+    const KIND: &'static str = "lock";
+
+    fn text(&self, _: &Page) -> String {
+        let end = self.expires.rfc3339();
+        format!("{}\n", end.unwrap_or_else(|| self.expires.to_string()))
+    }
+
+    fn jids(&self) -> Option<Vec<&Name>> {
+        Some(vec![&self.jid])
+    }
+}

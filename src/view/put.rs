@@ -1,0 +1,21 @@
+//! A job that was put: its jid and nothing else, so that scripts can keep it.
+
+use super::text::clean;
+use super::{Page, View};
+use crate::model::name::Name;
+use crate::model::put::Put;
+
+impl View for Put {
+    const KIND: &'static str = "put";
+
+    fn text(&self, _: &Page) -> String {
+        match self.dry_run {
+            true => String::new(),
+            false => format!("{}\n", clean(self.jid.as_bytes())),
+        }
+    }
+
+    fn jids(&self) -> Option<Vec<&Name>> {
+        Some(vec![&self.jid])
+    }
+}

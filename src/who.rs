@@ -1,0 +1,48 @@
+//! Who types: the user and the host, for notes in histories and for the worker's name.
+
+use crate::cli::env;
+use crate::cli::value::refuse_new;
+use crate::model::name::Name;
+
+/// Returns `user@host`.
+pub fn by() -> String {
+    format!("{}@{}", user(), host())
+}
+
+/// Returns in whose name a job is worked: `--worker`, QLESS_WORKER, or a name that is the same in
+/// the next call, so that a job popped by hand can be completed by hand.
+pub fn worker(given: Option<&Name>) -> Name {
+    match (given, env::var("QLESS_WORKER")) {
+        (Some(name), _) => name.clone(),
+        (None, Some(name)) => Name::from(name.as_os_str()),
+        (None, None) => Name::from(format!("cli-{}", by())),
+    }
+}
+
+fn user() -> String {
+    let named = |name| text(env::var(name)?.into_string().ok()?);
+    named("USER")
+        .or_else(|| named("LOGNAME"))
+        .or_else(|| printed("id", "-un"))
+        .unwrap_or_else(|| "unknown".into())
+}
+
+fn host() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/hostname")
+        .ok()
+        .and_then(text)
+        .or_else(|| printed("uname", "-n"))
+        .unwrap_or_else(|| "localhost".into())
+}
+
+/// Returns what a program of the system prints.
+fn printed(program: &str, flag: &str) -> Option<String> {
+    let output = std::process::Command::new(program).arg(flag).output();
+    text(String::from_utf8(output.ok()?.stdout).ok()?)
+}
+
+/// Returns a text that can be part of a name.
+fn text(text: String) -> Option<String> {
+    let text = text.trim();
+    refuse_new(text.as_bytes()).ok().map(|()| text.to_string())
+}
