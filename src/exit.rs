@@ -26,6 +26,51 @@ pub enum Exit {
 }
 
 impl Exit {
+    /// Every code, in order.
+    pub const ALL: [Exit; 10] = [
+        Exit::Ok,
+        Exit::Error,
+        Exit::Usage,
+        Exit::Partial,
+        Exit::NotFound,
+        Exit::Conflict,
+        Exit::Server,
+        Exit::NotConfirmed,
+        Exit::Interrupted,
+        Exit::Terminated,
+    ];
+
+    /// Returns its name and when it is given, for `qless help exit-codes`.
+    pub const fn told(self) -> (&'static str, &'static str) {
+        match self {
+            Exit::Ok => ("ok", "done; also an empty list, a dry run, nothing to do"),
+            Exit::Error => ("error", "anything not below; a defect"),
+            Exit::Usage => ("usage", "bad flags, arguments, JSON or times"),
+            Exit::Partial => ("partial", "some items of a bulk action failed"),
+            Exit::NotFound => (
+                "not found",
+                "no such job, queue, group, worker or key; pop got nothing",
+            ),
+            Exit::Conflict => (
+                "conflict",
+                "the job's state, lock or dependents forbid it; it exists already",
+            ),
+            Exit::Server => (
+                "server",
+                "cannot connect, wrong password, no permission, out of memory, too old",
+            ),
+            Exit::NotConfirmed => (
+                "not confirmed",
+                "a confirmation was refused or could not be asked",
+            ),
+            Exit::Interrupted => ("interrupted", "SIGINT, after finishing the running slice"),
+            Exit::Terminated => (
+                "terminated",
+                "SIGTERM or SIGHUP, after finishing the running slice",
+            ),
+        }
+    }
+
     /// Returns the number for the shell.
     pub const fn code(self) -> u8 {
         match self {

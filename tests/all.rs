@@ -1,5 +1,7 @@
 //! The only test binary: a list of modules, and a test that no file is forgotten.
 
+mod generated;
+
 mod house {
     pub mod core;
     pub mod qless;

@@ -10,6 +10,7 @@ use crate::error::Error;
 
 pub mod env;
 pub mod format;
+pub mod generate;
 pub mod shared;
 pub mod usage;
 pub mod value;

@@ -28,6 +28,7 @@ pub mod fail;
 pub mod failed;
 pub mod get;
 pub mod heartbeat;
+pub mod help;
 pub mod jobs;
 pub mod length;
 pub mod local;
@@ -56,6 +57,7 @@ pub enum Command {
     Failed(failed::Args),
     Get(get::Args),
     Heartbeat(heartbeat::Args),
+    Help(help::Args),
     Jobs(jobs::Args),
     Length(length::Args),
     Local(local::Args),
@@ -86,6 +88,7 @@ pub fn run(command: Command, cx: &mut Cx) -> Result<Exit, Error> {
         Command::Failed(args) => failed::run(args, cx),
         Command::Get(args) => get::run(args, cx),
         Command::Heartbeat(args) => heartbeat::run(args, cx),
+        Command::Help(args) => help::run(args, cx),
         Command::Jobs(args) => jobs::run(args, cx),
         Command::Length(args) => length::run(args, cx),
         Command::Local(args) => local::run(args, cx),

@@ -1,0 +1,106 @@
+//! `qless help`
+
+use std::fmt::Write;
+
+use crate::cli;
+use crate::cx::Cx;
+use crate::error::Error;
+use crate::exit::Exit;
+
+/// Print the help of a command, or about a topic
+///
+/// Topics: `exit-codes`, `environment`, `selectors`, `formats`.
+///
+/// Examples: `qless help put`, `qless help exit-codes`
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// A command, such as `recur put`, or a topic
+    #[arg(value_name = "COMMAND | TOPIC")]
+    words: Vec<String>,
+}
+
+pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
+    cx.out.accepts(&[])?;
+    let words: Vec<&str> = args.words.iter().map(String::as_str).collect();
+    let text = match words.as_slice() {
+        ["exit-codes"] => exit_codes(),
+        ["environment"] => ENVIRONMENT.into(),
+        ["selectors"] => SELECTORS.into(),
+        ["formats"] => FORMATS.into(),
+        path => of_command(path)?,
+    };
+    cx.out.text(&text)?;
+    Ok(Exit::Ok)
+}
+
+fn of_command(path: &[&str]) -> Result<String, Error> {
+    let mut tree = cli::command();
+    tree.build();
+    let mut command = &mut tree;
+    for (at, word) in path.iter().enumerate() {
+        command = match command.find_subcommand_mut(word) {
+            Some(below) => below,
+            None => {
+                let typed = path[..=at].join(" ");
+                return Err(Error::usage(format!("no command and no topic `{typed}`"))
+                    .hint("`qless help` lists the commands, `qless help help` the topics"));
+            }
+        };
+    }
+    Ok(command.render_long_help().to_string())
+}
+
+fn exit_codes() -> String {
+    let mut text = String::new();
+    for exit in Exit::ALL {
+        let (name, when) = exit.told();
+        _ = writeln!(text, "{:>3}  {name:<14} {when}", exit.code());
+    }
+    text.push_str("\nNew codes may be added; treat an unknown one as failure. ");
+    text.push_str("A closed stdout ends the process by SIGPIPE.\n");
+    text
+}
+
+const ENVIRONMENT: &str = "\
+A flag beats its variable; an empty variable counts as unset.
+
+QLESS_REDIS_URL       address of the server, as --redis; then REDIS_URL
+QLESS_REDIS_PASSWORD  its password; then REDISCLI_AUTH
+QLESS_PREFIX          prefix of all keys and channels, as --prefix
+QLESS_TIMEOUT         longest wait, as --timeout
+QLESS_OUTPUT          format of stdout, as --output
+QLESS_TIME_FORMAT     how moments are written, as --time-format
+QLESS_NO_INPUT        never prompt, as --no-input
+QLESS_WORKER          in whose name jobs are taken and finished, as --worker
+QLESS_REDIS_SERVER    the program that local: starts
+QLESS_NOW             pins the time that is sent, in seconds since the epoch; for tests
+NO_COLOR, CLICOLOR, CLICOLOR_FORCE, TERM=dumb  whether to colour
+CI                    counts as no terminal for prompts and progress
+";
+
+const SELECTORS: &str = "\
+Wherever a command takes JIDs it also takes flags that select jobs; one excludes the other.
+
+--queue Q    jobs of a queue, by name or glob
+--state S    waiting, running, stalled, scheduled, depends, failed, complete
+--group G    failed jobs of a group, by name or glob
+--tag T      jobs with a tag; repeated: with all of them
+--limit N    the first N of them
+--offset N   without the first N of them
+
+Different flags narrow, a repeated one widens (but --tag). Globs are *, ?, [ab] and {a,b}, always
+for the whole name; quote them for the shell. What is listed is what is acted on: `qless jobs`
+with the same flags shows it.
+";
+
+const FORMATS: &str = "\
+-o table   for people: aligned and with headers on a terminal, tab-separated in a pipe
+-o json    one document with \"kind\" and \"v\"; keys are only ever added
+-o ndjson  the elements of its \"items\", one per line
+-o jid     only job ids, one per line; where the result is jobs
+-o raw     the core's own reply, byte for byte; where one call gives it
+
+Times are RFC 3339 in UTC, durations seconds in keys that end in _s. Job data stands in it as
+the JSON that it is; bytes that are not JSON or not UTF-8 stand in data_bytes, in base64, as do
+names in jid_bytes, queue_bytes and so on. Errors are documents too, on stderr.
+";

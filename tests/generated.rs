@@ -1,0 +1,38 @@
+//! `completions/` and `man/` are what the command tree makes; UPDATE_EXPECT=1 writes them anew.
+
+use std::path::Path;
+
+use qless::cli::generate::files;
+
+#[test]
+fn completions_and_man_pages_are_fresh() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let update = std::env::var_os("UPDATE_EXPECT").is_some();
+    let files = files().unwrap();
+    let mut stale = Vec::new();
+    for file in &files {
+        let path = root.join(&file.path);
+        if std::fs::read(&path).is_ok_and(|bytes| bytes == file.bytes) {
+            continue;
+        }
+        if update {
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(&path, &file.bytes).unwrap();
+        } else {
+            stale.push(file.path.clone());
+        }
+    }
+    for dir in ["completions", "man"] {
+        for entry in std::fs::read_dir(root.join(dir)).unwrap().flatten() {
+            let path = format!("{dir}/{}", entry.file_name().to_str().unwrap());
+            if files.iter().any(|file| file.path == path) {
+                continue;
+            }
+            match update {
+                true => std::fs::remove_file(entry.path()).unwrap(),
+                false => stale.push(path),
+            }
+        }
+    }
+    assert_eq!(stale, [""; 0], "run `UPDATE_EXPECT=1 cargo test generated`");
+}
