@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use sha1_smol::Sha1;
 
-use super::source::{COMMANDS, DISPATCH, HEAD, KEYS, ROOMS, Source};
+use super::source::{COMMANDS, DISPATCH, HEAD, KEYS, LIB, ROOMS, Source};
 
 /// The joined script of one prefix.
 #[derive(Debug)]
@@ -24,6 +24,11 @@ impl Script {
     /// Joins the script that the binary loads.
     pub fn new(prefix: &str) -> Script {
         Script::ending(prefix, DISPATCH)
+    }
+
+    /// Joins the library form, which plugins of other clients put before their own script.
+    pub fn library(prefix: &str) -> Script {
+        Script::ending(prefix, LIB)
     }
 
     fn ending(prefix: &str, last: Source) -> Script {

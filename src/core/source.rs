@@ -27,6 +27,9 @@ pub const KEYS: Source = source!("keys.lua");
 /// The last part of the script that is loaded.
 pub const DISPATCH: Source = source!("dispatch.lua");
 
+/// The last part of the library form.
+pub const LIB: Source = source!("lib.lua");
+
 /// What several commands share, by the name that `need` knows it by.
 pub const ROOMS: &[(&str, Source)] = &[
     ("read", source!("room/read.lua")),
@@ -71,6 +74,19 @@ pub const ROOMS: &[(&str, Source)] = &[
     ("words", source!("room/words.lua")),
     ("integer", source!("room/integer.lua")),
     ("migrate", source!("room/migrate.lua")),
+    ("when", source!("room/when.lua")),
+    ("mark", source!("room/mark.lua")),
+    ("sort", source!("room/sort.lua")),
+    ("members", source!("room/members.lua")),
+    ("json", source!("room/json.lua")),
+    ("object", source!("room/object.lua")),
+    ("note", source!("room/note.lua")),
+    ("sound", source!("room/sound.lua")),
+    ("sound_job", source!("room/sound_job.lua")),
+    ("judge_dependencies", source!("room/judge_dependencies.lua")),
+    ("cycle", source!("room/cycle.lua")),
+    ("outcome", source!("room/outcome.lua")),
+    ("restore", source!("room/restore.lua")),
 ];
 
 /// The commands, by their name on the wire.
@@ -115,4 +131,15 @@ pub const COMMANDS: &[(&str, Source)] = &[
         "worker.deregister",
         source!("command/worker.deregister.lua"),
     ),
+    ("look.jobs", source!("command/look.jobs.lua")),
+    ("look.index", source!("command/look.index.lua")),
+    ("look.queues", source!("command/look.queues.lua")),
+    ("look.workers", source!("command/look.workers.lua")),
+    ("look.recurs", source!("command/look.recurs.lua")),
+    ("look.scan", source!("command/look.scan.lua")),
+    ("guard.put", source!("command/guard.put.lua")),
+    ("guard.requeue", source!("command/guard.requeue.lua")),
+    ("guard.cancel", source!("command/guard.cancel.lua")),
+    ("guard.depends", source!("command/guard.depends.lua")),
+    ("guard.pause", source!("command/guard.pause.lua")),
 ];
