@@ -895,6 +895,7 @@ Register-ArgumentCompleter -Native -CommandName 'qless' -ScriptBlock {
             [CompletionResult]::new('--headers', '--headers', [CompletionResultType]::ParameterName, 'Whether a table has headers: auto (on a terminal), always or never')
             [CompletionResult]::new('--time-format', '--time-format', [CompletionResultType]::ParameterName, 'How moments are written: auto, relative, iso or unix [QLESS_TIME_FORMAT]')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]')
+            [CompletionResult]::new('--lib', '--lib', [CompletionResultType]::ParameterName, 'Print the library form: no commands, but the names that plugins use')
             [CompletionResult]::new('--askpass', '--askpass', [CompletionResultType]::ParameterName, 'Prompt for the password on the terminal')
             [CompletionResult]::new('--reverse', '--reverse', [CompletionResultType]::ParameterName, 'Turn the order of a table around')
             [CompletionResult]::new('--force-raw', '--force-raw', [CompletionResultType]::ParameterName, 'Do not clean `-o raw` and `get --data` on a terminal')

@@ -864,6 +864,7 @@ set edit:completion:arg-completer[qless] = {|@words|
             cand --headers 'Whether a table has headers: auto (on a terminal), always or never'
             cand --time-format 'How moments are written: auto, relative, iso or unix [QLESS_TIME_FORMAT]'
             cand --color 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]'
+            cand --lib 'Print the library form: no commands, but the names that plugins use'
             cand --askpass 'Prompt for the password on the terminal'
             cand --reverse 'Turn the order of a table around'
             cand --force-raw 'Do not clean `-o raw` and `get --data` on a terminal'

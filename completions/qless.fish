@@ -1022,6 +1022,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand script" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand script" -l lib -d 'Print the library form: no commands, but the names that plugins use'
 complete -c qless -n "__fish_qless_using_subcommand script" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand script" -l reverse -d 'Turn the order of a table around'
 complete -c qless -n "__fish_qless_using_subcommand script" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'

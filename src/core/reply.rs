@@ -44,21 +44,34 @@ pub fn optional(value: Value) -> Result<Option<Vec<u8>>, Error> {
     }
 }
 
-/// What `-o raw` writes: a text or a number on a line of its own, of a list each element, and
-/// nothing for nothing.
+/// What `-o raw` writes: a text or a number on a line of its own, of a list each element (a list
+/// in it with tabs between), and nothing for nothing.
 pub fn lines(value: Value) -> Result<Vec<u8>, Error> {
     let values = match value {
+        Value::Nil => return Ok(Vec::new()),
         Value::Array(values) => values,
         value => vec![value],
     };
     let mut lines = Vec::new();
     for value in values {
-        if let Some(mut text) = optional(value)? {
-            lines.append(&mut text);
-            lines.push(b'\n');
-        }
+        cells(value, &mut lines)?;
+        lines.push(b'\n');
     }
     Ok(lines)
+}
+
+fn cells(value: Value, line: &mut Vec<u8>) -> Result<(), Error> {
+    let Value::Array(values) = value else {
+        line.extend(optional(value)?.unwrap_or_default());
+        return Ok(());
+    };
+    for (at, value) in values.into_iter().enumerate() {
+        if at > 0 {
+            line.push(b'\t');
+        }
+        cells(value, line)?;
+    }
+    Ok(())
 }
 
 /// A list.
