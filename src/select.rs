@@ -120,8 +120,10 @@ impl<'a> Selection<'a> {
         let Some((source, _)) = &self.walk else {
             return Ok(None);
         };
-        let (exact, front) = (source.exact, source.front);
+        let front = source.front;
         let locks = matches!(source.index, Index::Locks(_));
+        // Locks are put in order by state, so that slices of one size are looked at.
+        let exact = source.exact && !locks;
         // Where every member counts, those before the offset need not be looked at.
         while exact && self.skip > 0 && self.jids.pop_front().is_some() {
             self.skip -= 1;
@@ -353,28 +355,30 @@ fn queued(
     selector: &Selector,
     states: &[State],
 ) -> Result<Vec<Source>, Error> {
-    use State::{Depends, Running, Scheduled, Stalled, Waiting};
+    use State::{Complete, Depends, Failed, Running, Scheduled, Stalled, Waiting};
 
     let wants = |state: State| states.contains(&state);
     // Jobs whose lock was taken away stand before all others that wait.
     let front = wants(Stalled) && !wants(Waiting);
-    let sets = |queue: &Name| {
+    let sets = |queue: &Name, holds: &dyn Fn(State) -> bool| {
         let set = |index: fn(Name) -> Index, exact| Source::new(index(queue.clone()), exact);
+        let found = |states: &[State]| states.iter().any(|&state| wants(state) && holds(state));
+        let all = |states: &[State]| states.iter().all(|&state| wants(state));
         let mut sets = Vec::new();
-        if wants(Running) || wants(Stalled) {
-            sets.push(set(Index::Locks, wants(Running) && wants(Stalled)));
+        if found(&[Running, Stalled]) {
+            sets.push(set(Index::Locks, all(&[Running, Stalled])));
         }
-        if wants(Waiting) || wants(Stalled) {
-            let exact = wants(Waiting) && wants(Stalled);
+        if found(&[Waiting, Stalled]) {
+            let exact = all(&[Waiting, Stalled]);
             sets.push(Source {
                 front,
                 ..set(Index::Waiting, exact)
             });
         }
-        if wants(Scheduled) {
+        if found(&[Scheduled]) {
             sets.push(set(Index::Scheduled, true));
         }
-        if wants(Depends) {
+        if found(&[Depends]) {
             sets.push(set(Index::Depends, true));
         }
         sets
@@ -384,17 +388,27 @@ fn queued(
     }
     if let [pattern] = selector.queues.as_slice()
         && let Some(queue) = pattern.plain()
-        && let [_] = sets(queue).as_slice()
     {
         // One set: whether the queue is known is asked only if nothing is there.
-        let sets = sets(queue).into_iter();
-        return Ok(sets.map(|set| Source { typed: true, ..set }).collect());
+        let mut sets = sets(queue, &|_| true);
+        if sets.len() == 1 {
+            sets.iter_mut().for_each(|set| set.typed = true);
+            return Ok(sets);
+        }
     }
     let found = core.queues_like(now, &selector.queues)?;
-    let holding = found.iter().filter(|queue| {
-        queue.waiting + queue.running + queue.stalled + queue.scheduled + queue.depends > 0
+    let sets = found.iter().flat_map(|queue| {
+        sets(&queue.name, &|state| match state {
+            Running => queue.running > 0,
+            Stalled => queue.stalled > 0,
+            Waiting => queue.waiting > 0,
+            // Jobs that are due count as waiting and are still in the set of the scheduled ones.
+            Scheduled => queue.scheduled + queue.waiting > 0,
+            Depends => queue.depends > 0,
+            Failed | Complete => false,
+        })
     });
-    Ok(holding.flat_map(|queue| sets(&queue.name)).collect())
+    Ok(sets.collect())
 }
 
 /// Counts the jobs that are meant, by state.

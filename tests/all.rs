@@ -20,8 +20,20 @@ mod core {
 }
 
 mod commands {
+    mod config;
+    mod depends;
+    mod failed;
+    mod get;
+    mod jobs;
     mod length;
+    mod peek;
+    mod queues;
+    mod recur;
+    mod stats;
+    mod tag;
+    mod track;
     mod version;
+    mod workers;
 }
 
 use std::path::Path;

@@ -81,7 +81,7 @@ impl Job {
             .map(|worker| text::clean(worker.as_bytes()));
         match self.state {
             Some(State::Running) => {
-                let lock = self.expires.map(|expires| match page.terminal {
+                let lock = self.expires.map(|expires| match page.relative() {
                     true => format!("lock {}", text::duration(expires.since(page.now))),
                     false => format!("lock until {}", page.stamp(expires)),
                 });
@@ -95,7 +95,7 @@ impl Job {
                 }
             }
             Some(State::Waiting) => match self.since {
-                Some(since) if page.terminal => format!("waits {}", page.age(since)),
+                Some(since) if page.relative() => format!("waits {}", page.age(since)),
                 Some(since) => format!("waits since {}", page.stamp(since)),
                 None => String::new(),
             },
@@ -134,7 +134,7 @@ impl Job {
 /// Returns when a scheduled job or a template is due.
 pub fn due_at(due: Moment, page: &Page) -> String {
     match page.now.since(due) {
-        late if late >= 0.0 && page.terminal => format!("due {}", page.when(due)),
+        late if late >= 0.0 && page.relative() => format!("due {}", page.when(due)),
         _ => page.when(due),
     }
 }

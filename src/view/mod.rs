@@ -93,6 +93,11 @@ impl Page {
         }
     }
 
+    /// Whether moments are told as ages.
+    pub fn relative(&self) -> bool {
+        self.times == Times::Relative
+    }
+
     /// Returns a moment: `4m 2s ago`, `in 2h 5m`, or as `--time-format` says.
     pub fn when(&self, moment: Moment) -> String {
         let age = self.now.since(moment);

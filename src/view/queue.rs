@@ -50,7 +50,7 @@ impl Queue {
         }
         let mut state = "paused".to_owned();
         match self.paused_since {
-            Some(since) if page.terminal => state.push_str(&format!(" {}", page.age(since))),
+            Some(since) if page.relative() => state.push_str(&format!(" {}", page.age(since))),
             Some(since) => state.push_str(&format!(" since {}", page.stamp(since))),
             None => {}
         }

@@ -1,6 +1,7 @@
 //! A private Redis per test: a Unix socket in a short temporary directory, no TCP port, no
 //! persistence, killed on drop. REDIS_SERVER picks another program.
 
+use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
@@ -84,6 +85,31 @@ impl Redis {
         let mut command = redis::cmd(words[0]);
         command.arg(&words[1..]);
         command.query(&mut self.connection()).unwrap()
+    }
+
+    /// Returns all keys with their values, serialised.
+    pub fn dump(&self) -> BTreeMap<Vec<u8>, Vec<u8>> {
+        let mut connection = self.connection();
+        let keys: Vec<Vec<u8>> = redis::cmd("KEYS").arg("*").query(&mut connection).unwrap();
+        let dump = keys.into_iter().map(|key| {
+            let value = redis::cmd("DUMP").arg(&key).query(&mut connection).unwrap();
+            (key, value)
+        });
+        dump.collect()
+    }
+
+    /// Returns how many script calls there were since `CONFIG RESETSTAT`.
+    pub fn scripts_run(&self) -> u64 {
+        let info: String = redis::cmd("INFO")
+            .arg("commandstats")
+            .query(&mut self.connection())
+            .unwrap();
+        let calls = info.lines().filter_map(|line| {
+            let (_, rest) = line.split_once("cmdstat_eval")?;
+            let (_, calls) = rest.split_once("calls=")?;
+            calls.split(',').next()?.parse::<u64>().ok()
+        });
+        calls.sum()
     }
 
     /// Stops the process without ending it: connected clients get no answer.

@@ -1,0 +1,347 @@
+//! `qless get`
+
+use expect_test::expect;
+
+use crate::house::redis::Redis;
+
+/// A job of each kind: `j` failed, `k` waits for it, `nightly` is a template.
+fn night() -> Redis {
+    let redis = Redis::start();
+    let api = |now: f64, line: &str| redis.at(now).run(&format!("api {line}")).ok();
+    let data = r#"{"user":9007199254740993,"locale":"de","list":[]}"#;
+    api(
+        2.0,
+        &format!(
+            "put me mail j Mail::Welcome '{data}' 0 priority 10 tags '[\"onboarding\",\"eu\"]' retries 5"
+        ),
+    );
+    api(3.0, r#"put me deploy k Deploy '{}' 0 depends '["j"]'"#);
+    api(9.0, "pop mail mx-1 1");
+    api(
+        40.0,
+        "fail j mx-1 'upload error' 'PermissionError: cannot open\n  at upload.py:88'",
+    );
+    api(
+        50.0,
+        r#"recur reports nightly Nightly '[1.10]' interval 86400 60 retries 2"#,
+    );
+    redis
+}
+
+#[test]
+fn one_job_is_told_in_full() {
+    night().at(100).run("get j").shows(expect![[r#"
+        jid	j
+        klass	Mail::Welcome
+        queue	mail
+        state	failed	upload error, 1970-01-01T00:00:40.000Z, by mx-1
+        priority	10	higher runs first
+        retries	5 of 5 left
+        tags	onboarding, eu
+        tracked	no
+        depends on	–
+        needed by	k (depends)
+        data	{"user":9007199254740993,"locale":"de","list":[]}
+
+        failure
+          PermissionError: cannot open
+            at upload.py:88
+
+        history (3)
+          1970-01-01T00:00:02.000Z  put     in mail
+          1970-01-01T00:00:09.000Z  popped  by mx-1       waited 7s
+          1970-01-01T00:00:40.000Z  failed  upload error  ran 31s
+    "#]]);
+}
+
+#[test]
+fn one_jid_is_one_document() {
+    night().at(100).run("get j -o json").shows(expect![[r#"
+        {
+          "kind": "job",
+          "v": 1,
+          "jid": "j",
+          "klass": "Mail::Welcome",
+          "queue": "mail",
+          "state": "failed",
+          "state_stored": "failed",
+          "priority": 10,
+          "retries": 5,
+          "remaining": 5,
+          "worker": null,
+          "expires": null,
+          "tracked": false,
+          "tags": [
+            "onboarding",
+            "eu"
+          ],
+          "data": {"user":9007199254740993,"locale":"de","list":[]},
+          "failure": {
+            "group": "upload error",
+            "message": "PermissionError: cannot open\n  at upload.py:88",
+            "worker": "mx-1",
+            "when": "1970-01-01T00:00:40.000Z"
+          },
+          "dependencies": [],
+          "dependents": [
+            "k"
+          ],
+          "spawned_from": null,
+          "scheduled_for": null,
+          "since": "1970-01-01T00:00:40.000Z",
+          "history": [
+            {
+              "what": "put",
+              "when": "1970-01-01T00:00:02.000Z",
+              "queue": "mail"
+            },
+            {
+              "what": "popped",
+              "when": "1970-01-01T00:00:09.000Z",
+              "worker": "mx-1"
+            },
+            {
+              "what": "failed",
+              "when": "1970-01-01T00:00:40.000Z",
+              "group": "upload error",
+              "worker": "mx-1"
+            }
+          ]
+        }
+    "#]]);
+}
+
+#[test]
+fn digits_and_empty_lists_survive() {
+    let redis = night();
+    let data = r#"{"user":9007199254740993,"locale":"de","list":[]}"#;
+    assert_eq!(redis.at(100).run("get j --data").stdout(), data);
+    let line = redis.at(100).run("get j -o ndjson").ok();
+    assert!(line.contains(&format!(r#""data":{data}"#)), "{line}");
+    assert_eq!(redis.at(100).run("get nightly --data").stdout(), "[1.10]");
+}
+
+#[test]
+fn several_are_a_list_in_the_order_asked() {
+    let redis = night();
+    let list = redis.at(100).run("get k nightly j -o json").json();
+    assert_eq!(list["kind"], "jobs");
+    assert_eq!(list["items"][0]["jid"], "k");
+    assert_eq!(list["items"][0]["dependencies"][0], "j");
+    assert_eq!(list["items"][1]["every_s"], 86400);
+    assert_eq!(list["items"][2]["dependents"][0], "k");
+    assert!(list["items"][2].get("history").is_none());
+    assert_eq!(list["missing"], serde_json::json!([]));
+    let list = redis.at(100).run("get k j --history -o json").json();
+    assert_eq!(list["items"][1]["history"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn a_recurring_job_is_told_too() {
+    night().at(100).run("get nightly").shows(expect![[r#"
+        jid	nightly
+        klass	Nightly
+        queue	reports
+        state	recurring
+        every	1d
+        next	1970-01-01T00:01:50.000Z
+        spawned	0
+        backlog	0	all missed runs are made up for
+        priority	0	higher runs first
+        retries	2
+        tags	–
+        data	[1.10]
+    "#]]);
+    night()
+        .at(100)
+        .run("get nightly -o json")
+        .shows(expect![[r#"
+            {
+              "kind": "recurring",
+              "v": 1,
+              "jid": "nightly",
+              "klass": "Nightly",
+              "queue": "reports",
+              "every_s": 86400,
+              "next": "1970-01-01T00:01:50.000Z",
+              "backlog": 0,
+              "count": 0,
+              "priority": 0,
+              "retries": 2,
+              "tags": [],
+              "data": [1.10]
+            }
+        "#]]);
+}
+
+#[test]
+fn missing_jobs_are_told_after_the_rest() {
+    let redis = night();
+    redis
+        .at(100)
+        .run("get k nope j gone -o jid")
+        .shows(expect![[r#"
+            k
+            j
+            --- stderr
+            error: 2 jobs do not exist: `nope`, `gone`
+            --- exit 4
+        "#]]);
+    redis.at(100).run("get nope").shows(expect![[r#"
+        --- stderr
+        error: job `nope` does not exist
+        --- exit 4
+    "#]]);
+    redis.at(100).run("get nope -o json").shows(expect![[r#"
+        --- stderr
+        {"kind":"error","v":1,"code":"not_found","exit":4,"message":"job `nope` does not exist","hint":null,"jid":"nope"}
+        --- exit 4
+    "#]]);
+    let list = redis.at(100).run("get k nope -o json").exits(4);
+    let list: serde_json::Value = serde_json::from_str(&list.stdout()).unwrap();
+    assert_eq!(list["missing"], serde_json::json!(["nope"]));
+}
+
+#[test]
+fn one_value_is_printed_bare() {
+    let redis = night();
+    let field = |path: &str| redis.at(100).run(&format!("get j --field {path}")).ok();
+    assert_eq!(
+        field("failure.message"),
+        "PermissionError: cannot open\n  at upload.py:88"
+    );
+    assert_eq!(field("data.user"), "9007199254740993");
+    assert_eq!(field("tags.1"), "eu");
+    assert_eq!(field("worker"), "null");
+    redis
+        .at(100)
+        .run("get j --field data.nope")
+        .shows(expect![[r#"
+            --- stderr
+            error: `j` has no `data.nope`
+            --- exit 4
+        "#]]);
+    redis
+        .at(100)
+        .run("get j --field failre")
+        .shows(expect![[r#"
+            --- stderr
+            error: a job has no field `failre`
+            hint: its fields are jid, klass, queue, state, state_stored, priority, retries, remaining, worker, expires, tracked, tags, data, failure, dependencies, dependents, spawned_from, scheduled_for, since, history
+            --- exit 2
+        "#]]);
+}
+
+#[test]
+fn jobs_are_named_or_selected() {
+    let redis = night();
+    redis
+        .at(100)
+        .run("get --group 'upload error' -o jid")
+        .shows(expect![[r#"
+            j
+        "#]]);
+    redis
+        .at(100)
+        .run("get j --group 'upload error'")
+        .shows(expect![[r#"
+            --- stderr
+            error: jobs are either named or selected by flags, not both
+            --- exit 2
+        "#]]);
+    redis.at(100).run("get").shows(expect![[r#"
+        --- stderr
+        error: no job is named
+        hint: name jobs, or select them by `--queue`, `--state`, `--group` or `--tag`
+        --- exit 2
+    "#]]);
+    let piped = redis.at(100).input("# comment\nk\n{\"jid\":\"j\"}\n\nk\n");
+    piped.run("get - -o jid").shows(expect![[r#"
+        k
+        j
+    "#]]);
+}
+
+#[test]
+fn raw_is_the_reply_of_the_core() {
+    let redis = night();
+    let get = redis.at(100).run("api get k").stdout();
+    assert_eq!(redis.at(100).run("get k -o raw").stdout(), get);
+    let multiget = redis.at(100).run("api multiget k nope j").stdout();
+    assert_eq!(redis.at(100).run("get k nope j -o raw").stdout(), multiget);
+    redis.at(100).run("get nope -o raw").shows(expect![[r#"
+        --- stderr
+        error: job `nope` does not exist
+        --- exit 4
+    "#]]);
+}
+
+#[test]
+fn a_hostile_job_is_harmless_in_every_format() {
+    let redis = Redis::start();
+    let evil = "\u{1b}]0;owned\u{7}\u{202e}\u{9b}31m\u{2028}x\nline\ttab";
+    let put = |jid: &[u8], queue: &[u8], data: &[u8]| {
+        let words: [&[u8]; 8] = [
+            b"api",
+            b"put",
+            b"me",
+            queue,
+            jid,
+            b"\x1b[2JKlass",
+            data,
+            b"0",
+        ];
+        let words = words.map(|word| std::os::unix::ffi::OsStrExt::from_bytes(word));
+        redis.at(1).args::<&std::ffi::OsStr>(words).ok();
+    };
+    let data = serde_json::to_string(evil).unwrap();
+    put(evil.as_bytes(), b"q\xff\x1b[31m", data.as_bytes());
+    put(b"bad\xff\x1b[5m", b"q", b"\"caf\xe9 \x7f\"");
+    for now in [2] {
+        let run = |words: &[&str]| redis.at(now).args(words);
+        let pop = [b"q\xff\x1b[31m".as_slice(), b"w\x1b[1m\xfe", b"1"];
+        let pop =
+            pop.map(|word| -> &std::ffi::OsStr { std::os::unix::ffi::OsStrExt::from_bytes(word) });
+        let mut words = vec![std::ffi::OsStr::new("api"), std::ffi::OsStr::new("pop")];
+        words.extend(pop);
+        redis.at(now).args(words).ok();
+        let worker: &std::ffi::OsStr = std::os::unix::ffi::OsStrExt::from_bytes(b"w\x1b[1m\xfe");
+        let message: &std::ffi::OsStr =
+            std::os::unix::ffi::OsStrExt::from_bytes(b"boom\x1b[31m\xff\nsecond\x1b[0m");
+        let words = ["api", "fail", evil].map(std::ffi::OsStr::new);
+        let words =
+            words
+                .into_iter()
+                .chain([worker, std::ffi::OsStr::new("g\u{1b}[7m\u{2066}"), message]);
+        redis.at(now).args(words).ok();
+        for words in [
+            &["get", evil][..],
+            &["get", evil, "-o", "json"],
+            &["get", evil, "-o", "ndjson"],
+            &["get", evil, "--field", "failure.message"],
+            &["jobs"],
+            &["jobs", "--state", "failed"],
+            &["jobs", "--state", "failed", "-o", "json"],
+            &["failed"],
+            &["failed", "-o", "ndjson"],
+            &["failed", "--group", "g*"],
+            &["queues"],
+            &["queues", "-o", "json"],
+            &["workers"],
+            &["workers", "w*", "-o", "json"],
+            &["get", "no\u{1b}[31msuch\u{202e}"],
+            &["get", "no\u{1b}[31msuch\u{202e}", "-o", "json"],
+            &["jobs", "--group", "no\u{1b}[31m"],
+        ] {
+            let ran = run(words);
+            for bytes in [ran.bytes(), ran.stderr().as_bytes()] {
+                let text = std::str::from_utf8(bytes).expect("clean output is UTF-8");
+                let acts = text.chars().find(|&c| {
+                    (c.is_control() && c != '\n' && c != '\t')
+                        || "\u{202e}\u{2066}\u{2028}".contains(c)
+                });
+                assert_eq!(acts, None, "{words:?}\n{text}");
+            }
+        }
+    }
+}

@@ -1,0 +1,411 @@
+//! `qless jobs`
+
+use expect_test::expect;
+
+use crate::house::redis::Redis;
+
+/// Two queues with jobs in every state, at the moment 100.
+pub fn busy() -> Redis {
+    let redis = Redis::start();
+    let api = |now: f64, line: &str| redis.at(now).run(&format!("api {line}")).ok();
+    api(0.0, "config.set heartbeat 60");
+    api(1.0, "put me mail stalls Mail::Welcome {} 0 priority 10");
+    api(2.0, "pop mail mx-2 1");
+    api(40.0, "put me mail runs Mail::Digest {} 0");
+    api(59.0, "pop mail mx-1 1");
+    api(60.0, "put me mail taken Mail::Digest {} 0");
+    api(61.0, "pop mail mx-1 1");
+    api(62.0, "timeout taken");
+    api(
+        70.0,
+        r#"put me mail waits Mail::Welcome {} 0 tags '["eu","vip"]'"#,
+    );
+    api(
+        71.0,
+        r#"put me mail waits-2 Mail::Welcome {} 0 tags '["eu"]'"#,
+    );
+    api(72.0, "put me mail later Mail::Welcome {} 7500");
+    api(73.0, "put me images breaks Thumb {} 0");
+    api(74.0, "pop images d-1 1");
+    api(75.0, "fail breaks d-1 boom 'first line\nsecond line'");
+    api(
+        76.0,
+        r#"put me mail blocked Deploy {} 0 depends '["runs","breaks"]'"#,
+    );
+    api(77.0, "put me images done Thumb {} 0");
+    api(78.0, "pop images d-1 1");
+    api(79.0, "complete done d-1 images {}");
+    redis
+}
+
+#[test]
+fn without_a_selector_all_that_is_in_queues_is_listed() {
+    busy().at(100).run("jobs").shows(expect![[r#"
+        runs	Mail::Digest	running	mail	0	5/5	1970-01-01T00:00:59.000Z	mx-1, lock until 1970-01-01T00:01:59.000Z
+        stalls	Mail::Welcome	stalled	mail	10	5/5	1970-01-01T00:00:02.000Z	mx-2 lost it 1970-01-01T00:01:02.000Z
+        taken	Mail::Digest	stalled	mail	0	5/5	1970-01-01T00:01:02.000Z	mx-1 lost it 1970-01-01T00:01:02.000Z
+        waits	Mail::Welcome	waiting	mail	0	5/5	1970-01-01T00:01:10.000Z	waits since 1970-01-01T00:01:10.000Z
+        waits-2	Mail::Welcome	waiting	mail	0	5/5	1970-01-01T00:01:11.000Z	waits since 1970-01-01T00:01:11.000Z
+        later	Mail::Welcome	scheduled	mail	0	5/5	1970-01-01T00:01:12.000Z	1970-01-01T02:06:12.000Z
+        blocked	Deploy	depends	mail	0	5/5	1970-01-01T00:01:16.000Z	on 2 jobs, 1 failed
+    "#]]);
+}
+
+#[test]
+fn states_narrow_and_repeats_widen() {
+    let redis = busy();
+    let jids = |line: &str| {
+        redis
+            .at(100)
+            .run(&format!("jobs {line} -o jid"))
+            .ok()
+            .replace('\n', " ")
+    };
+    assert_eq!(
+        jids("--queue mail --state running,stalled"),
+        "runs stalls taken"
+    );
+    assert_eq!(jids("--queue mail --state running"), "runs");
+    assert_eq!(jids("--queue mail --state stalled"), "stalls taken");
+    assert_eq!(jids("--queue mail --state waiting"), "waits waits-2");
+    assert_eq!(jids("--state scheduled --state depends"), "later blocked");
+    assert_eq!(jids("--state complete"), "done");
+    assert_eq!(jids("--state failed"), "breaks");
+    assert_eq!(jids("--queue images"), "breaks");
+    assert_eq!(
+        jids("--queue 'im*' --queue nomatch-* --state failed,complete"),
+        "breaks"
+    );
+    assert_eq!(jids("--group boom"), "breaks");
+    assert_eq!(jids("--group 'b*' --queue mail"), "");
+    assert_eq!(jids("--group boom --state waiting"), "");
+    assert_eq!(jids("--tag eu"), "waits waits-2");
+    assert_eq!(jids("--tag eu --tag vip"), "waits");
+    assert_eq!(jids("--tag eu --state running"), "");
+    assert_eq!(jids("--tag nobody"), "");
+}
+
+#[test]
+fn pages_are_cut_from_the_matches() {
+    let redis = busy();
+    let jids = |line: &str| {
+        redis
+            .at(100)
+            .run(&format!("jobs {line} -o jid"))
+            .ok()
+            .replace('\n', " ")
+    };
+    assert_eq!(jids("--queue mail --state waiting --limit 1"), "waits");
+    assert_eq!(jids("--queue mail --state waiting --offset 1"), "waits-2");
+    assert_eq!(jids("--limit 3 --offset 1"), "stalls taken waits");
+    assert_eq!(jids("--limit 0"), "");
+    let page = redis
+        .at(100)
+        .run("jobs --queue mail --limit 2 --offset 1 -o json")
+        .json();
+    assert_eq!(
+        (
+            page["offset"].as_u64(),
+            page["items"].as_array().unwrap().len()
+        ),
+        (Some(1), 2)
+    );
+}
+
+#[test]
+fn totals_are_told_where_the_index_knows_them() {
+    let redis = busy();
+    let total =
+        |line: &str| redis.at(100).run(&format!("jobs {line} -o json")).json()["total"].clone();
+    assert_eq!(total("--limit 1"), 7);
+    assert_eq!(total("--tag eu --limit 1"), 2);
+    assert_eq!(
+        total("--queue mail --state waiting --limit 1"),
+        serde_json::Value::Null
+    );
+    assert_eq!(total("--queue mail --state waiting"), 2);
+    assert_eq!(total("--state failed --limit 0"), 1);
+}
+
+#[test]
+fn the_list_document_says_what_the_contract_says() {
+    busy()
+        .at(100)
+        .run("jobs --tag vip -o json")
+        .shows(expect![[r#"
+            {
+              "kind": "jobs",
+              "v": 1,
+              "total": 1,
+              "offset": 0,
+              "items": [
+                {
+                  "jid": "waits",
+                  "klass": "Mail::Welcome",
+                  "queue": "mail",
+                  "state": "waiting",
+                  "state_stored": "waiting",
+                  "priority": 0,
+                  "retries": 5,
+                  "remaining": 5,
+                  "worker": null,
+                  "expires": null,
+                  "tracked": false,
+                  "tags": [
+                    "eu",
+                    "vip"
+                  ],
+                  "data": {},
+                  "failure": null,
+                  "dependencies": [],
+                  "dependents": [],
+                  "spawned_from": null,
+                  "scheduled_for": null,
+                  "since": "1970-01-01T00:01:10.000Z"
+                }
+              ],
+              "missing": []
+            }
+        "#]]);
+    busy()
+        .at(100)
+        .run("jobs --tag vip -o ndjson")
+        .shows(expect![[r#"
+            {"jid":"waits","klass":"Mail::Welcome","queue":"mail","state":"waiting","state_stored":"waiting","priority":0,"retries":5,"remaining":5,"worker":null,"expires":null,"tracked":false,"tags":["eu","vip"],"data":{},"failure":null,"dependencies":[],"dependents":[],"spawned_from":null,"scheduled_for":null,"since":"1970-01-01T00:01:10.000Z"}
+        "#]]);
+    busy()
+        .at(100)
+        .run("jobs --tag nobody -o json")
+        .shows(expect![[r#"
+            {
+              "kind": "jobs",
+              "v": 1,
+              "total": 0,
+              "offset": 0,
+              "items": [],
+              "missing": []
+            }
+        "#]]);
+}
+
+#[test]
+fn counts_are_numbers_per_state() {
+    let redis = busy();
+    redis.at(100).run("jobs --count").shows(expect![[r#"
+        running	1
+        stalled	2
+        waiting	2
+        scheduled	1
+        depends	1
+        failed	1
+        complete	1
+    "#]]);
+    redis
+        .at(100)
+        .run("jobs --count --queue images -o json")
+        .shows(expect![[r#"
+            {
+              "kind": "counts",
+              "v": 1,
+              "waiting": 0,
+              "running": 0,
+              "stalled": 0,
+              "scheduled": 0,
+              "depends": 0,
+              "complete": 0,
+              "failed": 1
+            }
+        "#]]);
+    redis
+        .at(100)
+        .run("jobs --count --tag eu -o json")
+        .shows(expect![[r#"
+            {
+              "kind": "counts",
+              "v": 1,
+              "waiting": 2,
+              "running": 0,
+              "stalled": 0,
+              "scheduled": 0,
+              "depends": 0,
+              "complete": 0,
+              "failed": 0
+            }
+        "#]]);
+    redis
+        .at(100)
+        .run("jobs --count --state waiting,failed -o ndjson")
+        .shows(expect![[r#"
+            {"kind":"counts","v":1,"waiting":2,"running":0,"stalled":0,"scheduled":0,"depends":0,"complete":0,"failed":1}
+        "#]]);
+    redis.at(100).run("jobs --count -o jid").shows(expect![[r#"
+            --- stderr
+            error: `-o jid` is for commands whose result is jobs
+            --- exit 2
+        "#]]);
+}
+
+#[test]
+fn strangers_are_named_with_their_likes() {
+    let redis = busy();
+    redis.at(100).run("jobs --queue mial").shows(expect![[r#"
+        --- stderr
+        error: queue `mial` does not exist
+        hint: did you mean `mail`?
+        --- exit 4
+    "#]]);
+    redis
+        .at(100)
+        .run("jobs --queue mial --state waiting")
+        .shows(expect![[r#"
+            --- stderr
+            error: queue `mial` does not exist
+            hint: did you mean `mail`?
+            --- exit 4
+        "#]]);
+    redis.at(100).run("jobs --group bom").shows(expect![[r#"
+        --- stderr
+        error: group `bom` does not exist
+        hint: did you mean `boom`?
+        --- exit 4
+    "#]]);
+    redis
+        .at(100)
+        .run("jobs --group bom -o json")
+        .shows(expect![[r#"
+            --- stderr
+            {"kind":"error","v":1,"code":"not_found","exit":4,"message":"group `bom` does not exist","hint":"did you mean `boom`?","jid":null}
+            --- exit 4
+        "#]]);
+    redis
+        .at(100)
+        .run("jobs --state asleep")
+        .shows(expect![[r#"
+            --- stderr
+            error: `--state` cannot be `asleep`, it is one of `running`, `stalled`, `waiting`, `scheduled`, `depends`, `failed`, `complete`
+            --- exit 2
+        "#]]);
+    redis.at(100).run("jobs --queue 'x*'").shows(expect![[""]]);
+}
+
+#[test]
+fn columns_order_and_headers_are_as_asked() {
+    let redis = busy();
+    redis
+        .at(100)
+        .run("jobs --columns jid,state,pri,tags --sort jid --reverse --headers always --limit 3")
+        .shows(expect![[r#"
+            JID	STATE	PRI	TAGS
+            waits-2	waiting	0	eu
+            waits	waiting	0	eu, vip
+            taken	stalled	0	–
+        "#]]);
+    redis
+        .at(100)
+        .run("jobs --columns jid,nope")
+        .shows(expect![[r#"
+            --- stderr
+            error: `--columns` knows no column `nope`
+            hint: the columns are jid, klass, state, queue, pri, left, age, worker, tags, group, data, detail
+            --- exit 2
+        "#]]);
+}
+
+#[test]
+fn times_are_written_as_asked() {
+    let redis = busy();
+    redis
+        .at(100)
+        .run("jobs --queue mail --state running,scheduled --time-format relative")
+        .shows(expect![[r#"
+            runs	Mail::Digest	running	mail	0	5/5	41s	mx-1, lock 19s
+            later	Mail::Welcome	scheduled	mail	0	5/5	28s	in 2h 4m
+        "#]]);
+    redis
+        .at(100)
+        .run("jobs --queue mail --state running,scheduled --time-format unix")
+        .shows(expect![[r#"
+            runs	Mail::Digest	running	mail	0	5/5	59	mx-1, lock until 119
+            later	Mail::Welcome	scheduled	mail	0	5/5	72	7572
+        "#]]);
+}
+
+#[test]
+fn raw_is_the_reply_of_the_core_where_it_has_one() {
+    let redis = busy();
+    redis
+        .at(100)
+        .run("jobs --queue mail --state running -o raw")
+        .shows(expect![[r#"
+            runs
+        "#]]);
+    redis
+        .at(100)
+        .run("jobs --state complete -o raw")
+        .shows(expect![[r#"
+            done
+        "#]]);
+    redis.at(100).run("jobs -o raw").shows(expect![[r#"
+        --- stderr
+        error: the core's own `jobs` knows one state of one queue, or `complete`
+        hint: name them: `--state running --queue Q`, with stalled, scheduled or depends
+        --- exit 2
+    "#]]);
+}
+
+#[test]
+fn long_lists_are_walked_in_slices_and_few_calls() {
+    let redis = Redis::start();
+    let mut script = redis.connection();
+    let text = redis.qless().run("script").stdout();
+    let mut pipe = redis::pipe();
+    for n in 0..1203 {
+        let jid = format!("j{n:04}");
+        pipe.cmd("EVAL")
+            .arg(&text)
+            .arg(0)
+            .arg("put")
+            .arg(n)
+            .arg("me")
+            .arg("q")
+            .arg(jid)
+            .arg("K")
+            .arg("{}")
+            .arg(0);
+    }
+    let _: redis::Value = pipe.query(&mut script).unwrap();
+    redis.send(&["CONFIG", "RESETSTAT"]);
+    let jids = redis
+        .at(5000)
+        .run("jobs --queue q --state waiting -o jid")
+        .ok();
+    let calls = redis.scripts_run();
+    let wanted: Vec<String> = (0..1203).map(|n| format!("j{n:04}")).collect();
+    assert_eq!(jids, wanted.join("\n"));
+    assert_eq!(calls, 1 + 3);
+    redis.send(&["CONFIG", "RESETSTAT"]);
+    assert_eq!(
+        redis
+            .at(5000)
+            .run("jobs --queue q --state waiting,stalled --limit 5 -o jid")
+            .ok()
+            .lines()
+            .count(),
+        5
+    );
+    assert_eq!(redis.scripts_run(), 3);
+}
+
+#[test]
+fn a_closed_pipe_ends_quietly() {
+    let redis = busy();
+    let mut child = redis
+        .at(100)
+        .command()
+        .args(["jobs", "-o", "ndjson"])
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}

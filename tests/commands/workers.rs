@@ -1,0 +1,104 @@
+//! `qless workers`
+
+use expect_test::expect;
+
+use super::jobs::busy;
+
+#[test]
+fn workers_are_listed_last_seen_first() {
+    let redis = busy();
+    redis
+        .at(100)
+        .run("workers --headers always --time-format relative")
+        .shows(expect![[r#"
+            WORKER	RUNNING	STALLED	LAST SEEN
+            d-1	0	0	22s ago
+            mx-1	1	0	39s ago
+            mx-2	0	1	1m 38s ago
+        "#]]);
+    redis.at(100).run("workers -o json").shows(expect![[r#"
+        {
+          "kind": "workers",
+          "v": 1,
+          "total": 3,
+          "offset": 0,
+          "items": [
+            {
+              "name": "d-1",
+              "running": 0,
+              "stalled": 0,
+              "last_seen": "1970-01-01T00:01:18.000Z"
+            },
+            {
+              "name": "mx-1",
+              "running": 1,
+              "stalled": 0,
+              "last_seen": "1970-01-01T00:01:01.000Z"
+            },
+            {
+              "name": "mx-2",
+              "running": 0,
+              "stalled": 1,
+              "last_seen": "1970-01-01T00:00:02.000Z"
+            }
+          ]
+        }
+    "#]]);
+    redis
+        .at(100)
+        .run("workers 'mx-*' --columns worker")
+        .shows(expect![[r#"
+            mx-1
+            mx-2
+        "#]]);
+}
+
+#[test]
+fn one_worker_shows_its_jobs() {
+    let redis = busy();
+    redis.at(100).run("workers mx-2").shows(expect![[r#"
+        stalls	Mail::Welcome	stalled	mail	10	5/5	1970-01-01T00:00:02.000Z	mx-2 lost it 1970-01-01T00:01:02.000Z
+    "#]]);
+    redis.at(100).run("workers mx-1 -o json").shows(expect![[r#"
+            {
+              "kind": "worker",
+              "v": 1,
+              "name": "mx-1",
+              "last_seen": "1970-01-01T00:01:01.000Z",
+              "jobs": [
+                "runs"
+              ],
+              "stalled": []
+            }
+        "#]]);
+    redis.at(100).run("workers mx-1 -o jid").shows(expect![[r#"
+            runs
+        "#]]);
+    redis.at(100).run("workers mx-3").shows(expect![[r#"
+        --- stderr
+        error: worker `mx-3` does not exist
+        hint: did you mean `mx-1`?
+        --- exit 4
+    "#]]);
+}
+
+#[test]
+fn a_worker_that_holds_nothing_is_known_all_the_same() {
+    busy().at(100).run("workers d-1 -o json").shows(expect![[r#"
+            {
+              "kind": "worker",
+              "v": 1,
+              "name": "d-1",
+              "last_seen": "1970-01-01T00:01:18.000Z",
+              "jobs": [],
+              "stalled": []
+            }
+        "#]]);
+}
+
+#[test]
+fn raw_is_the_reply_of_the_core() {
+    let redis = busy();
+    let told = redis.at(100).run("api workers mx-1").stdout();
+    assert_eq!(redis.at(100).run("workers mx-1 -o raw").stdout(), told);
+}
