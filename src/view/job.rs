@@ -1,11 +1,12 @@
-//! Jobs: a row each in lists, and one told in full with its failure and history.
+//! Jobs: a row each in lists, one told in full, and how many there are.
 
 use super::detail::Detail;
 use super::list::Row;
 use super::paint::Ink;
 use super::table::{Cell, Column, NONE, Table};
-use super::{Page, View, text};
-use crate::model::job::{Counts, Dependencies, Entry, Failure, Job, Neighbour, State};
+use super::{Page, View, history, text};
+use crate::model::job::{Counts, Failure, Job, State};
+use crate::model::json::Number;
 use crate::model::moment::Moment;
 use crate::model::name::Name;
 
@@ -28,7 +29,7 @@ impl Row for Job {
     ];
 
     fn row(&self, page: &Page, table: &mut Table) {
-        let number = |number: Option<crate::model::json::Number>| match number {
+        let number = |number: Option<Number>| match number {
             Some(number) => Cell::by(number.0, number.to_string()),
             None => Cell::missing(),
         };
@@ -54,7 +55,10 @@ impl Row for Job {
                 false => Cell::text(names(&self.tags)),
             },
             Cell::maybe(self.failure.as_ref().map(|failure| &failure.group)),
-            Cell::text(self.data.as_bytes()),
+            match page.choice.is_usual() {
+                true => Cell::missing(),
+                false => Cell::text(self.data.as_bytes()),
+            },
             Cell::text(self.detail(page)),
         ]);
     }
@@ -74,7 +78,7 @@ impl Job {
     }
 
     /// Returns what matters in its state, cleaned.
-    fn detail(&self, page: &Page) -> String {
+    pub fn detail(&self, page: &Page) -> String {
         let holder = self
             .worker
             .as_ref()
@@ -139,7 +143,7 @@ pub fn due_at(due: Moment, page: &Page) -> String {
     }
 }
 
-fn joined(parts: [Option<String>; 2]) -> String {
+pub fn joined(parts: [Option<String>; 2]) -> String {
     parts
         .into_iter()
         .flatten()
@@ -208,7 +212,7 @@ impl View for Job {
             told.push_str(&indented(&failure.message));
         }
         if let Some(history) = &self.history {
-            told.push_str(&history_text(history, page));
+            told.push_str(&history::text(history, page));
         }
         told
     }
@@ -258,91 +262,6 @@ fn indented(lines: &Name) -> String {
     clean.lines().map(|line| format!("  {line}\n")).collect()
 }
 
-fn history_text(history: &[Entry], page: &Page) -> String {
-    let rows: Vec<[String; 4]> = history
-        .iter()
-        .enumerate()
-        .map(|(at, entry)| {
-            [
-                entry.when.map_or(NONE.to_owned(), |when| page.stamp(when)),
-                text::clean(entry.what.as_bytes()),
-                note(entry),
-                took(history, at),
-            ]
-        })
-        .collect();
-    let widest = |column: usize| {
-        rows.iter()
-            .map(|row| text::width(&row[column]))
-            .max()
-            .unwrap_or(0)
-    };
-    let widths = [widest(0), widest(1), widest(2)];
-    let mut told = format!("\nhistory ({})\n", history.len());
-    for row in &rows {
-        let mut line = String::new();
-        for (cell, width) in row.iter().zip(widths) {
-            line.push_str(&format!(
-                "  {cell}{:1$}",
-                "",
-                width.saturating_sub(text::width(cell))
-            ));
-        }
-        told.push_str(format!("{line}  {}", row[3]).trim_end());
-        told.push('\n');
-    }
-    told
-}
-
-/// Returns what an entry notes, in words where they are the core's own.
-fn note(entry: &Entry) -> String {
-    let text = |key: &str| entry.text(key).map(|text| text::clean(text.as_bytes()));
-    let known = match entry.what.as_bytes() {
-        b"put" => text("queue").map(|queue| format!("in {queue}")),
-        b"popped" => text("worker").map(|worker| format!("by {worker}")),
-        b"failed" => text("group"),
-        _ => None,
-    };
-    known.unwrap_or_else(|| {
-        let members = entry.note.iter().map(|(key, value)| {
-            let value = value.text().unwrap_or_else(|| value.to_name());
-            format!(
-                "{}={}",
-                text::clean(key.as_bytes()),
-                text::clean(value.as_bytes())
-            )
-        });
-        members.collect::<Vec<String>>().join(" ")
-    })
-}
-
-/// Returns how long a job had waited when it was popped, or run when that ended.
-fn took(history: &[Entry], at: usize) -> String {
-    let (verb, from): (&str, &[u8]) = match history[at].what.as_bytes() {
-        b"popped" => ("waited", b"put"),
-        b"done" | b"failed" | b"timed-out" => ("ran", b"popped"),
-        _ => return String::new(),
-    };
-    let began = history[..at].iter().rev().find(|entry| {
-        let what = entry.what.as_bytes();
-        what == from || what == b"popped" || what == b"put"
-    });
-    match (
-        began.filter(|entry| entry.what.as_bytes() == from),
-        history[at].when,
-    ) {
-        (
-            Some(Entry {
-                when: Some(began), ..
-            }),
-            Some(ended),
-        ) => {
-            format!("{verb} {}", text::duration(ended.since(*began)))
-        }
-        _ => String::new(),
-    }
-}
-
 impl View for Counts {
     const KIND: &'static str = "counts";
 
@@ -362,121 +281,279 @@ impl View for Counts {
     }
 }
 
-impl View for Dependencies {
-    const KIND: &'static str = "dependencies";
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
 
-    fn text(&self, page: &Page) -> String {
-        if !page.terminal {
-            return self.piped(page);
+    use super::*;
+    use crate::model::job::{Dependencies, Entry, Neighbour};
+    use crate::model::json::Data;
+    use crate::model::list::List;
+    use crate::model::moment::Moment;
+
+    fn at(seconds: f64) -> Option<Moment> {
+        Moment::from_seconds(seconds)
+    }
+
+    fn name(text: &str) -> Option<Name> {
+        Some(Name::from(text))
+    }
+
+    fn page(width: usize) -> Page {
+        Page {
+            now: at(100_000.0).unwrap(),
+            ..Page::terminal(width)
         }
-        let what = joined([
-            self.klass
-                .as_ref()
-                .map(|klass| text::clean(klass.as_bytes())),
-            self.queue
-                .as_ref()
-                .map(|queue| text::clean(queue.as_bytes())),
-        ]);
-        let mut told = format!("{} ({what}) waits for", text::short(&self.jid));
-        told.push_str(&neighbours(&self.dependencies, page));
-        told.push_str("and is needed by");
-        told.push_str(&neighbours(&self.dependents, page));
-        told
     }
 
-    fn jids(&self) -> Option<Vec<&Name>> {
-        Some(
-            self.dependencies
-                .iter()
-                .chain(&self.dependents)
-                .map(|other| &other.jid)
-                .collect(),
-        )
+    fn job(jid: &str, klass: &str, state: State, since: f64) -> Job {
+        Job {
+            jid: Name::from(jid),
+            klass: name(klass),
+            queue: name("mail"),
+            state: Some(state),
+            state_stored: name(state.word()),
+            priority: Some(Number(10.0)),
+            retries: Some(Number(5.0)),
+            remaining: Some(Number(3.0)),
+            since: at(since),
+            data: Data::from(br#"{"user":9007199254740993,"locale":"de"}"#.to_vec()),
+            ..Job::default()
+        }
     }
-}
 
-impl Dependencies {
-    /// Returns one line for each edge: which way, then the job at its other end.
-    fn piped(&self, page: &Page) -> String {
-        let mut told = String::new();
-        for (way, others) in [
-            ("waits for", &self.dependencies),
-            ("needed by", &self.dependents),
-        ] {
-            for other in others {
-                let [jid, klass, state, _] = other.cells(page);
-                let queue = other
-                    .queue
-                    .as_ref()
-                    .map(|queue| text::clean(queue.as_bytes()));
-                let queue = queue.unwrap_or_else(|| NONE.to_owned());
-                told.push_str(&format!("{way}\t{jid}\t{klass}\t{queue}\t{state}\n"));
+    fn failure() -> Failure {
+        Failure {
+            group: Name::from("upload error"),
+            message: Name::from("PermissionError: cannot open spool/4411\n  at upload.py:88"),
+            worker: name("mx-2-18841"),
+            when: at(88_480.0),
+        }
+    }
+
+    fn jobs() -> List<Job> {
+        let jid = "77be2d0c4a1f4e0f9f0d3b6a5c8e7f10";
+        List::whole(vec![
+            Job {
+                worker: name("mx-1-220"),
+                expires: at(100_019.0),
+                ..job(jid, "Mail::Digest", State::Running, 99_959.0)
+            },
+            Job {
+                worker: name("mx-2-18841"),
+                expires: at(99_988.0),
+                ..job("9a01b7c6", "Mail::Welcome", State::Stalled, 99_870.0)
+            },
+            job("waits", "Mail::Welcome", State::Waiting, 99_748.0),
+            Job {
+                scheduled_for: at(107_500.0),
+                ..job("later", "A", State::Scheduled, 99_999.0)
+            },
+            Job {
+                scheduled_for: at(99_960.0),
+                ..job("due", "A", State::Scheduled, 90_000.0)
+            },
+            Job {
+                dependencies: vec![Name::from("a"), Name::from("b"), Name::from("c")],
+                failed_dependencies: 1,
+                ..job("blocked", "A", State::Depends, 99_999.0)
+            },
+            Job {
+                failure: Some(failure()),
+                ..job("broke", "A", State::Failed, 88_480.0)
+            },
+            Job {
+                queue: None,
+                ..job("done", "A", State::Complete, 99_000.0)
+            },
+            Job {
+                state: None,
+                since: None,
+                ..job("odd", "A", State::Failed, 0.0)
+            },
+        ])
+    }
+
+    fn shows(text: String, wanted: Expect) {
+        wanted.assert_eq(&text);
+    }
+
+    #[test]
+    fn lists_say_what_matters_in_each_state() {
+        shows(jobs().text(&page(120)), expect![[r#"
+            JID                               KLASS          STATE      QUEUE  PRI  LEFT  AGE      DETAIL
+            77be2d0c4a1f4e0f9f0d3b6a5c8e7f10  Mail::Digest   running    mail    10   3/5  41s      mx-1-220, lock 19s
+            9a01b7c6                          Mail::Welcome  stalled    mail    10   3/5  2m 10s   mx-2-18841 lost it 12s ago
+            waits                             Mail::Welcome  waiting    mail    10   3/5  4m 12s   waits 4m 12s
+            later                             A              scheduled  mail    10   3/5  1s       in 2h 5m
+            due                               A              scheduled  mail    10   3/5  2h 46m   due 40s ago
+            blocked                           A              depends    mail    10   3/5  1s       on 3 jobs, 1 failed
+            broke                             A              failed     mail    10   3/5  3h 12m   upload error: PermissionError: c…
+            done                              A              complete   –       10   3/5  16m 40s  16m 40s ago
+            odd                               A              failed     mail    10   3/5  –
+        "#]]);
+    }
+
+    #[test]
+    fn a_narrow_terminal_cuts_the_last_column_only() {
+        shows(jobs().text(&page(40)), expect![[r#"
+            JID                               KLASS          STATE      QUEUE  PRI  LEFT  AGE      DETAIL
+            77be2d0c4a1f4e0f9f0d3b6a5c8e7f10  Mail::Digest   running    mail    10   3/5  41s      mx-1-…
+            9a01b7c6                          Mail::Welcome  stalled    mail    10   3/5  2m 10s   mx-2-…
+            waits                             Mail::Welcome  waiting    mail    10   3/5  4m 12s   waits…
+            later                             A              scheduled  mail    10   3/5  1s       in 2h…
+            due                               A              scheduled  mail    10   3/5  2h 46m   due 4…
+            blocked                           A              depends    mail    10   3/5  1s       on 3 …
+            broke                             A              failed     mail    10   3/5  3h 12m   uploa…
+            done                              A              complete   –       10   3/5  16m 40s  16m 4…
+            odd                               A              failed     mail    10   3/5  –
+        "#]]);
+    }
+
+    #[test]
+    fn one_job_is_told_in_full() {
+        let entry = |text: &str| Entry::read(text.as_bytes()).unwrap();
+        let told = Job {
+            tags: vec![Name::from("onboarding"), Name::from("eu")],
+            failure: Some(failure()),
+            dependents: vec![Name::from("c41d77aa0e3b4f6c9d1f2a5b8c7e6d50")],
+            neighbours: vec![Neighbour::new(
+                Name::from("c41d77aa0e3b4f6c9d1f2a5b8c7e6d50"),
+                Some(job("c41d77aa", "Deploy", State::Depends, 0.0)),
+            )],
+            history: Some(vec![
+                entry(r#"[88442,"put",{"q":"mail"}]"#),
+                entry(r#"[88449,"popped",{"worker":"mx-2-18841"}]"#),
+                entry(r#"[88480,"failed",{"group":"upload error","worker":"mx-2-18841"}]"#),
+                entry(r#"[88490,"cli",{"verb":"retry","by":"ann@h","n":[1, 2]}]"#),
+            ]),
+            ..job(
+                "0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a",
+                "Mail::Welcome",
+                State::Failed,
+                88_480.0,
+            )
+        };
+        shows(told.text(&page(80)), expect![[r#"
+            jid         0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a
+            klass       Mail::Welcome
+            queue       mail
+            state       failed    upload error, 3h 12m ago, by mx-2-18841
+            priority    10        higher runs first
+            retries     3 of 5 left
+            tags        onboarding, eu
+            tracked     no
+            depends on  –
+            needed by   c41d77aa0e3b4f6c9d1f2a5b8c7e6d50 (depends)
+            data        {"user":9007199254740993,"locale":"de"}
+
+            failure
+              PermissionError: cannot open spool/4411
+                at upload.py:88
+
+            history (4)
+              1970-01-02 00:34:02  put     in mail
+              1970-01-02 00:34:09  popped  by mx-2-18841                waited 7s
+              1970-01-02 00:34:40  failed  upload error                 ran 31s
+              1970-01-02 00:34:50  cli     verb=retry by=ann@h n=[1,2]
+        "#]]);
+    }
+
+    #[test]
+    fn a_hostile_job_cannot_touch_a_terminal() {
+        let evil = || Name::from("\x1b]0;owned\x07\u{202e}\u{9b}31m\u{2028}\r\n\tx\u{301}");
+        let bytes = || Name::from(&b"\xff\x1b[2J\xfe"[..]);
+        let told = Job {
+            jid: evil(),
+            klass: Some(bytes()),
+            queue: Some(evil()),
+            worker: Some(bytes()),
+            tags: vec![evil(), bytes()],
+            data: Data::from(b"\"\x1b[31m\xff\"".to_vec()),
+            failure: Some(Failure {
+                group: evil(),
+                message: evil(),
+                worker: Some(bytes()),
+                when: at(1.0),
+            }),
+            dependencies: vec![evil()],
+            dependents: vec![bytes()],
+            spawned_from: Some(evil()),
+            history: Some(vec![Entry {
+                what: evil(),
+                when: None,
+                note: vec![],
+            }]),
+            ..job("", "", State::Failed, 1.0)
+        };
+        let around = Dependencies {
+            jid: evil(),
+            klass: Some(evil()),
+            queue: Some(bytes()),
+            dependencies: vec![Neighbour::new(evil(), Some(told.clone()))],
+            dependents: vec![Neighbour::new(bytes(), None)],
+        };
+        for page in [page(80), page(30), Page::pipe()] {
+            for state in State::ALL {
+                let told = Job {
+                    state: Some(state),
+                    ..told.clone()
+                };
+                let list = List::whole(vec![told.clone()]).text(&page);
+                assert_eq!(list.lines().count(), if page.headers { 2 } else { 1 });
+                for text in [told.text(&page), list, around.text(&page)] {
+                    let acts = |&c: &char| text::is_harmful(c) && c != '\n' && c != '\t';
+                    assert_eq!(text.chars().find(acts), None, "{text}");
+                }
             }
         }
-        told
     }
-}
 
-impl Neighbour {
-    fn cells(&self, page: &Page) -> [String; 4] {
-        let klass = self
-            .klass
-            .as_ref()
-            .map(|klass| text::clean(klass.as_bytes()));
-        let detail = self.job.as_ref().map(|job| match (job.state, job.since) {
-            (Some(State::Failed), Some(since)) => {
-                let group = job
-                    .failure
-                    .as_ref()
-                    .map(|failure| text::clean(failure.group.as_bytes()));
-                joined([group, Some(page.when(since))])
-            }
-            (Some(State::Running), Some(since)) => {
-                let worker = job
-                    .worker
-                    .as_ref()
-                    .map(|worker| text::clean(worker.as_bytes()));
-                joined([worker, Some(page.age(since))])
-            }
-            _ => job.detail(page),
+    #[test]
+    fn both_ways_of_waiting_are_told() {
+        let failed = Job {
+            failure: Some(failure()),
+            ..job("77be2d0c", "Test", State::Failed, 88_480.0)
+        };
+        let running = Job {
+            worker: name("d-1-77"),
+            ..job("5510a4d2", "Docs", State::Running, 99_959.0)
+        };
+        let around = Dependencies {
+            jid: Name::from("c41d77aa0e3b4f6c9d1f2a5b8c7e6d50"),
+            klass: name("Deploy"),
+            queue: name("deploy"),
+            dependencies: vec![
+                Neighbour::new(Name::from("77be2d0c"), Some(failed)),
+                Neighbour::new(Name::from("5510a4d2"), Some(running)),
+                Neighbour::new(Name::from("gone"), None),
+            ],
+            dependents: vec![],
+        };
+        shows(around.text(&page(80)), expect![[r#"
+            c41d77aa… (Deploy, deploy) waits for
+              77be2d0c  Test  failed   upload error, 3h 12m ago
+              5510a4d2  Docs  running  d-1-77, 41s
+              gone      –     missing
+            and is needed by nothing
+        "#]]);
+    }
+
+    #[test]
+    fn states_have_their_colours_and_nothing_else_moves() {
+        let plain = jobs().text(&page(100));
+        let coloured = jobs().text(&Page {
+            color: true,
+            ..page(100)
         });
-        [
-            text::clean(self.jid.as_bytes()),
-            klass.unwrap_or_else(|| NONE.to_owned()),
-            self.state
-                .map_or("missing".to_owned(), |state| state.to_string()),
-            detail.unwrap_or_default(),
-        ]
+        assert!(coloured.contains("\x1b[32mrunning\x1b[0m"), "{coloured}");
+        let bare = coloured
+            .split('\x1b')
+            .enumerate()
+            .map(|(at, part)| match at {
+                0 => part,
+                _ => part.split_once('m').map_or("", |(_, rest)| rest),
+            });
+        assert_eq!(bare.collect::<String>(), plain);
     }
-}
-
-fn neighbours(others: &[Neighbour], page: &Page) -> String {
-    if others.is_empty() {
-        return " nothing\n".to_owned();
-    }
-    let marks = super::paint::Marks::new(page.color);
-    let rows: Vec<[String; 4]> = others.iter().map(|other| other.cells(page)).collect();
-    let widest = |column: usize| {
-        rows.iter()
-            .map(|row| text::width(&row[column]))
-            .max()
-            .unwrap_or(0)
-    };
-    let widths = [widest(0), widest(1), widest(2)];
-    let mut told = String::from("\n");
-    for (row, other) in rows.iter().zip(others) {
-        let mut line = String::new();
-        for (at, (cell, width)) in row.iter().zip(widths).enumerate() {
-            let ink = if at == 2 {
-                other.state.and_then(Ink::of)
-            } else {
-                None
-            };
-            let gap = width.saturating_sub(text::width(cell));
-            line.push_str(&format!("  {}{:gap$}", marks.put(cell, ink), ""));
-        }
-        told.push_str(format!("{line}  {}", row[3]).trim_end());
-        told.push('\n');
-    }
-    marks.colour(told)
 }

@@ -159,3 +159,86 @@ impl Spread {
         ]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::model::moment::Moment;
+    use crate::model::name::Name;
+    use crate::model::queue::Seconds;
+
+    fn page() -> Page {
+        Page {
+            now: Moment::from_seconds(100_000.0).unwrap(),
+            ..Page::terminal(120)
+        }
+    }
+
+    #[test]
+    fn queues_are_told_as_in_the_manual() {
+        let queues = List::whole(vec![
+            Queue {
+                name: Name::from("images"),
+                running: 3,
+                stalled: 1,
+                depends: 12,
+                paused: true,
+                paused_since: Moment::from_seconds(92_560.0),
+                paused_until: Moment::from_seconds(103_600.0),
+                paused_reason: Some(Name::from("disk\x1b swap")),
+                ..Queue::default()
+            },
+            Queue {
+                name: Name::from("mail"),
+                waiting: 1204,
+                running: 8,
+                scheduled: 31,
+                recurring: 1,
+                head_wait_s: Some(Seconds(252.0)),
+                ..Queue::default()
+            },
+            Queue {
+                name: Name::from("test"),
+                paused: true,
+                ..Queue::default()
+            },
+        ]);
+        expect![[r#"
+            QUEUE   WAITING  RUNNING  STALLED  SCHEDULED  DEPENDS  RECURRING  HEAD WAIT  STATE
+            images        0        3        1          0       12          0  –          paused 2h 4m, ends in 1h (disk\x1b swap)
+            mail      1,204        8        0         31        0          1  4m 12s
+            test          0        0        0          0        0          0  –          paused
+        "#]].assert_eq(&queues.text(&page()));
+    }
+
+    #[test]
+    fn a_day_is_told_as_in_the_manual() {
+        let stats = Stats {
+            queue: Name::from("mail"),
+            day: "1970-01-02".to_owned(),
+            completed: 18204,
+            failures: 37,
+            failed: 12,
+            retries: 1,
+            wait: Spread {
+                count: 18412,
+                mean_s: Some(Number(4.1)),
+                std_s: Some(Number(11.8)),
+            },
+            run: Spread {
+                count: 0,
+                mean_s: Some(Number(0.0)),
+                std_s: Some(Number(0.0)),
+            },
+        };
+        expect![[r#"
+            mail on 1970-01-02 (UTC, so far)    18,204 completed   37 failures   12 failed now   1 retry
+
+                   COUNT  MEAN    STD
+            wait  18,412  4.1s  11.8s
+            run        0     –      –
+        "#]].assert_eq(&List::whole(vec![stats]).text(&page()));
+    }
+}

@@ -146,6 +146,11 @@ pub struct Choice {
 }
 
 impl Choice {
+    /// Returns whether nothing was asked for, so that only the usual columns are needed.
+    pub fn is_usual(&self) -> bool {
+        self.columns.is_empty() && self.sort.is_none()
+    }
+
     /// Refuses what a table with these columns cannot show.
     pub fn check(&self, known: &[Column]) -> Result<(), Error> {
         let typed = [

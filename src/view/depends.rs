@@ -1,0 +1,127 @@
+//! What a job waits for, and what waits for it.
+
+use super::job::joined;
+use super::paint::{Ink, Marks};
+use super::table::NONE;
+use super::{Page, View, text};
+use crate::model::job::{Dependencies, Neighbour, State};
+use crate::model::name::Name;
+
+impl View for Dependencies {
+    const KIND: &'static str = "dependencies";
+
+    fn text(&self, page: &Page) -> String {
+        if !page.terminal {
+            return self.piped(page);
+        }
+        let what = joined([
+            self.klass
+                .as_ref()
+                .map(|klass| text::clean(klass.as_bytes())),
+            self.queue
+                .as_ref()
+                .map(|queue| text::clean(queue.as_bytes())),
+        ]);
+        let mut told = format!("{} ({what}) waits for", text::short(&self.jid));
+        told.push_str(&neighbours(&self.dependencies, page));
+        told.push_str("and is needed by");
+        told.push_str(&neighbours(&self.dependents, page));
+        told
+    }
+
+    fn jids(&self) -> Option<Vec<&Name>> {
+        Some(
+            self.dependencies
+                .iter()
+                .chain(&self.dependents)
+                .map(|other| &other.jid)
+                .collect(),
+        )
+    }
+}
+
+impl Dependencies {
+    /// Returns one line for each edge: which way, then the job at its other end.
+    fn piped(&self, page: &Page) -> String {
+        let mut told = String::new();
+        for (way, others) in [
+            ("waits for", &self.dependencies),
+            ("needed by", &self.dependents),
+        ] {
+            for other in others {
+                let [jid, klass, state, _] = other.cells(page);
+                let queue = other
+                    .queue
+                    .as_ref()
+                    .map(|queue| text::clean(queue.as_bytes()));
+                let queue = queue.unwrap_or_else(|| NONE.to_owned());
+                told.push_str(&format!("{way}\t{jid}\t{klass}\t{queue}\t{state}\n"));
+            }
+        }
+        told
+    }
+}
+
+impl Neighbour {
+    fn cells(&self, page: &Page) -> [String; 4] {
+        let klass = self
+            .klass
+            .as_ref()
+            .map(|klass| text::clean(klass.as_bytes()));
+        let detail = self.job.as_ref().map(|job| match (job.state, job.since) {
+            (Some(State::Failed), Some(since)) => {
+                let group = job
+                    .failure
+                    .as_ref()
+                    .map(|failure| text::clean(failure.group.as_bytes()));
+                joined([group, Some(page.when(since))])
+            }
+            (Some(State::Running), Some(since)) => {
+                let worker = job
+                    .worker
+                    .as_ref()
+                    .map(|worker| text::clean(worker.as_bytes()));
+                joined([worker, Some(page.age(since))])
+            }
+            _ => job.detail(page),
+        });
+        [
+            text::clean(self.jid.as_bytes()),
+            klass.unwrap_or_else(|| NONE.to_owned()),
+            self.state
+                .map_or("missing".to_owned(), |state| state.to_string()),
+            detail.unwrap_or_default(),
+        ]
+    }
+}
+
+fn neighbours(others: &[Neighbour], page: &Page) -> String {
+    if others.is_empty() {
+        return " nothing\n".to_owned();
+    }
+    let marks = Marks::new(page.color);
+    let rows: Vec<[String; 4]> = others.iter().map(|other| other.cells(page)).collect();
+    let widest = |column: usize| {
+        rows.iter()
+            .map(|row| text::width(&row[column]))
+            .max()
+            .unwrap_or(0)
+    };
+    let widths = [widest(0), widest(1), widest(2)];
+    let mut told = String::from("\n");
+    for (row, other) in rows.iter().zip(others) {
+        let mut line = String::new();
+        for (at, (cell, width)) in row.iter().zip(widths).enumerate() {
+            let ink = if at == 2 {
+                other.state.and_then(Ink::of)
+            } else {
+                None
+            };
+            let gap = width.saturating_sub(text::width(cell));
+            line.push_str(&format!("  {}{:gap$}", marks.put(cell, ink), ""));
+        }
+        told.push_str(format!("{line}  {}", row[3]).trim_end());
+        told.push('\n');
+    }
+    marks.colour(told)
+}

@@ -1,0 +1,91 @@
+//! A job's history, in words.
+
+use super::table::NONE;
+use super::{Page, text as words};
+use crate::model::job::Entry;
+
+/// Returns one line for each entry: when, what, what was noted, and how long it took to get there.
+pub fn text(history: &[Entry], page: &Page) -> String {
+    let rows: Vec<[String; 4]> = history
+        .iter()
+        .enumerate()
+        .map(|(at, entry)| {
+            [
+                entry.when.map_or(NONE.to_owned(), |when| page.stamp(when)),
+                words::clean(entry.what.as_bytes()),
+                note(entry),
+                took(history, at),
+            ]
+        })
+        .collect();
+    let widest = |column: usize| {
+        rows.iter()
+            .map(|row| words::width(&row[column]))
+            .max()
+            .unwrap_or(0)
+    };
+    let widths = [widest(0), widest(1), widest(2)];
+    let mut told = format!("\nhistory ({})\n", history.len());
+    for row in &rows {
+        let mut line = String::new();
+        for (cell, width) in row.iter().zip(widths) {
+            line.push_str(&format!(
+                "  {cell}{:1$}",
+                "",
+                width.saturating_sub(words::width(cell))
+            ));
+        }
+        told.push_str(format!("{line}  {}", row[3]).trim_end());
+        told.push('\n');
+    }
+    told
+}
+
+/// Returns what an entry notes, in words where they are the core's own.
+fn note(entry: &Entry) -> String {
+    let text = |key: &str| entry.text(key).map(|text| words::clean(text.as_bytes()));
+    let known = match entry.what.as_bytes() {
+        b"put" => text("queue").map(|queue| format!("in {queue}")),
+        b"popped" => text("worker").map(|worker| format!("by {worker}")),
+        b"failed" => text("group"),
+        _ => None,
+    };
+    known.unwrap_or_else(|| {
+        let members = entry.note.iter().map(|(key, value)| {
+            let value = value.text().unwrap_or_else(|| value.to_name());
+            format!(
+                "{}={}",
+                words::clean(key.as_bytes()),
+                words::clean(value.as_bytes())
+            )
+        });
+        members.collect::<Vec<String>>().join(" ")
+    })
+}
+
+/// Returns how long a job had waited when it was popped, or run when that ended.
+fn took(history: &[Entry], at: usize) -> String {
+    let (verb, from): (&str, &[u8]) = match history[at].what.as_bytes() {
+        b"popped" => ("waited", b"put"),
+        b"done" | b"failed" | b"timed-out" => ("ran", b"popped"),
+        _ => return String::new(),
+    };
+    let began = history[..at].iter().rev().find(|entry| {
+        let what = entry.what.as_bytes();
+        what == from || what == b"popped" || what == b"put"
+    });
+    match (
+        began.filter(|entry| entry.what.as_bytes() == from),
+        history[at].when,
+    ) {
+        (
+            Some(Entry {
+                when: Some(began), ..
+            }),
+            Some(ended),
+        ) => {
+            format!("{verb} {}", words::duration(ended.since(*began)))
+        }
+        _ => String::new(),
+    }
+}
