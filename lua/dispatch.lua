@@ -9,8 +9,7 @@ if not t then error("bad argument #1 to 'tonumber' (value expected)") end
 local now = tonumber(t)
 -- A time that is not finite would break off most writes half-way, so it is no number here.
 if not now or now - now ~= 0 then error('Arg "now" missing or not a number: nil') end
--- `t` is the moment as text for Redis: what the caller wrote, unless Redis might not read it
--- (signs, hexadecimal, blanks). A plain one begins with 1 to 9 and ends in no blank.
-local first = string.byte(t)
-if first < 49 or first > 57 or string.byte(t, -1) < 33 then t = string.format('%.17g', now) end
+-- `t` is the moment as text for Redis: as the caller wrote it where that is plain. Lua reads more
+-- than Redis does (blanks, hexadecimal, exponents that underflow, what stands before a NUL).
+if not string.find(t, '^%d+%.?%d*$') then t = string.format('%.17g', now) end
 return run(ARGV, now, t)

@@ -59,7 +59,7 @@ local function ages(jid)
   if history.err or not history[1] then return false, false end
   local first, put = when(redis.call('lrange', key, 0, 0)[1]) or false, false
   for i = #history, 1, -1 do
-    if string.find(history[i], '^%[[^,]*,%s*"put"') then
+    if string.find(history[i], '^%[%-?%d+,%s*"put"') then
       put = when(history[i]) or false
       break
     end

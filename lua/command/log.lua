@@ -17,8 +17,11 @@ return function(argv, now)
   else
     entry = entry .. ']'
   end
-  local job = redis.call('hmget', Keys.job .. jid, 'jid', 'state', 'history')
-  if not job[1] and not job[2] then error('Log(): Job ' .. jid .. ' does not exist') end
-  if job[3] then need('migrate')(jid, job[3]) end
-  need('append')(jid, entry)
+  local call, key = redis.call, Keys.job .. jid
+  local job = call('hmget', key, 'jid', 'history', 'state')
+  if not job[1] and not job[3] then error('Log(): Job ' .. jid .. ' does not exist') end
+  if job[2] then need('migrate')(jid, job[2]) end
+  local length = call('rpush', key .. Keys.history, entry)
+  local limit = tonumber(call('hget', Keys.config, 'max-job-history') or 100) or 100
+  if length > limit then need('trim')(key .. Keys.history, length, limit) end
 end

@@ -1,6 +1,7 @@
 -- peek: queue count
 -- Answers the next jobs that a pop would hand out, as a JSON array, `{}` if there are none.
--- What is due is made to wait, as pop does; nothing else is changed.
+-- A pause does not hide them, but one whose end has come is taken away. What is due is made to
+-- wait, as pop does; nothing else is changed.
 return function(argv, now, t)
   local call = redis.call
   local queue, count = argv[3], tonumber(argv[4])
@@ -10,6 +11,7 @@ return function(argv, now, t)
   end
   if count % 1 ~= 0 or count > 9e15 or count < -9e15 then need('integer')(count) end
   if count == 0 then return '{}' end
+  if call('sismember', Keys.paused, queue) == 1 then need('paused')(now, queue) end
   local base = Keys.queue .. queue
   local jids = call('zrangebyscore', base .. Keys.locks, '-inf', t, 'LIMIT', 0, count)
   local rest = count - #jids

@@ -17,7 +17,7 @@ return function(argv, now, t)
   local limit = tonumber(call('hget', Keys.config, 'max-job-history') or 100) or 100
   local append, prefix = need('append'), '{"group":' .. cjson.encode(group) .. ','
   local entry = '[' .. math.floor(now) .. ',"put",{"q":' .. cjson.encode(queue) .. '}]'
-  local work, scores, age, days = {}, {}, now / 10000000000, {}
+  local work, scores, age, days, whens = {}, {}, now / 10000000000, {}, {}
   for i = 1, #jids do
     local jid = jids[i]
     local key = Keys.job .. jid
@@ -39,17 +39,20 @@ return function(argv, now, t)
       work[#work + 1] = jid
       -- Mostly the failure is of this group, and its text tells so without being decoded.
       local text = job[4] or '{}'
-      local when = string.find(text, prefix, 1, true) == 1 and string.match(text, '"when":(%d+)[,}]')
+      local when = whens[text]
+      if not when and string.find(text, prefix, 1, true) == 1 then
+        when = tonumber(string.match(text, '"when":(%d+)[,}]'))
+        whens[text] = when
+      end
       if not when then
         local failure = need('failure')(text)
         local other = failure.group
-        when = failure.when
+        when = tonumber(failure.when)
         if type(other) == 'string' and other ~= group then
           call('lrem', Keys.group .. other, 0, jid)
           if call('exists', Keys.group .. other) == 0 then call('srem', Keys.failures, other) end
         end
       end
-      when = tonumber(when)
       if when and when - when == 0 then
         local of, day = days[job[5]], when - when % 86400
         if not of then

@@ -4,13 +4,18 @@ local call, encode = redis.call, cjson.encode
 -- `related`: whether any of them may have dependencies.
 return function(jids, related)
   local count = #jids
-  local leave = need('leave')
   local tracked = count == 1 or call('exists', Keys.tracked) == 1
   local failed, tags_of, untag
+  -- All are read before the first is deleted: a key of another kind stops the call here.
+  local jobs = {}
+  for i = 1, count do
+    jobs[i] = call('hmget', Keys.job .. jids[i], 'state', 'queue', 'failure', 'worker', 'tags')
+  end
+  local deleted = {}
   for i = 1, count do
     local jid = jids[i]
     local key = Keys.job .. jid
-    local job = call('hmget', key, 'state', 'queue', 'failure', 'worker', 'tags')
+    local job = deleted[jid] and {false, false, false, false, false} or jobs[i]
     local state, queue, worker = job[1], job[2], job[4]
     if state ~= 'complete' then
       local message = '{"jid":' .. encode(jid) .. ',"queue":' .. encode(queue) .. ',"event":"canceled","worker":' ..
@@ -20,7 +25,10 @@ return function(jids, related)
         call('zrem', Keys.worker .. worker .. Keys.held, jid)
         call('publish', Keys.worker .. worker, message)
       end
-      if queue and queue ~= '' then leave(jid, state, queue) end
+      if state == 'waiting' and queue and call('zrem', Keys.queue .. queue .. Keys.work, jid) == 1 then
+        queue = nil
+      end
+      if queue and queue ~= '' then need('leave')(jid, state, queue) end
       if related then
         local names = call('smembers', key .. Keys.dependencies)
         for k = 1, #names do call('srem', Keys.job .. names[k] .. Keys.dependents, jid) end
@@ -40,6 +48,7 @@ return function(jids, related)
       end
       if tracked and call('zscore', Keys.tracked, jid) then call('publish', Keys.on_canceled, jid) end
       call('del', key, key .. Keys.history, key .. Keys.dependencies, key .. Keys.dependents)
+      if count > 1 then deleted[jid] = true end
     end
   end
   if failed then need('leave_failed_many')(failed) end

@@ -3,15 +3,17 @@
 -- JSON raises the words of the decoder.
 return function(json)
   local list = cjson.decode(json)
-  if type(list) ~= 'table' or (next(list) ~= nil and not string.find(json, '^%s*%[')) then return nil end
-  local names, seen = {}, {}
+  if type(list) ~= 'table' then return nil end
+  if string.byte(json) ~= 91 and next(list) ~= nil and not string.find(json, '^%s*%[') then return nil end
+  local names, seen, count = {}, {}, 0
   for i = 1, #list do
     local name = list[i]
     if type(name) == 'number' then name = tostring(name) end
     if type(name) ~= 'string' then return nil end
     if not seen[name] then
       seen[name] = true
-      names[#names + 1] = name
+      count = count + 1
+      names[count] = name
     end
   end
   return names

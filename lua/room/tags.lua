@@ -4,8 +4,10 @@ return function(text)
   if not text or text == '{}' then return tags end
   local ok, list = pcall(cjson.decode, text)
   if not ok or type(list) ~= 'table' then return tags end
-  for _, tag in ipairs(list) do
-    if type(tag) == 'string' or type(tag) == 'number' then tags[#tags + 1] = tostring(tag) end
+  for i = 1, #list do
+    local tag = list[i]
+    if type(tag) == 'number' then tag = tostring(tag) end
+    if type(tag) == 'string' then tags[#tags + 1] = tag end
   end
   return tags
 end
