@@ -33,8 +33,8 @@ impl InName {
     pub fn judge(&self, job: &Seen) -> Result<(), Fate> {
         if !job.is("running") {
             let state = clean(job.state.as_bytes());
-            let fate = Fate::refused(&job.jid, Code::StateChanged, format!("it is {state}"));
-            return Err(fate);
+            let why = format!("it is {state}, not running");
+            return Err(Fate::refused(&job.jid, Code::StateChanged, why));
         }
         match (self, &job.worker) {
             (InName::Of(name), Some(worker)) if name != worker => {

@@ -128,7 +128,7 @@ impl Fate {
 
     pub fn seen(mut self, seen: &Seen) -> Fate {
         self.item.queue = seen.queue.clone();
-        self.item.state_before = Some(seen.state.clone());
+        self.item.state_before = Some(seen.state.clone()).filter(|state| !state.is_empty());
         self
     }
 
@@ -261,6 +261,30 @@ impl Plan {
             plan.judge(Seen::from(job), &judge);
         }
         plan
+    }
+
+    /// Returns whether some jobs do not exist.
+    pub fn lacks_some(&self) -> bool {
+        self.refused.iter().any(|fate| fate.item.code == Code::Gone)
+    }
+
+    /// Takes jobs that do not exist, where a trace of them can still be changed.
+    pub fn readmit(&mut self, trace: impl Fn(&Name) -> bool) {
+        for fate in std::mem::take(&mut self.refused) {
+            match fate.item.code == Code::Gone && trace(&fate.item.jid) {
+                true => self.jobs.push(Seen {
+                    jid: fate.item.jid,
+                    ..Seen::default()
+                }),
+                false => self.refused.push(fate),
+            }
+        }
+    }
+
+    /// Takes only the traces of jobs that do not exist.
+    pub fn keep_missing(&mut self) {
+        self.jobs.clear();
+        self.readmit(|_| true);
     }
 
     fn new(verb: &'static Verb, named: Named, dry_run: bool) -> Plan {

@@ -11,6 +11,7 @@ use crate::model::bulk::{Bulk, Result as Counted, Row, Shows, Sum};
 use crate::out::Out;
 use crate::view::bulk::{Reasons, sentence, summary};
 use crate::view::json;
+use crate::view::text::plural;
 
 /// Counts what became of the jobs and tells it.
 pub struct Report {
@@ -23,6 +24,14 @@ pub struct Report {
     reasons: Reasons,
     doc: Bulk,
     told: String,
+    /// How many went with those that were told.
+    along: usize,
+}
+
+/// The last line of `-o ndjson`.
+#[derive(serde::Serialize)]
+struct Last<'a> {
+    summary: &'a Sum,
 }
 
 impl Report {
@@ -46,6 +55,7 @@ impl Report {
                 rows: Vec::new(),
             },
             told: String::new(),
+            along: 0,
         }
     }
 
@@ -74,6 +84,7 @@ impl Report {
         if self.one && !along {
             self.told = sentence(self.verb, &item);
         }
+        self.along += usize::from(along);
         match out.format() {
             Format::Ndjson => out.write(&json::line(&item).map_err(Error::internal)?),
             Format::Jid if went => out.verbatim(&[item.jid.as_bytes(), b"\n"].concat()),
@@ -112,10 +123,17 @@ impl Report {
         match out.format() {
             Format::Json | Format::Table => out.show(&self.doc)?,
             Format::Ndjson => {
-                let summary = serde_json::json!({ "summary": self.doc.sum });
-                out.write(&json::line(&summary).map_err(Error::internal)?)?;
+                let line = Last {
+                    summary: &self.doc.sum,
+                };
+                out.write(&json::line(&line).map_err(Error::internal)?)?;
             }
             Format::Jid | Format::Raw => {}
+        }
+        if self.one && self.along > 0 {
+            let jobs = plural(self.along as u64, "job", "jobs");
+            self.told
+                .push_str(&format!(", and {jobs} that waited for it"));
         }
         match self.one {
             true if self.doc.sum.dry_run => out.note(&self.told),

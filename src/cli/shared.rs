@@ -92,7 +92,7 @@ pub struct MaxData {
 /// Jobs to be changed.
 #[derive(Clone, Debug, Args)]
 pub struct Jids {
-    /// Job ids; `-` reads them from stdin, `@FILE` from a file
+    /// The jobs; `-` reads them from stdin, `@FILE` from a file
     #[arg(required = true, value_name = "JID", value_parser = value::jids())]
     pub jids: Vec<Name>,
 }
@@ -138,4 +138,15 @@ impl Later {
             None => Duration::try_from_secs_f64(due).unwrap_or_default(),
         }
     }
+}
+
+/// Queues by name, or all of them.
+#[derive(Clone, Debug, Args)]
+pub struct Queues {
+    /// The queues
+    #[arg(value_name = "QUEUE", value_parser = value::name(), required_unless_present = "all")]
+    pub queues: Vec<Name>,
+    /// All of them
+    #[arg(long, conflicts_with = "queues")]
+    pub all: bool,
 }

@@ -1,31 +1,78 @@
 //! `qless failed`
 
+use std::time::Duration;
+
 use super::jobs;
-use crate::cli::Format;
-use crate::cli::shared::Selector;
+use crate::bulk::Plan;
+use crate::bulk::cancel::{self, CANCEL};
+use crate::bulk::retry::{How, RETRY};
+use crate::cli::shared::{DryRun, Selector};
+use crate::cli::{Format, value};
 use crate::core::call::Call;
+use crate::core::guard::Dependents;
+use crate::core::job::Tell;
 use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::model::bulk::Bulk;
 use crate::model::failure::Group;
 use crate::model::job::State;
 use crate::model::list::{Jobs, List};
+use crate::model::name::Name;
+use crate::select;
 
 /// Show the groups of failed jobs, or the jobs of some
 ///
 /// Each group with its newest failure, and the queues of its newest 200 jobs. With `--group` or
-/// another selector: the jobs, newest failure first.
+/// another selector: the jobs, newest failure first. `--retry-all` puts each of them back into its
+/// own queue, with fresh retries, and skips what changed since it was listed; `--cancel-all`
+/// deletes them. Both ask first.
 ///
-/// Examples: `qless failed` · `qless failed --group 'upload error'`
+/// Examples: `qless failed` · `qless failed --group 'upload error' --retry-all`
 ///
-/// Exit codes: 0, also if there are none; 4 unknown group, 6 server.
+/// Exit codes: 0, also if there are none; 3 some failed, 4 unknown group, 6 server, 9 not
+/// confirmed.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
     selector: Selector,
+    #[command(flatten)]
+    action: Action,
+    /// All groups
+    #[arg(long, requires = "action", conflicts_with_all = ["queues", "groups", "tags"])]
+    all_groups: bool,
+    /// With `--retry-all`: into this queue instead of their own
+    #[arg(long, value_name = "QUEUE", value_parser = value::new_name(), requires = "retry_all")]
+    to: Option<Name>,
+    /// With `--retry-all`: run them after this time
+    #[arg(long, value_name = "D", value_parser = value::duration, allow_hyphen_values = true,
+          requires = "retry_all")]
+    delay: Option<Duration>,
+    #[command(flatten)]
+    dry: DryRun,
+}
+
+/// What is to be done to the jobs.
+#[derive(Debug, clap::Args)]
+#[group(id = "action", multiple = false)]
+struct Action {
+    /// Retry them, each in its own queue
+    #[arg(long)]
+    retry_all: bool,
+    /// Cancel them
+    #[arg(long)]
+    cancel_all: bool,
 }
 
 pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
+    if args.action.retry_all || args.action.cancel_all {
+        return act(args, cx);
+    }
+    if args.dry.dry_run {
+        return Err(Error::usage(
+            "`--dry-run` needs `--retry-all` or `--cancel-all`",
+        ));
+    }
     let mut selector = args.selector;
     if selector.is_empty() {
         return groups(&selector, cx);
@@ -43,6 +90,36 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     }
     jobs::list(&selector, true, now, cx)?;
     Ok(Exit::Ok)
+}
+
+/// Retries or cancels the jobs that are meant: those that were failed when they were listed.
+fn act(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
+    cx.out.accepts(&[Format::Jid])?;
+    cx.out.shows::<Bulk>()?;
+    let mut selector = args.selector;
+    if selector.is_empty() && !args.all_groups {
+        return Err(Error::usage("no group is named")
+            .hint("name it: `--group GROUP`, or mean all of them: `--all-groups`"));
+    }
+    if selector.states.iter().any(|state| *state != State::Failed) {
+        return Err(Error::usage("`--state` can only be `failed` here"));
+    }
+    selector.states = vec![State::Failed];
+    let now = cx.begin()?;
+    let dry = args.dry.dry_run;
+    let jobs = select::all(cx.core()?, now, &selector, Tell::Mark)?;
+    if args.action.cancel_all {
+        let plan = Plan::selected(&CANCEL, dry, jobs, cancel::judge);
+        return cancel::run(plan, Dependents::Refuse, now, cx);
+    }
+    let how = How {
+        to: args.to,
+        delay: args.delay,
+        ..How::default()
+    };
+    let plan = Plan::selected(&RETRY, dry, jobs, |job| how.judge(job));
+    plan.consent(cx, &how.promise())?;
+    how.run(plan, cx)
 }
 
 fn groups(selector: &Selector, cx: &mut Cx) -> Result<Exit, Error> {

@@ -26,13 +26,17 @@ pub mod config;
 pub mod depends;
 pub mod fail;
 pub mod failed;
+pub mod forget;
 pub mod get;
 pub mod heartbeat;
 pub mod help;
 pub mod jobs;
 pub mod length;
 pub mod local;
+pub mod log;
+pub mod pause;
 pub mod peek;
+pub mod pop;
 pub mod priority;
 pub mod put;
 pub mod queues;
@@ -43,6 +47,8 @@ pub mod stats;
 pub mod tag;
 pub mod timeout;
 pub mod track;
+pub mod unfail;
+pub mod unpause;
 pub mod version;
 pub mod workers;
 
@@ -55,13 +61,17 @@ pub enum Command {
     Depends(depends::Args),
     Fail(fail::Args),
     Failed(failed::Args),
+    Forget(forget::Args),
     Get(get::Args),
     Heartbeat(heartbeat::Args),
     Help(help::Args),
     Jobs(jobs::Args),
     Length(length::Args),
     Local(local::Args),
+    Log(log::Args),
+    Pause(pause::Args),
     Peek(peek::Args),
+    Pop(pop::Args),
     Priority(priority::Args),
     Put(put::Args),
     Queues(queues::Args),
@@ -72,6 +82,8 @@ pub enum Command {
     Tag(tag::Args),
     Timeout(timeout::Args),
     Track(track::Args),
+    Unfail(unfail::Args),
+    Unpause(unpause::Args),
     Version(version::Args),
     Workers(workers::Args),
 }
@@ -86,13 +98,17 @@ pub fn run(command: Command, cx: &mut Cx) -> Result<Exit, Error> {
         Command::Depends(args) => depends::run(args, cx),
         Command::Fail(args) => fail::run(args, cx),
         Command::Failed(args) => failed::run(args, cx),
+        Command::Forget(args) => forget::run(args, cx),
         Command::Get(args) => get::run(args, cx),
         Command::Heartbeat(args) => heartbeat::run(args, cx),
         Command::Help(args) => help::run(args, cx),
         Command::Jobs(args) => jobs::run(args, cx),
         Command::Length(args) => length::run(args, cx),
         Command::Local(args) => local::run(args, cx),
+        Command::Log(args) => log::run(args, cx),
+        Command::Pause(args) => pause::run(args, cx),
         Command::Peek(args) => peek::run(args, cx),
+        Command::Pop(args) => pop::run(args, cx),
         Command::Priority(args) => priority::run(args, cx),
         Command::Put(args) => put::run(args, cx),
         Command::Queues(args) => queues::run(args, cx),
@@ -103,6 +119,8 @@ pub fn run(command: Command, cx: &mut Cx) -> Result<Exit, Error> {
         Command::Tag(args) => tag::run(args, cx),
         Command::Timeout(args) => timeout::run(args, cx),
         Command::Track(args) => track::run(args, cx),
+        Command::Unfail(args) => unfail::run(args, cx),
+        Command::Unpause(args) => unpause::run(args, cx),
         Command::Version(args) => version::run(args, cx),
         Command::Workers(args) => workers::run(args, cx),
     }

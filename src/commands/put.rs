@@ -244,7 +244,10 @@ fn missing<'n>(job: &Put, names: impl Iterator<Item = &'n Name>) -> Error {
 }
 
 fn cycle<'n>(job: &Put, names: impl Iterator<Item = &'n Name>) -> Error {
-    let names: Vec<String> = names.map(|name| clean(name.as_bytes())).collect();
+    let mut names: Vec<String> = names.map(clean).collect();
+    if names.len() < 2 || names.first() != names.last() {
+        names.extend(names.first().cloned());
+    }
     Error::conflict(format!(
         "{}: it would wait for itself: {}",
         cannot(job),

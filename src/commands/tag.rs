@@ -1,32 +1,142 @@
 //! `qless tag`
 
-use crate::cli::Format;
+use crate::bulk::{Fate, Plan, Slice, Verb};
+use crate::cli::shared::{DryRun, Targets};
+use crate::cli::{Format, value};
 use crate::core::call::Call;
+use crate::core::job::Tell;
+use crate::core::steer::Tagging;
 use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::list::List;
+use crate::input::jids;
+use crate::input::source::Source;
+use crate::model::bulk::{Bulk, Row, Shows, Sum};
+use crate::model::job::Job;
+use crate::model::json::Json;
+use crate::model::list::{Jobs, List};
+use crate::model::name::Name;
 use crate::model::tag::Tag;
+use crate::select;
+use crate::view::text::clean;
 
-/// Show the most used tags
+/// Tag jobs, or show the most used tags
 ///
-/// With the number of jobs that carry each; the jobs themselves: `qless jobs --tag T`.
+/// Prints the tags that each job has then. Without jobs: all tags, with the number of jobs that
+/// carry each; the jobs of one: `qless jobs --tag T`.
 ///
-/// Example: `qless tag --limit 10`
+/// Example: `qless tag 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a --add seen --remove new`
 ///
-/// Exit codes: 0, also if there are none; 6 server.
+/// Exit codes: 0, 3 some failed, 4 unknown jid, 6 server.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The first N of them
-    #[arg(long, value_name = "N")]
-    limit: Option<u64>,
-    /// Without the first N of them
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
-    offset: u64,
+    #[command(flatten)]
+    jobs: Targets,
+    /// Add a tag
+    #[arg(long, value_name = "T", value_parser = value::new_name())]
+    add: Vec<Name>,
+    /// Remove a tag
+    #[arg(long, value_name = "T", value_parser = value::jids())]
+    remove: Vec<Name>,
+    #[command(flatten)]
+    dry: DryRun,
 }
 
+const TAG: Verb = Verb {
+    word: "tag",
+    asks: "tag",
+    past: "tagged",
+    shows: Shows::Tags,
+};
+
 pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    list(args.offset, args.limit, cx)
+    let selector = &args.jobs.selector;
+    let nobody = args.jobs.jids.is_empty() && selector.is_empty();
+    match args.add.is_empty() && args.remove.is_empty() {
+        true if nobody => list(selector.offset, selector.limit, cx),
+        true => show(&args.jobs, cx),
+        false => change(&args, cx),
+    }
+}
+
+/// Adds and removes tags.
+fn change(args: &Args, cx: &mut Cx) -> Result<Exit, Error> {
+    cx.out.accepts(&[Format::Jid, Format::Raw])?;
+    cx.out.shows::<Bulk>()?;
+    let plan = Plan::open(cx, &TAG, args.dry.dry_run, &args.jobs, &[], |_| Ok(()))?;
+    plan.consent(cx, "")?;
+    plan.run(cx, |core, now, jobs| {
+        let jids: Vec<_> = jobs.iter().map(|job| &job.jid).collect();
+        let mut answers = Vec::new();
+        for (how, tags) in [(Tagging::Remove, &args.remove), (Tagging::Add, &args.add)] {
+            if tags.is_empty() {
+                continue;
+            }
+            let before = std::mem::take(&mut answers);
+            answers = core.tag(now, &jids, how, tags);
+            for (at, answer) in before.into_iter().enumerate() {
+                if answer.is_err() {
+                    answers[at] = answer;
+                }
+            }
+        }
+        Slice::each(jobs, answers, |job, tags| {
+            let names = Json::read(&tags).and_then(|tags| tags.names());
+            let names = names.unwrap_or_default();
+            let mut fate = Fate::done(&job.jid).raw(tags);
+            fate.item.detail = Some(names.iter().map(clean).collect::<Vec<_>>().join(", "));
+            fate.cells(names)
+        })
+    })
+}
+
+/// Shows the tags of jobs.
+fn show(jobs: &Targets, cx: &mut Cx) -> Result<Exit, Error> {
+    cx.out.accepts(&[Format::Jid])?;
+    cx.out.shows::<Bulk>()?;
+    jobs.check()?;
+    let told = jids::read(&mut Source::default(), &jobs.jids)?;
+    let now = cx.begin()?;
+    let (core, out) = cx.parts()?;
+    let mut missing = Vec::new();
+    let mut found = Vec::new();
+    if jobs.jids.is_empty() {
+        found = select::all(core, now, &jobs.selector, Tell::Brief)?;
+    } else {
+        let jobs = core.jobs(now, Tell::Brief, told.jids())?;
+        for (jid, job) in told.jids().iter().zip(jobs) {
+            match job {
+                Some(job) => found.push(job),
+                None => missing.push(jid.clone()),
+            }
+        }
+    }
+    if out.format() == Format::Table {
+        let row = |job: &Job| Row {
+            jid: job.jid.clone(),
+            cells: job.tags.clone(),
+        };
+        let rows: Vec<Row> = found.iter().map(row).collect();
+        out.show(&rows_of(rows))?;
+    } else {
+        out.show(&Jobs {
+            list: List::whole(found),
+            missing: missing.clone(),
+        })?;
+    }
+    match missing.as_slice() {
+        [] => Ok(Exit::Ok),
+        [jid, ..] => Err(Error::not_found(format!("job `{}` does not exist", clean(jid))).jid(jid)),
+    }
+}
+
+fn rows_of(rows: Vec<Row>) -> Bulk {
+    Bulk {
+        sum: Sum::default(),
+        items: Vec::new(),
+        shows: Shows::Tags,
+        rows,
+    }
 }
 
 /// Lists the tags, most used first.

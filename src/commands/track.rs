@@ -1,27 +1,103 @@
 //! `qless track`
 
+use std::collections::HashSet;
+
+use crate::bulk::{Fate, Plan, Slice, Verb};
 use crate::cli::Format;
+use crate::cli::shared::{DryRun, Targets};
 use crate::core::call::Call;
 use crate::core::index::Index;
 use crate::core::job::Tell;
 use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::input::jids::Told;
+use crate::model::bulk::{Bulk, Shows};
 use crate::model::list::{Jobs, List};
+use crate::model::name::Name;
 use crate::view::text::{clean, plural};
 
-/// Show the tracked jobs
+/// Track jobs, or show the tracked ones
 ///
-/// Tracked jobs have events of their own. Those that no longer exist are told at the end.
+/// Tracked jobs have events of their own. Without jobs: those that are tracked; those that no
+/// longer exist are told at the end, and `--prune` drops them.
 ///
-/// Example: `qless track`
+/// Example: `qless track 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a`
 ///
-/// Exit codes: 0, also if there are none; 6 server.
+/// Exit codes: 0, 3 some failed, 4 unknown jid, 6 server.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+pub struct Args {
+    #[command(flatten)]
+    jobs: Targets,
+    /// Track them no longer
+    #[arg(long)]
+    remove: bool,
+    /// Drop tracked jobs that no longer exist
+    #[arg(long, conflicts_with_all = ["jids", "remove"])]
+    prune: bool,
+    #[command(flatten)]
+    dry: DryRun,
+}
 
-pub fn run(_: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    list(cx)
+const TRACK: Verb = Verb {
+    word: "track",
+    asks: "track",
+    past: "tracked",
+    shows: Shows::Nothing,
+};
+
+const UNTRACK: Verb = Verb {
+    word: "untrack",
+    asks: "stop tracking",
+    past: "no longer tracked",
+    shows: Shows::Nothing,
+};
+
+pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
+    if args.prune {
+        return prune(args.dry.dry_run, cx);
+    }
+    let selector = &args.jobs.selector;
+    let nobody = args.jobs.jids.is_empty() && selector.is_empty();
+    if nobody && !args.remove {
+        return list(cx);
+    }
+    cx.out.accepts(&[Format::Jid, Format::Raw])?;
+    cx.out.shows::<Bulk>()?;
+    let verb = if args.remove { &UNTRACK } else { &TRACK };
+    let mut plan = Plan::open(cx, verb, args.dry.dry_run, &args.jobs, &[], |_| Ok(()))?;
+    if args.remove && plan.lacks_some() {
+        let now = cx.now();
+        let tracked: HashSet<Name> = cx
+            .core()?
+            .members(now, &Index::Tracked)?
+            .into_iter()
+            .collect();
+        plan.readmit(|jid| tracked.contains(jid));
+    }
+    plan.consent(cx, "")?;
+    track(plan, !args.remove, cx)
+}
+
+fn track(plan: Plan, tracked: bool, cx: &mut Cx) -> Result<Exit, Error> {
+    plan.run(cx, |core, now, jobs| {
+        let jids: Vec<_> = jobs.iter().map(|job| &job.jid).collect();
+        let answers = core.track(now, &jids, tracked);
+        Slice::each(jobs, answers, |job, changed| {
+            Fate::done(&job.jid).raw(if changed { "1" } else { "0" })
+        })
+    })
+}
+
+/// Drops tracked jobs that no longer exist.
+fn prune(dry: bool, cx: &mut Cx) -> Result<Exit, Error> {
+    cx.out.accepts(&[Format::Jid])?;
+    cx.out.shows::<Bulk>()?;
+    let now = cx.begin()?;
+    let told = Told::Many(cx.core()?.members(now, &Index::Tracked)?);
+    let mut plan = Plan::told(cx, now, &UNTRACK, dry, &told, |_| Ok(()))?;
+    plan.keep_missing();
+    track(plan, false, cx)
 }
 
 /// Lists the tracked jobs, tracked longest first.

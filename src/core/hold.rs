@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::model::moment::Moment;
 use crate::model::name::Name;
 use crate::model::quote::array;
+use crate::out::Consent;
 
 /// Where a job goes when it is completed.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -132,6 +133,7 @@ impl Core {
         queue: &Name,
         group: &Name,
         count: u64,
+        _: Consent,
     ) -> Result<i64, Error> {
         let count = count.to_string();
         let words = [queue.as_bytes(), group.as_bytes(), count.as_bytes()];

@@ -45,6 +45,7 @@ pub enum Index {
     /// By how often each was used.
     Tags,
     Groups,
+    Paused,
 }
 
 impl Index {
@@ -64,6 +65,7 @@ impl Index {
             Index::Workers => ("workers", b""),
             Index::Tags => ("tags", b""),
             Index::Groups => ("groups", b""),
+            Index::Paused => ("paused", b""),
         }
     }
 }

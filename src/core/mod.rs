@@ -1,5 +1,6 @@
 //! The only rooms that know Redis. They return models or errors and never print.
 
+pub mod admin;
 pub mod call;
 pub mod config;
 pub mod connect;
@@ -21,6 +22,7 @@ pub mod secret;
 pub mod source;
 pub mod steer;
 pub mod tag;
+pub mod template;
 pub mod unknown;
 pub mod url;
 pub mod wire;

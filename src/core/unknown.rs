@@ -2,6 +2,7 @@
 
 use super::Core;
 use super::index::Index;
+use crate::cli::shared::Queues;
 use crate::error::Error;
 use crate::model::moment::Moment;
 use crate::model::name::Name;
@@ -38,6 +39,29 @@ pub fn index(core: &mut Core, now: Moment, index: &Index) -> Result<(), Error> {
         | Index::Depends(queue) => core.queue_exists(now, queue),
         _ => Ok(()),
     }
+}
+
+/// Returns the queues that are meant, `all` being those of an index; one that is named and unknown
+/// is an error unless it is forced.
+pub fn queues(
+    core: &mut Core,
+    now: Moment,
+    told: &Queues,
+    all: &Index,
+    force: bool,
+) -> Result<Vec<Name>, Error> {
+    if told.all {
+        return core.members(now, all);
+    }
+    if !force {
+        for queue in core.queues(now, &told.queues)? {
+            if !queue.exists() {
+                let known = core.members(now, &Index::Queues)?;
+                return Err(error("queue", &queue.name, &known));
+            }
+        }
+    }
+    Ok(told.queues.clone())
 }
 
 /// Returns the name most like another, if one is like it at all.

@@ -3,6 +3,7 @@
 pub mod bulk;
 pub mod complete;
 pub mod config;
+pub mod done;
 pub mod failure;
 pub mod job;
 pub mod json;

@@ -227,6 +227,10 @@ pub fn stalled<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::O
     field("stalled", value, serializer)
 }
 
+pub fn targets<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    field("targets", value, serializer)
+}
+
 pub fn missing<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
     field("missing", value, serializer)
 }

@@ -120,14 +120,13 @@ pub fn summary(verb: &Verb, sum: &Sum, reasons: &Reasons, page: &Page) -> String
         text.push_str(&format!(" in {}", measure(sum.elapsed_s)));
     }
     text.push('\n');
-    let counts: Vec<String> = reasons
-        .0
-        .values()
-        .map(|(count, _)| page.count(*count))
-        .collect();
+    let mut reasons: Vec<_> = reasons.0.iter().collect();
+    reasons.sort_by_key(|((result, _), (total, _))| (*result, std::cmp::Reverse(*total)));
+    let totals = reasons.iter().map(|(_, (total, _))| *total);
+    let counts: Vec<String> = totals.map(|total| page.count(total)).collect();
     let wide = counts.iter().map(String::len).max().unwrap_or(0);
     let mut before = None;
-    for (((result, why), (total, jids)), number) in reasons.0.iter().zip(counts) {
+    for (((result, why), (total, jids)), number) in reasons.into_iter().zip(counts) {
         let word = match before == Some(result) {
             true => "",
             false => result.word(),

@@ -10,6 +10,7 @@ mod complete;
 mod config;
 mod depends;
 mod detail;
+mod done;
 mod failure;
 pub mod field;
 mod history;

@@ -8,6 +8,8 @@ use crate::exit::Exit;
 
 mod get;
 mod list;
+mod set;
+mod unset;
 
 /// Show and change the options of the core
 ///
@@ -24,11 +26,15 @@ pub struct Args {
 enum Command {
     Get(get::Args),
     List(list::Args),
+    Set(set::Args),
+    Unset(unset::Args),
 }
 
 pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     match args.command {
         Command::Get(args) => get::run(args, cx),
         Command::List(args) => list::run(args, cx),
+        Command::Set(args) => set::run(args, cx),
+        Command::Unset(args) => unset::run(args, cx),
     }
 }

@@ -5,9 +5,18 @@ use clap::Subcommand;
 use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::model::moment::Moment;
+use crate::model::name::Name;
+use crate::model::recur::Recurring;
+use crate::view::text::clean;
 
 mod get;
 mod list;
+mod put;
+mod rm;
+mod run;
+mod set;
+mod tag;
 
 /// Show and change recurring jobs
 ///
@@ -25,11 +34,31 @@ pub struct Args {
 enum Command {
     Get(get::Args),
     List(list::Args),
+    Put(put::Args),
+    Rm(rm::Args),
+    Run(run::Args),
+    Set(set::Args),
+    Tag(tag::Args),
 }
 
 pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     match args.command {
         Command::Get(args) => get::run(args, cx),
         Command::List(args) => list::run(args, cx),
+        Command::Put(args) => put::run(args, cx),
+        Command::Rm(args) => rm::run(args, cx),
+        Command::Run(args) => run::run(args, cx),
+        Command::Set(args) => set::run(args, cx),
+        Command::Tag(args) => tag::run(args, cx),
     }
+}
+
+/// Looks at one recurring job.
+fn first(cx: &mut Cx, now: Moment, jid: &Name) -> Result<Option<Recurring>, Error> {
+    let found = cx.core()?.recurs(now, std::slice::from_ref(jid))?;
+    Ok(found.into_iter().flatten().next())
+}
+
+fn gone(jid: &Name) -> Error {
+    Error::not_found(format!("recurring job `{}` does not exist", clean(jid))).jid(jid)
 }

@@ -1,0 +1,98 @@
+//! `qless forget queue`
+
+use crate::cli::shared::DryRun;
+use crate::cli::value;
+use crate::core::index::Index;
+use crate::core::unknown;
+use crate::cx::Cx;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::model::done::Done;
+use crate::model::name::Name;
+use crate::model::queue::Queue;
+use crate::view::text::clean;
+
+/// Take queues off the list of known ones
+///
+/// Only empty ones: jobs in a queue that is not listed are lost to operators. The next put lists
+/// the queue again.
+///
+/// Example: `qless forget queue old-import`
+///
+/// Exit codes: 0, 4 unknown queue, 5 something is in it, 6 server, 9 not confirmed.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The queues
+    #[arg(required = true, value_name = "QUEUE", value_parser = value::jids())]
+    queues: Vec<Name>,
+    /// Also with something in it
+    #[arg(long)]
+    force: bool,
+    #[command(flatten)]
+    dry: DryRun,
+}
+
+pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
+    cx.out.accepts(&[])?;
+    let now = cx.begin()?;
+    let core = cx.core()?;
+    for queue in core.queues(now, &args.queues)? {
+        if !queue.exists() {
+            let known = core.members(now, &Index::Queues)?;
+            return Err(unknown::error("queue", &queue.name, &known));
+        }
+        if let (false, Some(holds)) = (args.force, holds(&queue)) {
+            let name = clean(&queue.name);
+            return Err(Error::conflict(format!("cannot forget `{name}`: {holds}"))
+                .hint("`--force` hides it with what is in it"));
+        }
+    }
+    let names: Vec<String> = args
+        .queues
+        .iter()
+        .map(|name| format!("`{}`", clean(name)))
+        .collect();
+    let what = format!("forget queue {}", names.join(", "));
+    let dry = args.dry.dry_run;
+    if dry {
+        cx.out.note(&format!("would {what}"));
+    } else {
+        let consent = cx.out.confirm(&what, |_| String::new())?;
+        let core = cx.core()?;
+        core.forget_queues(now, &args.queues, consent)?;
+        let after = match args.force {
+            true => Vec::new(),
+            false => core.queues(now, &args.queues)?,
+        };
+        for queue in after {
+            if let Some(holds) = holds(&queue) {
+                let name = clean(&queue.name);
+                cx.out.warn(&format!(
+                    "a job slipped into `{name}` meanwhile: {holds}; the next put lists it again"
+                ));
+            }
+        }
+        let names: Vec<String> = args.queues.iter().map(clean).collect();
+        cx.out
+            .note_on_terminal(&format!("forgot {}", names.join(", ")));
+    }
+    cx.out.show(&Done::new("forget queue", args.queues, dry))?;
+    Ok(Exit::Ok)
+}
+
+/// Returns what is in a queue.
+fn holds(queue: &Queue) -> Option<String> {
+    let counts = [
+        (queue.waiting, "waiting"),
+        (queue.running, "running"),
+        (queue.stalled, "stalled"),
+        (queue.scheduled, "scheduled"),
+        (queue.depends, "depends"),
+        (queue.recurring, "recurring"),
+    ];
+    let some = counts.iter().filter(|(count, _)| *count > 0);
+    let said: Vec<String> = some
+        .map(|(count, state)| format!("{count} {state}"))
+        .collect();
+    (!said.is_empty()).then(|| format!("it holds {}", said.join(", ")))
+}

@@ -1,0 +1,123 @@
+//! `qless pause`
+
+use std::time::Duration;
+
+use crate::bulk::SLICE;
+use crate::cli::shared::{DryRun, Queues};
+use crate::cli::value;
+use crate::cli::when::{self, When};
+use crate::core::index::Index;
+use crate::core::unknown;
+use crate::cx::Cx;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::model::done::Done;
+use crate::model::moment::Moment;
+use crate::model::name::Name;
+use crate::view::text::{clean, plural};
+use crate::who;
+
+/// Keep workers from taking jobs of queues
+///
+/// Running jobs go on, unless `--stop-running` takes their locks away. With `--until` or `--for`
+/// the pause ends by itself; clients of other make see a plain pause, which ends for them when a
+/// worker with our core pops.
+///
+/// Example: `qless pause images --for 2h --reason "disk swap"`
+///
+/// Exit codes: 0, 4 unknown queue, 6 server.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    queues: Queues,
+    /// End the pause at this time
+    #[arg(long, value_name = "T", value_parser = when::when, allow_hyphen_values = true)]
+    until: Option<When>,
+    /// End the pause after this time
+    #[arg(long = "for", value_name = "D", value_parser = value::duration,
+          allow_hyphen_values = true, conflicts_with = "until")]
+    for_: Option<Duration>,
+    /// Why, for those who look
+    #[arg(long, value_name = "TEXT", value_parser = value::new_name())]
+    reason: Option<Name>,
+    /// Take the locks of running jobs away
+    #[arg(long)]
+    stop_running: bool,
+    /// Unknown queues, too
+    #[arg(long)]
+    force: bool,
+    #[command(flatten)]
+    dry: DryRun,
+}
+
+pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
+    cx.out.accepts(&[])?;
+    let now = cx.begin()?;
+    let until = match (args.for_, &args.until) {
+        (Some(wait), _) => Some(now.after(wait)),
+        (None, Some(when)) => Some(when.from(now)),
+        (None, None) => None,
+    };
+    if until.is_some_and(|until| until <= now) {
+        return Err(Error::usage("`--until` wants a time that is still to come"));
+    }
+    let queues = unknown::queues(cx.core()?, now, &args.queues, &Index::Queues, args.force)?;
+    let dry = args.dry.dry_run;
+    let mut stopped = 0;
+    if !dry {
+        for slice in queues.chunks(SLICE) {
+            let by = who::by();
+            cx.core()?
+                .pause(now, slice, until, args.reason.as_ref(), &by)?;
+        }
+        if args.stop_running {
+            stopped = stop(&queues, now, cx)?;
+        }
+    }
+    told(&queues, until, stopped, dry, cx);
+    cx.out.show(&Done::new("pause", queues, dry))?;
+    Ok(Exit::Ok)
+}
+
+/// Takes the locks of all running jobs away and returns how many there were.
+fn stop(queues: &[Name], now: Moment, cx: &mut Cx) -> Result<u64, Error> {
+    let core = cx.core()?;
+    let mut stopped = 0;
+    for queue in queues {
+        for jids in core
+            .members(now, &Index::Locks(queue.clone()))?
+            .chunks(SLICE)
+        {
+            let jids: Vec<&Name> = jids.iter().collect();
+            for (jid, answer) in jids.iter().zip(core.timeout(now, &jids)) {
+                match answer {
+                    Ok(()) => stopped += 1,
+                    // It ended by itself meanwhile.
+                    Err(error) if crate::core::refusal::of(&error, jid).is_some() => {}
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+    }
+    Ok(stopped)
+}
+
+fn told(queues: &[Name], until: Option<Moment>, stopped: u64, dry: bool, cx: &mut Cx) {
+    let names: Vec<String> = queues.iter().map(clean).collect();
+    let mut line = match (queues.is_empty(), dry) {
+        (true, _) => "no queues".into(),
+        (false, true) => format!("would pause {}", names.join(", ")),
+        (false, false) => format!("paused {}", names.join(", ")),
+    };
+    if let (Some(until), false) = (until, queues.is_empty()) {
+        line.push_str(&format!(" until {}", cx.out.page().stamp(until)));
+    }
+    if stopped > 0 {
+        let jobs = plural(stopped, "running job", "running jobs");
+        line.push_str(&format!(", {jobs} timed out"));
+    }
+    match dry {
+        true => cx.out.note(&line),
+        false => cx.out.note_on_terminal(&line),
+    }
+}

@@ -1,0 +1,145 @@
+//! `qless pop`
+
+use crate::cli::shared::DryRun;
+use crate::cli::{Format, value};
+use crate::core::guard::MOST;
+use crate::core::index::Index;
+use crate::core::job::Tell;
+use crate::cx::Cx;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::model::json::Json;
+use crate::model::list::{Jobs, List};
+use crate::model::moment::Moment;
+use crate::model::name::Name;
+use crate::view::text::{clean, duration, quoted};
+use crate::who;
+
+/// Take the next jobs of queues, to work them
+///
+/// The queues are asked in the order given. Each job must be completed, failed or retried before
+/// its lock ends, or pushed back by `heartbeat`; else another worker gets it. If there is none:
+/// no output, and exit 4.
+///
+/// Example: `job=$(qless pop mail -o ndjson) && send "$job" && qless complete "$(jq -r .jid
+/// <<<"$job")"`
+///
+/// Exit codes: 0, 4 nothing there, 6 server.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The queues
+    #[arg(required = true, value_name = "QUEUE", value_parser = value::name())]
+    queues: Vec<Name>,
+    /// At most so many jobs
+    #[arg(long, value_name = "N", value_parser = value::at_least_one, default_value = "1")]
+    count: u64,
+    /// The worker that takes them [QLESS_WORKER; default cli-USER@HOST]
+    #[arg(long, value_name = "NAME", value_parser = value::new_name())]
+    worker: Option<Name>,
+    #[command(flatten)]
+    dry: DryRun,
+}
+
+pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
+    cx.out.accepts(&[Format::Jid, Format::Raw])?;
+    cx.out.shows::<Jobs>()?;
+    let worker = who::worker(args.worker.as_ref());
+    let now = cx.begin()?;
+    let jids = match args.dry.dry_run {
+        true => waiting(&args, now, cx)?,
+        false => pop(&args, &worker, now, cx)?,
+    };
+    if jids.is_empty() {
+        cx.out.note_on_terminal("nothing to pop");
+        return Ok(Exit::NotFound);
+    }
+    if cx.out.format() == Format::Raw {
+        return Ok(Exit::Ok);
+    }
+    let (core, out) = cx.parts()?;
+    let found = core
+        .jobs(now, Tell::Brief, &jids)
+        .map_err(|error| unread(&jids, &worker, &error))?;
+    let jobs = Jobs {
+        list: List::whole(found.into_iter().flatten().collect()),
+        missing: Vec::new(),
+    };
+    out.show(&jobs)?;
+    if args.dry.dry_run {
+        out.note(&format!("would pop {}", jobs.list.items.len()));
+        return Ok(Exit::Ok);
+    }
+    let ends = jobs.list.items.iter().filter_map(|job| job.expires).min();
+    if let Some(left) = ends.map(|end| end.since(now)) {
+        out.note_on_terminal(&format!(
+            "complete, fail or retry within {}, before the lock ends",
+            duration(left.max(0.0))
+        ));
+    }
+    Ok(Exit::Ok)
+}
+
+/// Takes jobs until there are enough, or no more.
+fn pop(args: &Args, worker: &Name, now: Moment, cx: &mut Cx) -> Result<Vec<Name>, Error> {
+    let mut jids: Vec<Name> = Vec::new();
+    for queue in &args.queues {
+        loop {
+            let wanted = args
+                .count
+                .saturating_sub(jids.len() as u64)
+                .min(MOST as u64);
+            if wanted == 0 {
+                return Ok(jids);
+            }
+            let (core, out) = cx.parts()?;
+            let reply = core.pop(now, queue, worker, wanted)?;
+            let got = popped(&reply)?;
+            if out.format() == Format::Raw && !got.is_empty() {
+                out.verbatim(&[&reply[..], b"\n"].concat())?;
+            }
+            let few = (got.len() as u64) < wanted;
+            jids.extend(got);
+            if few {
+                break;
+            }
+        }
+    }
+    Ok(jids)
+}
+
+/// Reads the jids of the core's reply.
+fn popped(reply: &[u8]) -> Result<Vec<Name>, Error> {
+    let unexpected = || Error::internal("the core answered something else than jobs");
+    let jobs = Json::read(reply).and_then(|jobs| jobs.array());
+    let mut jids = Vec::new();
+    for job in jobs.ok_or_else(unexpected)? {
+        let fields = job.object().ok_or_else(unexpected)?;
+        let jid = fields.iter().find(|(name, _)| name.as_bytes() == b"jid");
+        jids.push(jid.and_then(|(_, jid)| jid.text()).ok_or_else(unexpected)?);
+    }
+    Ok(jids)
+}
+
+/// Says which jobs were taken but cannot be shown.
+fn unread(jids: &[Name], worker: &Name, error: &Error) -> Error {
+    let names: Vec<String> = jids.iter().map(|jid| format!("`{}`", clean(jid))).collect();
+    let names = names.join(", ");
+    Error::new(
+        error.kind(),
+        format!("popped {names}, but cannot show it: {}", error.message()),
+    )
+    .hint(format!("`qless workers {}` shows it", quoted(worker)))
+}
+
+/// Looks at what waits; due and recurring jobs, which a pop would find, too, are not told.
+fn waiting(args: &Args, now: Moment, cx: &mut Cx) -> Result<Vec<Name>, Error> {
+    let mut jids = Vec::new();
+    for queue in &args.queues {
+        let wanted = args.count.saturating_sub(jids.len() as u64);
+        if wanted > 0 {
+            let index = Index::Waiting(queue.clone());
+            jids.extend(cx.core()?.index(now, &index, 0, wanted)?.members);
+        }
+    }
+    Ok(jids)
+}

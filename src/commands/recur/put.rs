@@ -1,0 +1,135 @@
+//! `qless recur put`
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use super::first;
+use crate::cli::shared::{DryRun, MaxData};
+use crate::cli::when::{self, When};
+use crate::cli::{Format, value};
+use crate::core::template::Template;
+use crate::cx::Cx;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::input::data;
+use crate::input::source::Source;
+use crate::model::done::Done;
+use crate::model::name::Name;
+use crate::view::text::{clean, duration};
+
+/// Make a recurring job
+///
+/// From then on a job is put into the queue each interval, when someone pops or peeks it; the
+/// first one at once, where nothing else is said. Prints the jid of the recurring job.
+///
+/// Example: `qless recur put reports Nightly --every 1d --at 03:00 --jid nightly`
+///
+/// Exit codes: 0, 2 usage, 5 there is one of this jid, 6 server.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The queue
+    #[arg(value_parser = value::new_name())]
+    queue: Name,
+    /// The kind of work
+    #[arg(value_parser = value::new_name())]
+    klass: Name,
+    /// The data: JSON, `@FILE`, or `-` for stdin
+    #[arg(value_name = "DATA", allow_negative_numbers = true)]
+    positional: Option<OsString>,
+    /// The data: JSON, `@FILE`, or `-` for stdin
+    #[arg(long, allow_hyphen_values = true, conflicts_with = "positional")]
+    data: Option<OsString>,
+    /// A member of the data: `key=text` or `key:=json`; dots in the key nest
+    #[arg(long, value_name = "PAIR", conflicts_with_all = ["positional", "data"])]
+    arg: Vec<OsString>,
+    #[command(flatten)]
+    limit: MaxData,
+    /// How often
+    #[arg(long, value_name = "D", value_parser = value::timeout, allow_hyphen_values = true)]
+    every: Duration,
+    /// The first one after this time
+    #[arg(long, value_name = "D", value_parser = value::duration, allow_hyphen_values = true)]
+    offset: Option<Duration>,
+    /// The first one at this time
+    #[arg(long, value_name = "T", value_parser = when::when, allow_hyphen_values = true,
+          conflicts_with = "offset")]
+    at: Option<When>,
+    /// The most missed runs that are made up for; 0 is all
+    #[arg(long, value_name = "N", value_parser = value::count, default_value = "0")]
+    backlog: u64,
+    /// The id of the recurring job; a fresh one where nothing is said
+    #[arg(long, value_parser = value::new_jid())]
+    jid: Option<Name>,
+    /// Leave one of this id as it is
+    #[arg(long, conflicts_with = "replace")]
+    if_absent: bool,
+    /// Make one of this id anew; only its count is kept
+    #[arg(long)]
+    replace: bool,
+    /// Higher runs first
+    #[arg(long, value_name = "N", value_parser = value::integer, allow_hyphen_values = true,
+          default_value = "0")]
+    priority: i64,
+    /// A tag
+    #[arg(long = "tag", value_name = "T", value_parser = value::new_name())]
+    tags: Vec<Name>,
+    /// How often each may be tried again
+    #[arg(long, value_name = "N", value_parser = value::count, default_value = "5")]
+    retries: u64,
+    #[command(flatten)]
+    dry: DryRun,
+}
+
+pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
+    cx.out.accepts(&[Format::Jid, Format::Raw])?;
+    let data = match args.positional.as_ref().or(args.data.as_ref()) {
+        Some(given) => data::read(&mut Source::default(), given, args.limit.max_data)?.0,
+        None => data::limited(data::build(&args.arg)?, args.limit.max_data)?,
+    };
+    let now = cx.begin()?;
+    let fresh = || Name::from(uuid::Uuid::new_v4().simple().to_string());
+    let job = Template {
+        jid: args.jid.unwrap_or_else(fresh),
+        queue: args.queue,
+        klass: args.klass,
+        data,
+        every: args.every,
+        offset: match (args.offset, &args.at) {
+            (Some(wait), _) => wait.as_secs_f64(),
+            (None, Some(at)) => at.from(now).since(now),
+            (None, None) => 0.0,
+        },
+        priority: args.priority,
+        retries: args.retries,
+        backlog: args.backlog,
+        tags: args.tags,
+    };
+    let jid = clean(&job.jid);
+    let exists = first(cx, now, &job.jid)?.is_some();
+    if exists && !args.if_absent && !args.replace {
+        return Err(Error::conflict(format!(
+            "cannot put `{jid}`: there is a recurring job of this id already"
+        ))
+        .hint("`--if-absent` leaves it as it is, `--replace` makes it anew")
+        .jid(&job.jid));
+    }
+    let dry = args.dry.dry_run;
+    let leave = exists && args.if_absent;
+    if !dry && !leave {
+        cx.core()?.recur(now, &job)?;
+    }
+    let every = duration(job.every.as_secs_f64());
+    let queue = clean(&job.queue);
+    match (leave, dry) {
+        (true, _) => cx.out.note_on_terminal(&format!("{jid} exists already")),
+        (false, true) => cx
+            .out
+            .note(&format!("would put {jid} in {queue}, every {every}")),
+        (false, false) => cx
+            .out
+            .note_on_terminal(&format!("put {jid} in {queue}, every {every}")),
+    }
+    cx.out
+        .show(&Done::new("recur put", vec![job.jid], dry).prints())?;
+    Ok(Exit::Ok)
+}

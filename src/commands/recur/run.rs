@@ -1,0 +1,77 @@
+//! `qless recur run`
+
+use super::{first, gone};
+use crate::cli::shared::DryRun;
+use crate::cli::{Format, value};
+use crate::core::put::{Policy, Put};
+use crate::cx::Cx;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::model::bulk::Code;
+use crate::model::name::Name;
+use crate::model::put::Put as Shown;
+use crate::view::text::{clean, short};
+
+/// Put one job of a recurring job now
+///
+/// Beside its interval: neither its next run nor its count changes. Prints the jid of the job.
+///
+/// Example: `qless recur run nightly`
+///
+/// Exit codes: 0, 4 no such recurring job, 6 server.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The recurring job
+    #[arg(value_parser = value::jids())]
+    jid: Name,
+    #[command(flatten)]
+    dry: DryRun,
+}
+
+pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
+    cx.out.accepts(&[Format::Jid])?;
+    let now = cx.begin()?;
+    let Some(found) = first(cx, now, &args.jid)? else {
+        return Err(gone(&args.jid));
+    };
+    let job = Put {
+        queue: found.queue.unwrap_or_default(),
+        klass: found.klass.unwrap_or_default(),
+        jid: Name::from(uuid::Uuid::new_v4().simple().to_string()),
+        data: found.data.as_bytes().to_vec(),
+        priority: found.priority.map(|priority| priority.floor()),
+        retries: found
+            .retries
+            .and_then(|retries| u64::try_from(retries.floor()).ok()),
+        tags: Some(found.tags),
+        spawned_from: Some(args.jid),
+        ..Put::default()
+    };
+    let queue = clean(&job.queue);
+    let mut shown = Shown {
+        jid: job.jid.clone(),
+        queue: Some(job.queue.clone()),
+        state: Some("waiting".into()),
+        created: true,
+        dry_run: args.dry.dry_run,
+    };
+    if args.dry.dry_run {
+        cx.out.show(&shown)?;
+        cx.out.note(&format!("would put a job in {queue}"));
+        return Ok(Exit::Ok);
+    }
+    let outcome = cx.core()?.put(now, Policy::default(), &job)?;
+    if outcome.code != Code::Ok {
+        let why = outcome
+            .word(0)
+            .map_or(outcome.code.word().to_string(), clean);
+        return Err(Error::conflict(format!(
+            "cannot put a job in `{queue}`: {why}"
+        )));
+    }
+    shown.state = outcome.word(0).cloned();
+    cx.out.show(&shown)?;
+    cx.out
+        .note_on_terminal(&format!("put {} in {queue}", short(&job.jid)));
+    Ok(Exit::Ok)
+}

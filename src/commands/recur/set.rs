@@ -1,0 +1,101 @@
+//! `qless recur set`
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use super::{first, gone};
+use crate::cli::shared::{DryRun, MaxData};
+use crate::cli::value;
+use crate::cx::Cx;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::input::data;
+use crate::input::source::Source;
+use crate::model::done::Done;
+use crate::model::name::Name;
+use crate::view::text::clean;
+
+/// Change a recurring job
+///
+/// The jobs that it put already stay as they are.
+///
+/// Example: `qless recur set nightly --every 12h --priority 5`
+///
+/// Exit codes: 0, 2 usage, 4 no such recurring job, 6 server.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The recurring job
+    #[arg(value_parser = value::jids())]
+    jid: Name,
+    /// How often; the next run is shifted by as much
+    #[arg(long, value_name = "D", value_parser = value::timeout, allow_hyphen_values = true)]
+    every: Option<Duration>,
+    /// The queue
+    #[arg(long, value_parser = value::new_name())]
+    queue: Option<Name>,
+    /// The kind of work
+    #[arg(long, value_parser = value::new_name())]
+    klass: Option<Name>,
+    /// The data: JSON, `@FILE`, or `-` for stdin
+    #[arg(long, allow_hyphen_values = true)]
+    data: Option<OsString>,
+    #[command(flatten)]
+    limit: MaxData,
+    /// Higher runs first
+    #[arg(long, value_name = "N", value_parser = value::integer, allow_hyphen_values = true)]
+    priority: Option<i64>,
+    /// How often each may be tried again
+    #[arg(long, value_name = "N", value_parser = value::count)]
+    retries: Option<u64>,
+    /// The most missed runs that are made up for; 0 is all
+    #[arg(long, value_name = "N", value_parser = value::count)]
+    backlog: Option<u64>,
+    #[command(flatten)]
+    dry: DryRun,
+}
+
+pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
+    cx.out.accepts(&[])?;
+    let mut changes: Vec<(&str, Vec<u8>)> = Vec::new();
+    if let Some(every) = args.every {
+        changes.push(("interval", value::seconds(every).into_bytes()));
+    }
+    if let Some(queue) = args.queue {
+        changes.push(("queue", queue.into_bytes()));
+    }
+    if let Some(klass) = args.klass {
+        changes.push(("klass", klass.into_bytes()));
+    }
+    if let Some(given) = &args.data {
+        let data = data::read(&mut Source::default(), given, args.limit.max_data)?.0;
+        changes.push(("data", data));
+    }
+    if let Some(priority) = args.priority {
+        changes.push(("priority", priority.to_string().into_bytes()));
+    }
+    if let Some(retries) = args.retries {
+        changes.push(("retries", retries.to_string().into_bytes()));
+    }
+    if let Some(backlog) = args.backlog {
+        changes.push(("backlog", backlog.to_string().into_bytes()));
+    }
+    if changes.is_empty() {
+        return Err(Error::usage("nothing is to be changed")
+            .hint("see what can be: `qless recur set --help`"));
+    }
+    let now = cx.begin()?;
+    if first(cx, now, &args.jid)?.is_none() {
+        return Err(gone(&args.jid));
+    }
+    let jid = clean(&args.jid);
+    let dry = args.dry.dry_run;
+    match dry {
+        true => cx.out.note(&format!("would change {jid}")),
+        false => {
+            cx.core()?.recur_update(now, &args.jid, &changes)?;
+            cx.out.note_on_terminal(&format!("changed {jid}"));
+        }
+    }
+    cx.out.show(&Done::new("recur set", vec![args.jid], dry))?;
+    Ok(Exit::Ok)
+}

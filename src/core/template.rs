@@ -1,0 +1,93 @@
+//! Changing recurring jobs.
+
+use std::time::Duration;
+
+use super::steer::Tagging;
+use super::{Core, reply};
+use crate::cli::value::seconds;
+use crate::error::Error;
+use crate::model::moment::Moment;
+use crate::model::name::Name;
+use crate::model::quote::array;
+use crate::out::Consent;
+
+/// A recurring job as it is to be.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Template {
+    pub jid: Name,
+    pub queue: Name,
+    pub klass: Name,
+    pub data: Vec<u8>,
+    pub every: Duration,
+    /// Seconds until the first job is put.
+    pub offset: f64,
+    pub priority: i64,
+    pub retries: u64,
+    pub backlog: u64,
+    pub tags: Vec<Name>,
+}
+
+impl Core {
+    /// Makes a recurring job, or makes it anew; only its count is kept.
+    pub fn recur(&mut self, now: Moment, job: &Template) -> Result<(), Error> {
+        let every = seconds(job.every);
+        let offset = job.offset.to_string();
+        let tags = array(job.tags.iter().map(Name::as_bytes));
+        let priority = job.priority.to_string();
+        let (retries, backlog) = (job.retries.to_string(), job.backlog.to_string());
+        let words: [&[u8]; 15] = [
+            job.queue.as_bytes(),
+            job.jid.as_bytes(),
+            job.klass.as_bytes(),
+            &job.data,
+            b"interval",
+            every.as_bytes(),
+            offset.as_bytes(),
+            b"tags",
+            &tags,
+            b"priority",
+            priority.as_bytes(),
+            b"retries",
+            retries.as_bytes(),
+            b"backlog",
+            backlog.as_bytes(),
+        ];
+        self.call(now, "recur", &words).map(drop)
+    }
+
+    /// Changes attributes of a recurring job, by their names in the core.
+    pub fn recur_update(
+        &mut self,
+        now: Moment,
+        jid: &Name,
+        changes: &[(&str, Vec<u8>)],
+    ) -> Result<(), Error> {
+        let mut words: Vec<&[u8]> = vec![jid.as_bytes()];
+        for (name, value) in changes {
+            words.extend([name.as_bytes(), value]);
+        }
+        self.call(now, "recur.update", &words).map(drop)
+    }
+
+    /// Adds or removes tags of a recurring job; the reply is the core's own, a JSON array.
+    pub fn recur_tag(
+        &mut self,
+        now: Moment,
+        jid: &Name,
+        how: Tagging,
+        tags: &[Name],
+    ) -> Result<Vec<u8>, Error> {
+        let name = match how {
+            Tagging::Add => "recur.tag",
+            Tagging::Remove => "recur.untag",
+        };
+        let mut words: Vec<&[u8]> = vec![jid.as_bytes()];
+        words.extend(tags.iter().map(Name::as_bytes));
+        reply::bytes(self.call(now, name, &words)?)
+    }
+
+    /// Removes a recurring job; the jobs that it put stay.
+    pub fn unrecur(&mut self, now: Moment, jid: &Name, _: Consent) -> Result<(), Error> {
+        self.call(now, "unrecur", &[jid.as_bytes()]).map(drop)
+    }
+}

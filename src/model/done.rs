@@ -1,0 +1,36 @@
+//! What was done by a write that answers nothing.
+
+use serde::Serialize;
+
+use super::name::{self, Name};
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Done {
+    /// The command, such as `pause`.
+    pub action: &'static str,
+    /// What it was done to.
+    #[serde(flatten, serialize_with = "name::targets")]
+    pub targets: Vec<Name>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub dry_run: bool,
+    /// Whether the targets are printed.
+    #[serde(skip)]
+    pub prints: bool,
+}
+
+impl Done {
+    pub fn new(action: &'static str, targets: Vec<Name>, dry_run: bool) -> Done {
+        Done {
+            action,
+            targets,
+            dry_run,
+            prints: false,
+        }
+    }
+
+    /// Prints the targets: they are what was asked for.
+    pub fn prints(mut self) -> Done {
+        self.prints = !self.dry_run;
+        self
+    }
+}
