@@ -380,7 +380,9 @@ mod tests {
 
     #[test]
     fn lists_say_what_matters_in_each_state() {
-        shows(jobs().text(&page(120)), expect![[r#"
+        shows(
+            jobs().text(&page(120)),
+            expect![[r#"
             JID                               KLASS          STATE      QUEUE  PRI  LEFT  AGE      DETAIL
             77be2d0c4a1f4e0f9f0d3b6a5c8e7f10  Mail::Digest   running    mail    10   3/5  41s      mx-1-220, lock 19s
             9a01b7c6                          Mail::Welcome  stalled    mail    10   3/5  2m 10s   mx-2-18841 lost it 12s ago
@@ -391,12 +393,15 @@ mod tests {
             broke                             A              failed     mail    10   3/5  3h 12m   upload error: PermissionError: c…
             done                              A              complete   –       10   3/5  16m 40s  16m 40s ago
             odd                               A              failed     mail    10   3/5  –
-        "#]]);
+        "#]],
+        );
     }
 
     #[test]
     fn a_narrow_terminal_cuts_the_last_column_only() {
-        shows(jobs().text(&page(40)), expect![[r#"
+        shows(
+            jobs().text(&page(40)),
+            expect![[r#"
             JID                               KLASS          STATE      QUEUE  PRI  LEFT  AGE      DETAIL
             77be2d0c4a1f4e0f9f0d3b6a5c8e7f10  Mail::Digest   running    mail    10   3/5  41s      mx-1-…
             9a01b7c6                          Mail::Welcome  stalled    mail    10   3/5  2m 10s   mx-2-…
@@ -407,7 +412,8 @@ mod tests {
             broke                             A              failed     mail    10   3/5  3h 12m   uploa…
             done                              A              complete   –       10   3/5  16m 40s  16m 4…
             odd                               A              failed     mail    10   3/5  –
-        "#]]);
+        "#]],
+        );
     }
 
     #[test]
@@ -434,7 +440,9 @@ mod tests {
                 88_480.0,
             )
         };
-        shows(told.text(&page(80)), expect![[r#"
+        shows(
+            told.text(&page(80)),
+            expect![[r#"
             jid         0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a
             klass       Mail::Welcome
             queue       mail
@@ -456,7 +464,8 @@ mod tests {
               1970-01-02 00:34:09  popped  by mx-2-18841                waited 7s
               1970-01-02 00:34:40  failed  upload error                 ran 31s
               1970-01-02 00:34:50  cli     verb=retry by=ann@h n=[1,2]
-        "#]]);
+        "#]],
+        );
     }
 
     #[test]
@@ -530,13 +539,16 @@ mod tests {
             ],
             dependents: vec![],
         };
-        shows(around.text(&page(80)), expect![[r#"
+        shows(
+            around.text(&page(80)),
+            expect![[r#"
             c41d77aa… (Deploy, deploy) waits for
               77be2d0c  Test  failed   upload error, 3h 12m ago
               5510a4d2  Docs  running  d-1-77, 41s
               gone      –     missing
             and is needed by nothing
-        "#]]);
+        "#]],
+        );
     }
 
     #[test]
