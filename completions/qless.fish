@@ -58,16 +58,20 @@ complete -c qless -n "__fish_qless_needs_command" -f -a "api" -d 'Make a call of
 complete -c qless -n "__fish_qless_needs_command" -f -a "cancel" -d 'Delete jobs'
 complete -c qless -n "__fish_qless_needs_command" -f -a "complete" -d 'Complete a job, or hand it on to another queue'
 complete -c qless -n "__fish_qless_needs_command" -f -a "config" -d 'Show and change the options of the core'
-complete -c qless -n "__fish_qless_needs_command" -f -a "depends" -d 'Show what a job waits for, and what waits for it'
+complete -c qless -n "__fish_qless_needs_command" -f -a "depends" -d 'Show what a job waits for and what waits for it, or change it'
 complete -c qless -n "__fish_qless_needs_command" -f -a "fail" -d 'Fail running jobs'
 complete -c qless -n "__fish_qless_needs_command" -f -a "failed" -d 'Show the groups of failed jobs, or the jobs of some'
+complete -c qless -n "__fish_qless_needs_command" -f -a "forget" -d 'Take queues or workers off the lists of known ones'
 complete -c qless -n "__fish_qless_needs_command" -f -a "get" -d 'Show jobs in full'
 complete -c qless -n "__fish_qless_needs_command" -f -a "heartbeat" -d 'Push the end of a job\'s lock back'
 complete -c qless -n "__fish_qless_needs_command" -f -a "help" -d 'Print the help of a command, or about a topic'
 complete -c qless -n "__fish_qless_needs_command" -f -a "jobs" -d 'List jobs'
 complete -c qless -n "__fish_qless_needs_command" -f -a "length" -d 'Print how many jobs a queue holds'
 complete -c qless -n "__fish_qless_needs_command" -f -a "local" -d 'Look after the private Redis of `--redis local:`'
+complete -c qless -n "__fish_qless_needs_command" -f -a "log" -d 'Append a line to a job\'s history'
+complete -c qless -n "__fish_qless_needs_command" -f -a "pause" -d 'Keep workers from taking jobs of queues'
 complete -c qless -n "__fish_qless_needs_command" -f -a "peek" -d 'Show the next jobs that a pop would return'
+complete -c qless -n "__fish_qless_needs_command" -f -a "pop" -d 'Take the next jobs of queues, to work them'
 complete -c qless -n "__fish_qless_needs_command" -f -a "priority" -d 'Give jobs another priority; higher runs first'
 complete -c qless -n "__fish_qless_needs_command" -f -a "put" -d 'Put a job into a queue'
 complete -c qless -n "__fish_qless_needs_command" -f -a "queues" -d 'Show the queues and how many jobs each holds in which state'
@@ -75,9 +79,11 @@ complete -c qless -n "__fish_qless_needs_command" -f -a "recur" -d 'Show and cha
 complete -c qless -n "__fish_qless_needs_command" -f -a "retry" -d 'Run jobs again'
 complete -c qless -n "__fish_qless_needs_command" -f -a "script" -d 'Print the Lua core, for clients of other languages to load'
 complete -c qless -n "__fish_qless_needs_command" -f -a "stats" -d 'Show what happened in a queue on a day'
-complete -c qless -n "__fish_qless_needs_command" -f -a "tag" -d 'Show the most used tags'
+complete -c qless -n "__fish_qless_needs_command" -f -a "tag" -d 'Tag jobs, or show the most used tags'
 complete -c qless -n "__fish_qless_needs_command" -f -a "timeout" -d 'Take the locks of running jobs away'
-complete -c qless -n "__fish_qless_needs_command" -f -a "track" -d 'Show the tracked jobs'
+complete -c qless -n "__fish_qless_needs_command" -f -a "track" -d 'Track jobs, or show the tracked ones'
+complete -c qless -n "__fish_qless_needs_command" -f -a "unfail" -d 'Move the oldest failed jobs of a group to one queue'
+complete -c qless -n "__fish_qless_needs_command" -f -a "unpause" -d 'Let workers take jobs of queues again'
 complete -c qless -n "__fish_qless_needs_command" -f -a "version" -d 'Print the version of the binary and the name of its core'
 complete -c qless -n "__fish_qless_needs_command" -f -a "workers" -d 'Show the workers, or the jobs of one'
 complete -c qless -n "__fish_qless_using_subcommand api" -l now -d 'The time of the call, instead of the server\'s' -r
@@ -193,37 +199,39 @@ complete -c qless -n "__fish_qless_using_subcommand complete" -l no-input -d 'Ne
 complete -c qless -n "__fish_qless_using_subcommand complete" -s q -l quiet -d 'Nothing on stderr except errors'
 complete -c qless -n "__fish_qless_using_subcommand complete" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand complete" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
-complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
-complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
-complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list" -s o -l output -d 'What stdout is: table, json, ndjson, jid or raw [QLESS_OUTPUT; default table]' -r -f -a "table\t'For people; its text may change between releases'
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset" -s o -l output -d 'What stdout is: table, json, ndjson, jid or raw [QLESS_OUTPUT; default table]' -r -f -a "table\t'For people; its text may change between releases'
 json\t'One document, stable'
 ndjson\t'The elements of the document, one per line'
 jid\t'Only job ids, one per line'
 raw\t'The core\'s own reply, byte for byte'"
-complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list" -l columns -d 'Columns of a table, in order, with commas between' -r
-complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list" -l sort -d 'Order of a table: the column to sort by' -r
-complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list" -l headers -d 'Whether a table has headers: auto (on a terminal), always or never' -r -f -a "auto\t'On a terminal'
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset" -l columns -d 'Columns of a table, in order, with commas between' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset" -l sort -d 'Order of a table: the column to sort by' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset" -l headers -d 'Whether a table has headers: auto (on a terminal), always or never' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
-complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list" -l time-format -d 'How moments are written: auto, relative, iso or unix [QLESS_TIME_FORMAT]' -r -f -a "auto\t'Relative on a terminal, else RFC 3339'
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset" -l time-format -d 'How moments are written: auto, relative, iso or unix [QLESS_TIME_FORMAT]' -r -f -a "auto\t'Relative on a terminal, else RFC 3339'
 relative\t'`4m ago`, `in 2h 5m`'
 iso\t'RFC 3339'
 unix\t'Seconds since the epoch'"
-complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
-complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list" -l askpass -d 'Prompt for the password on the terminal'
-complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list" -l reverse -d 'Turn the order of a table around'
-complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
-complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list" -s y -l yes -d 'Answer yes to confirmations'
-complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
-complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list" -s q -l quiet -d 'Nothing on stderr except errors'
-complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
-complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list" -f -a "get" -d 'Print the value of an option'
-complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list" -f -a "list" -d 'Show the options with their defaults and what they mean'
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset" -l askpass -d 'Prompt for the password on the terminal'
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset" -s y -l yes -d 'Answer yes to confirmations'
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset" -s q -l quiet -d 'Nothing on stderr except errors'
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset" -f -a "get" -d 'Print the value of an option'
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset" -f -a "list" -d 'Show the options with their defaults and what they mean'
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset" -f -a "set" -d 'Set options'
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset" -f -a "unset" -d 'Give options their defaults back'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from get" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from get" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from get" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -283,6 +291,69 @@ complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subc
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from list" -s q -l quiet -d 'Nothing on stderr except errors'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from set" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from set" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from set" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from set" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from set" -s o -l output -d 'What stdout is: table, json, ndjson, jid or raw [QLESS_OUTPUT; default table]' -r -f -a "table\t'For people; its text may change between releases'
+json\t'One document, stable'
+ndjson\t'The elements of the document, one per line'
+jid\t'Only job ids, one per line'
+raw\t'The core\'s own reply, byte for byte'"
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from set" -l columns -d 'Columns of a table, in order, with commas between' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from set" -l sort -d 'Order of a table: the column to sort by' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from set" -l headers -d 'Whether a table has headers: auto (on a terminal), always or never' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from set" -l time-format -d 'How moments are written: auto, relative, iso or unix [QLESS_TIME_FORMAT]' -r -f -a "auto\t'Relative on a terminal, else RFC 3339'
+relative\t'`4m ago`, `in 2h 5m`'
+iso\t'RFC 3339'
+unix\t'Seconds since the epoch'"
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from set" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from set" -l force -d 'Unknown options, too'
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from set" -s n -l dry-run -d 'Show what would be done, change nothing'
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from set" -l askpass -d 'Prompt for the password on the terminal'
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from set" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from set" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from set" -s y -l yes -d 'Answer yes to confirmations'
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from set" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from set" -s q -l quiet -d 'Nothing on stderr except errors'
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from set" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from set" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from unset" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from unset" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from unset" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from unset" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from unset" -s o -l output -d 'What stdout is: table, json, ndjson, jid or raw [QLESS_OUTPUT; default table]' -r -f -a "table\t'For people; its text may change between releases'
+json\t'One document, stable'
+ndjson\t'The elements of the document, one per line'
+jid\t'Only job ids, one per line'
+raw\t'The core\'s own reply, byte for byte'"
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from unset" -l columns -d 'Columns of a table, in order, with commas between' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from unset" -l sort -d 'Order of a table: the column to sort by' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from unset" -l headers -d 'Whether a table has headers: auto (on a terminal), always or never' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from unset" -l time-format -d 'How moments are written: auto, relative, iso or unix [QLESS_TIME_FORMAT]' -r -f -a "auto\t'Relative on a terminal, else RFC 3339'
+relative\t'`4m ago`, `in 2h 5m`'
+iso\t'RFC 3339'
+unix\t'Seconds since the epoch'"
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from unset" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from unset" -s n -l dry-run -d 'Show what would be done, change nothing'
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from unset" -l askpass -d 'Prompt for the password on the terminal'
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from unset" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from unset" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from unset" -s y -l yes -d 'Answer yes to confirmations'
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from unset" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from unset" -s q -l quiet -d 'Nothing on stderr except errors'
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from unset" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from unset" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qless -n "__fish_qless_using_subcommand depends" -l on -d 'Let it wait for further jobs: for all of them, or for none' -r
+complete -c qless -n "__fish_qless_using_subcommand depends" -l off -d 'Let it no longer wait for these' -r
 complete -c qless -n "__fish_qless_using_subcommand depends" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
 complete -c qless -n "__fish_qless_using_subcommand depends" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand depends" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -304,6 +375,8 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand depends" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand depends" -l off-all -d 'Let it no longer wait for anything'
+complete -c qless -n "__fish_qless_using_subcommand depends" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand depends" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand depends" -l reverse -d 'Turn the order of a table around'
 complete -c qless -n "__fish_qless_using_subcommand depends" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
@@ -360,6 +433,8 @@ complete -c qless -n "__fish_qless_using_subcommand failed" -l group -d 'Failed 
 complete -c qless -n "__fish_qless_using_subcommand failed" -l tag -d 'Jobs with a tag; repeated: with all of them' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l limit -d 'The first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l offset -d 'Without the first N of them' -r
+complete -c qless -n "__fish_qless_using_subcommand failed" -l to -d 'With `--retry-all`: into this queue instead of their own' -r
+complete -c qless -n "__fish_qless_using_subcommand failed" -l delay -d 'With `--retry-all`: run them after this time' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -381,6 +456,10 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand failed" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand failed" -l retry-all -d 'Retry them, each in its own queue'
+complete -c qless -n "__fish_qless_using_subcommand failed" -l cancel-all -d 'Cancel them'
+complete -c qless -n "__fish_qless_using_subcommand failed" -l all-groups -d 'All groups'
+complete -c qless -n "__fish_qless_using_subcommand failed" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand failed" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand failed" -l reverse -d 'Turn the order of a table around'
 complete -c qless -n "__fish_qless_using_subcommand failed" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
@@ -389,6 +468,98 @@ complete -c qless -n "__fish_qless_using_subcommand failed" -l no-input -d 'Neve
 complete -c qless -n "__fish_qless_using_subcommand failed" -s q -l quiet -d 'Nothing on stderr except errors'
 complete -c qless -n "__fish_qless_using_subcommand failed" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand failed" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qless -n "__fish_qless_using_subcommand forget; and not __fish_seen_subcommand_from queue worker" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand forget; and not __fish_seen_subcommand_from queue worker" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
+complete -c qless -n "__fish_qless_using_subcommand forget; and not __fish_seen_subcommand_from queue worker" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
+complete -c qless -n "__fish_qless_using_subcommand forget; and not __fish_seen_subcommand_from queue worker" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
+complete -c qless -n "__fish_qless_using_subcommand forget; and not __fish_seen_subcommand_from queue worker" -s o -l output -d 'What stdout is: table, json, ndjson, jid or raw [QLESS_OUTPUT; default table]' -r -f -a "table\t'For people; its text may change between releases'
+json\t'One document, stable'
+ndjson\t'The elements of the document, one per line'
+jid\t'Only job ids, one per line'
+raw\t'The core\'s own reply, byte for byte'"
+complete -c qless -n "__fish_qless_using_subcommand forget; and not __fish_seen_subcommand_from queue worker" -l columns -d 'Columns of a table, in order, with commas between' -r
+complete -c qless -n "__fish_qless_using_subcommand forget; and not __fish_seen_subcommand_from queue worker" -l sort -d 'Order of a table: the column to sort by' -r
+complete -c qless -n "__fish_qless_using_subcommand forget; and not __fish_seen_subcommand_from queue worker" -l headers -d 'Whether a table has headers: auto (on a terminal), always or never' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand forget; and not __fish_seen_subcommand_from queue worker" -l time-format -d 'How moments are written: auto, relative, iso or unix [QLESS_TIME_FORMAT]' -r -f -a "auto\t'Relative on a terminal, else RFC 3339'
+relative\t'`4m ago`, `in 2h 5m`'
+iso\t'RFC 3339'
+unix\t'Seconds since the epoch'"
+complete -c qless -n "__fish_qless_using_subcommand forget; and not __fish_seen_subcommand_from queue worker" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand forget; and not __fish_seen_subcommand_from queue worker" -l askpass -d 'Prompt for the password on the terminal'
+complete -c qless -n "__fish_qless_using_subcommand forget; and not __fish_seen_subcommand_from queue worker" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand forget; and not __fish_seen_subcommand_from queue worker" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
+complete -c qless -n "__fish_qless_using_subcommand forget; and not __fish_seen_subcommand_from queue worker" -s y -l yes -d 'Answer yes to confirmations'
+complete -c qless -n "__fish_qless_using_subcommand forget; and not __fish_seen_subcommand_from queue worker" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
+complete -c qless -n "__fish_qless_using_subcommand forget; and not __fish_seen_subcommand_from queue worker" -s q -l quiet -d 'Nothing on stderr except errors'
+complete -c qless -n "__fish_qless_using_subcommand forget; and not __fish_seen_subcommand_from queue worker" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
+complete -c qless -n "__fish_qless_using_subcommand forget; and not __fish_seen_subcommand_from queue worker" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qless -n "__fish_qless_using_subcommand forget; and not __fish_seen_subcommand_from queue worker" -f -a "queue" -d 'Take queues off the list of known ones'
+complete -c qless -n "__fish_qless_using_subcommand forget; and not __fish_seen_subcommand_from queue worker" -f -a "worker" -d 'Take workers off the list of known ones'
+complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from queue" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from queue" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
+complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from queue" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
+complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from queue" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
+complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from queue" -s o -l output -d 'What stdout is: table, json, ndjson, jid or raw [QLESS_OUTPUT; default table]' -r -f -a "table\t'For people; its text may change between releases'
+json\t'One document, stable'
+ndjson\t'The elements of the document, one per line'
+jid\t'Only job ids, one per line'
+raw\t'The core\'s own reply, byte for byte'"
+complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from queue" -l columns -d 'Columns of a table, in order, with commas between' -r
+complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from queue" -l sort -d 'Order of a table: the column to sort by' -r
+complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from queue" -l headers -d 'Whether a table has headers: auto (on a terminal), always or never' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from queue" -l time-format -d 'How moments are written: auto, relative, iso or unix [QLESS_TIME_FORMAT]' -r -f -a "auto\t'Relative on a terminal, else RFC 3339'
+relative\t'`4m ago`, `in 2h 5m`'
+iso\t'RFC 3339'
+unix\t'Seconds since the epoch'"
+complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from queue" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from queue" -l force -d 'Also with something in it'
+complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from queue" -s n -l dry-run -d 'Show what would be done, change nothing'
+complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from queue" -l askpass -d 'Prompt for the password on the terminal'
+complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from queue" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from queue" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
+complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from queue" -s y -l yes -d 'Answer yes to confirmations'
+complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from queue" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
+complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from queue" -s q -l quiet -d 'Nothing on stderr except errors'
+complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from queue" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
+complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from queue" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from worker" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from worker" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
+complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from worker" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
+complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from worker" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
+complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from worker" -s o -l output -d 'What stdout is: table, json, ndjson, jid or raw [QLESS_OUTPUT; default table]' -r -f -a "table\t'For people; its text may change between releases'
+json\t'One document, stable'
+ndjson\t'The elements of the document, one per line'
+jid\t'Only job ids, one per line'
+raw\t'The core\'s own reply, byte for byte'"
+complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from worker" -l columns -d 'Columns of a table, in order, with commas between' -r
+complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from worker" -l sort -d 'Order of a table: the column to sort by' -r
+complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from worker" -l headers -d 'Whether a table has headers: auto (on a terminal), always or never' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from worker" -l time-format -d 'How moments are written: auto, relative, iso or unix [QLESS_TIME_FORMAT]' -r -f -a "auto\t'Relative on a terminal, else RFC 3339'
+relative\t'`4m ago`, `in 2h 5m`'
+iso\t'RFC 3339'
+unix\t'Seconds since the epoch'"
+complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from worker" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from worker" -s n -l dry-run -d 'Show what would be done, change nothing'
+complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from worker" -l askpass -d 'Prompt for the password on the terminal'
+complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from worker" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from worker" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
+complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from worker" -s y -l yes -d 'Answer yes to confirmations'
+complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from worker" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
+complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from worker" -s q -l quiet -d 'Nothing on stderr except errors'
+complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from worker" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
+complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from worker" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand get" -l queue -d 'Jobs of a queue, by name or glob' -r
 complete -c qless -n "__fish_qless_using_subcommand get" -l state -d 'Jobs in a state: waiting, running, stalled, scheduled, depends, failed, complete' -r -f -a "running\t''
 stalled\t''
@@ -716,6 +887,74 @@ complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subco
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from url" -s q -l quiet -d 'Nothing on stderr except errors'
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from url" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from url" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qless -n "__fish_qless_using_subcommand log" -l data -d 'What else there is to say: a JSON object, `@FILE`, or `-` for stdin' -r
+complete -c qless -n "__fish_qless_using_subcommand log" -l max-data -d 'The most data that is taken, in bytes' -r
+complete -c qless -n "__fish_qless_using_subcommand log" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand log" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
+complete -c qless -n "__fish_qless_using_subcommand log" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
+complete -c qless -n "__fish_qless_using_subcommand log" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
+complete -c qless -n "__fish_qless_using_subcommand log" -s o -l output -d 'What stdout is: table, json, ndjson, jid or raw [QLESS_OUTPUT; default table]' -r -f -a "table\t'For people; its text may change between releases'
+json\t'One document, stable'
+ndjson\t'The elements of the document, one per line'
+jid\t'Only job ids, one per line'
+raw\t'The core\'s own reply, byte for byte'"
+complete -c qless -n "__fish_qless_using_subcommand log" -l columns -d 'Columns of a table, in order, with commas between' -r
+complete -c qless -n "__fish_qless_using_subcommand log" -l sort -d 'Order of a table: the column to sort by' -r
+complete -c qless -n "__fish_qless_using_subcommand log" -l headers -d 'Whether a table has headers: auto (on a terminal), always or never' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand log" -l time-format -d 'How moments are written: auto, relative, iso or unix [QLESS_TIME_FORMAT]' -r -f -a "auto\t'Relative on a terminal, else RFC 3339'
+relative\t'`4m ago`, `in 2h 5m`'
+iso\t'RFC 3339'
+unix\t'Seconds since the epoch'"
+complete -c qless -n "__fish_qless_using_subcommand log" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand log" -s n -l dry-run -d 'Show what would be done, change nothing'
+complete -c qless -n "__fish_qless_using_subcommand log" -l askpass -d 'Prompt for the password on the terminal'
+complete -c qless -n "__fish_qless_using_subcommand log" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand log" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
+complete -c qless -n "__fish_qless_using_subcommand log" -s y -l yes -d 'Answer yes to confirmations'
+complete -c qless -n "__fish_qless_using_subcommand log" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
+complete -c qless -n "__fish_qless_using_subcommand log" -s q -l quiet -d 'Nothing on stderr except errors'
+complete -c qless -n "__fish_qless_using_subcommand log" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
+complete -c qless -n "__fish_qless_using_subcommand log" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qless -n "__fish_qless_using_subcommand pause" -l until -d 'End the pause at this time' -r
+complete -c qless -n "__fish_qless_using_subcommand pause" -l for -d 'End the pause after this time' -r
+complete -c qless -n "__fish_qless_using_subcommand pause" -l reason -d 'Why, for those who look' -r
+complete -c qless -n "__fish_qless_using_subcommand pause" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand pause" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
+complete -c qless -n "__fish_qless_using_subcommand pause" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
+complete -c qless -n "__fish_qless_using_subcommand pause" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
+complete -c qless -n "__fish_qless_using_subcommand pause" -s o -l output -d 'What stdout is: table, json, ndjson, jid or raw [QLESS_OUTPUT; default table]' -r -f -a "table\t'For people; its text may change between releases'
+json\t'One document, stable'
+ndjson\t'The elements of the document, one per line'
+jid\t'Only job ids, one per line'
+raw\t'The core\'s own reply, byte for byte'"
+complete -c qless -n "__fish_qless_using_subcommand pause" -l columns -d 'Columns of a table, in order, with commas between' -r
+complete -c qless -n "__fish_qless_using_subcommand pause" -l sort -d 'Order of a table: the column to sort by' -r
+complete -c qless -n "__fish_qless_using_subcommand pause" -l headers -d 'Whether a table has headers: auto (on a terminal), always or never' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand pause" -l time-format -d 'How moments are written: auto, relative, iso or unix [QLESS_TIME_FORMAT]' -r -f -a "auto\t'Relative on a terminal, else RFC 3339'
+relative\t'`4m ago`, `in 2h 5m`'
+iso\t'RFC 3339'
+unix\t'Seconds since the epoch'"
+complete -c qless -n "__fish_qless_using_subcommand pause" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand pause" -l all -d 'All of them'
+complete -c qless -n "__fish_qless_using_subcommand pause" -l stop-running -d 'Take the locks of running jobs away'
+complete -c qless -n "__fish_qless_using_subcommand pause" -l force -d 'Unknown queues, too'
+complete -c qless -n "__fish_qless_using_subcommand pause" -s n -l dry-run -d 'Show what would be done, change nothing'
+complete -c qless -n "__fish_qless_using_subcommand pause" -l askpass -d 'Prompt for the password on the terminal'
+complete -c qless -n "__fish_qless_using_subcommand pause" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand pause" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
+complete -c qless -n "__fish_qless_using_subcommand pause" -s y -l yes -d 'Answer yes to confirmations'
+complete -c qless -n "__fish_qless_using_subcommand pause" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
+complete -c qless -n "__fish_qless_using_subcommand pause" -s q -l quiet -d 'Nothing on stderr except errors'
+complete -c qless -n "__fish_qless_using_subcommand pause" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
+complete -c qless -n "__fish_qless_using_subcommand pause" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand peek" -l count -d 'How many jobs at most' -r
 complete -c qless -n "__fish_qless_using_subcommand peek" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
 complete -c qless -n "__fish_qless_using_subcommand peek" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
@@ -746,6 +985,38 @@ complete -c qless -n "__fish_qless_using_subcommand peek" -l no-input -d 'Never 
 complete -c qless -n "__fish_qless_using_subcommand peek" -s q -l quiet -d 'Nothing on stderr except errors'
 complete -c qless -n "__fish_qless_using_subcommand peek" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand peek" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qless -n "__fish_qless_using_subcommand pop" -l count -d 'At most so many jobs' -r
+complete -c qless -n "__fish_qless_using_subcommand pop" -l worker -d 'The worker that takes them [QLESS_WORKER; default cli-USER@HOST]' -r
+complete -c qless -n "__fish_qless_using_subcommand pop" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand pop" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
+complete -c qless -n "__fish_qless_using_subcommand pop" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
+complete -c qless -n "__fish_qless_using_subcommand pop" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
+complete -c qless -n "__fish_qless_using_subcommand pop" -s o -l output -d 'What stdout is: table, json, ndjson, jid or raw [QLESS_OUTPUT; default table]' -r -f -a "table\t'For people; its text may change between releases'
+json\t'One document, stable'
+ndjson\t'The elements of the document, one per line'
+jid\t'Only job ids, one per line'
+raw\t'The core\'s own reply, byte for byte'"
+complete -c qless -n "__fish_qless_using_subcommand pop" -l columns -d 'Columns of a table, in order, with commas between' -r
+complete -c qless -n "__fish_qless_using_subcommand pop" -l sort -d 'Order of a table: the column to sort by' -r
+complete -c qless -n "__fish_qless_using_subcommand pop" -l headers -d 'Whether a table has headers: auto (on a terminal), always or never' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand pop" -l time-format -d 'How moments are written: auto, relative, iso or unix [QLESS_TIME_FORMAT]' -r -f -a "auto\t'Relative on a terminal, else RFC 3339'
+relative\t'`4m ago`, `in 2h 5m`'
+iso\t'RFC 3339'
+unix\t'Seconds since the epoch'"
+complete -c qless -n "__fish_qless_using_subcommand pop" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand pop" -s n -l dry-run -d 'Show what would be done, change nothing'
+complete -c qless -n "__fish_qless_using_subcommand pop" -l askpass -d 'Prompt for the password on the terminal'
+complete -c qless -n "__fish_qless_using_subcommand pop" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand pop" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
+complete -c qless -n "__fish_qless_using_subcommand pop" -s y -l yes -d 'Answer yes to confirmations'
+complete -c qless -n "__fish_qless_using_subcommand pop" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
+complete -c qless -n "__fish_qless_using_subcommand pop" -s q -l quiet -d 'Nothing on stderr except errors'
+complete -c qless -n "__fish_qless_using_subcommand pop" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
+complete -c qless -n "__fish_qless_using_subcommand pop" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand priority" -l queue -d 'Jobs of a queue, by name or glob' -r
 complete -c qless -n "__fish_qless_using_subcommand priority" -l state -d 'Jobs in a state: waiting, running, stalled, scheduled, depends, failed, complete' -r -f -a "running\t''
 stalled\t''
@@ -861,37 +1132,42 @@ complete -c qless -n "__fish_qless_using_subcommand queues" -l no-input -d 'Neve
 complete -c qless -n "__fish_qless_using_subcommand queues" -s q -l quiet -d 'Nothing on stderr except errors'
 complete -c qless -n "__fish_qless_using_subcommand queues" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand queues" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
-complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
-complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
-complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list" -s o -l output -d 'What stdout is: table, json, ndjson, jid or raw [QLESS_OUTPUT; default table]' -r -f -a "table\t'For people; its text may change between releases'
+complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -s o -l output -d 'What stdout is: table, json, ndjson, jid or raw [QLESS_OUTPUT; default table]' -r -f -a "table\t'For people; its text may change between releases'
 json\t'One document, stable'
 ndjson\t'The elements of the document, one per line'
 jid\t'Only job ids, one per line'
 raw\t'The core\'s own reply, byte for byte'"
-complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list" -l columns -d 'Columns of a table, in order, with commas between' -r
-complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list" -l sort -d 'Order of a table: the column to sort by' -r
-complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list" -l headers -d 'Whether a table has headers: auto (on a terminal), always or never' -r -f -a "auto\t'On a terminal'
+complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -l columns -d 'Columns of a table, in order, with commas between' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -l sort -d 'Order of a table: the column to sort by' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -l headers -d 'Whether a table has headers: auto (on a terminal), always or never' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
-complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list" -l time-format -d 'How moments are written: auto, relative, iso or unix [QLESS_TIME_FORMAT]' -r -f -a "auto\t'Relative on a terminal, else RFC 3339'
+complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -l time-format -d 'How moments are written: auto, relative, iso or unix [QLESS_TIME_FORMAT]' -r -f -a "auto\t'Relative on a terminal, else RFC 3339'
 relative\t'`4m ago`, `in 2h 5m`'
 iso\t'RFC 3339'
 unix\t'Seconds since the epoch'"
-complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
+complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
-complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list" -l askpass -d 'Prompt for the password on the terminal'
-complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list" -l reverse -d 'Turn the order of a table around'
-complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
-complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list" -s y -l yes -d 'Answer yes to confirmations'
-complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
-complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list" -s q -l quiet -d 'Nothing on stderr except errors'
-complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
-complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list" -f -a "get" -d 'Show recurring jobs in full'
-complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list" -f -a "list" -d 'List recurring jobs'
+complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -l askpass -d 'Prompt for the password on the terminal'
+complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
+complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -s y -l yes -d 'Answer yes to confirmations'
+complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
+complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -s q -l quiet -d 'Nothing on stderr except errors'
+complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
+complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -f -a "get" -d 'Show recurring jobs in full'
+complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -f -a "list" -d 'List recurring jobs'
+complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -f -a "put" -d 'Make a recurring job'
+complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -f -a "rm" -d 'Remove recurring jobs'
+complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -f -a "run" -d 'Put one job of a recurring job now'
+complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -f -a "set" -d 'Change a recurring job'
+complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -f -a "tag" -d 'Tag a recurring job'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from get" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from get" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from get" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -950,6 +1226,179 @@ complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subco
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from list" -s q -l quiet -d 'Nothing on stderr except errors'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l data -d 'The data: JSON, `@FILE`, or `-` for stdin' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l arg -d 'A member of the data: `key=text` or `key:=json`; dots in the key nest' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l max-data -d 'The most data that is taken, in bytes' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l every -d 'How often' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l offset -d 'The first one after this time' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l at -d 'The first one at this time' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l backlog -d 'The most missed runs that are made up for; 0 is all' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l jid -d 'The id of the recurring job; a fresh one where nothing is said' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l priority -d 'Higher runs first' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l tag -d 'A tag' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l retries -d 'How often each may be tried again' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -s o -l output -d 'What stdout is: table, json, ndjson, jid or raw [QLESS_OUTPUT; default table]' -r -f -a "table\t'For people; its text may change between releases'
+json\t'One document, stable'
+ndjson\t'The elements of the document, one per line'
+jid\t'Only job ids, one per line'
+raw\t'The core\'s own reply, byte for byte'"
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l columns -d 'Columns of a table, in order, with commas between' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l sort -d 'Order of a table: the column to sort by' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l headers -d 'Whether a table has headers: auto (on a terminal), always or never' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l time-format -d 'How moments are written: auto, relative, iso or unix [QLESS_TIME_FORMAT]' -r -f -a "auto\t'Relative on a terminal, else RFC 3339'
+relative\t'`4m ago`, `in 2h 5m`'
+iso\t'RFC 3339'
+unix\t'Seconds since the epoch'"
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l if-absent -d 'Leave one of this id as it is'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l replace -d 'Make one of this id anew; only its count is kept'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -s n -l dry-run -d 'Show what would be done, change nothing'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l askpass -d 'Prompt for the password on the terminal'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -s y -l yes -d 'Answer yes to confirmations'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -s q -l quiet -d 'Nothing on stderr except errors'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from rm" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from rm" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from rm" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from rm" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from rm" -s o -l output -d 'What stdout is: table, json, ndjson, jid or raw [QLESS_OUTPUT; default table]' -r -f -a "table\t'For people; its text may change between releases'
+json\t'One document, stable'
+ndjson\t'The elements of the document, one per line'
+jid\t'Only job ids, one per line'
+raw\t'The core\'s own reply, byte for byte'"
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from rm" -l columns -d 'Columns of a table, in order, with commas between' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from rm" -l sort -d 'Order of a table: the column to sort by' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from rm" -l headers -d 'Whether a table has headers: auto (on a terminal), always or never' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from rm" -l time-format -d 'How moments are written: auto, relative, iso or unix [QLESS_TIME_FORMAT]' -r -f -a "auto\t'Relative on a terminal, else RFC 3339'
+relative\t'`4m ago`, `in 2h 5m`'
+iso\t'RFC 3339'
+unix\t'Seconds since the epoch'"
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from rm" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from rm" -s n -l dry-run -d 'Show what would be done, change nothing'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from rm" -l askpass -d 'Prompt for the password on the terminal'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from rm" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from rm" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from rm" -s y -l yes -d 'Answer yes to confirmations'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from rm" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from rm" -s q -l quiet -d 'Nothing on stderr except errors'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from rm" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from rm" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from run" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from run" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from run" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from run" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from run" -s o -l output -d 'What stdout is: table, json, ndjson, jid or raw [QLESS_OUTPUT; default table]' -r -f -a "table\t'For people; its text may change between releases'
+json\t'One document, stable'
+ndjson\t'The elements of the document, one per line'
+jid\t'Only job ids, one per line'
+raw\t'The core\'s own reply, byte for byte'"
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from run" -l columns -d 'Columns of a table, in order, with commas between' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from run" -l sort -d 'Order of a table: the column to sort by' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from run" -l headers -d 'Whether a table has headers: auto (on a terminal), always or never' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from run" -l time-format -d 'How moments are written: auto, relative, iso or unix [QLESS_TIME_FORMAT]' -r -f -a "auto\t'Relative on a terminal, else RFC 3339'
+relative\t'`4m ago`, `in 2h 5m`'
+iso\t'RFC 3339'
+unix\t'Seconds since the epoch'"
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from run" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from run" -s n -l dry-run -d 'Show what would be done, change nothing'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from run" -l askpass -d 'Prompt for the password on the terminal'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from run" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from run" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from run" -s y -l yes -d 'Answer yes to confirmations'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from run" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from run" -s q -l quiet -d 'Nothing on stderr except errors'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from run" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from run" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l every -d 'How often; the next run is shifted by as much' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l queue -d 'The queue' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l klass -d 'The kind of work' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l data -d 'The data: JSON, `@FILE`, or `-` for stdin' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l max-data -d 'The most data that is taken, in bytes' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l priority -d 'Higher runs first' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l retries -d 'How often each may be tried again' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l backlog -d 'The most missed runs that are made up for; 0 is all' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -s o -l output -d 'What stdout is: table, json, ndjson, jid or raw [QLESS_OUTPUT; default table]' -r -f -a "table\t'For people; its text may change between releases'
+json\t'One document, stable'
+ndjson\t'The elements of the document, one per line'
+jid\t'Only job ids, one per line'
+raw\t'The core\'s own reply, byte for byte'"
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l columns -d 'Columns of a table, in order, with commas between' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l sort -d 'Order of a table: the column to sort by' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l headers -d 'Whether a table has headers: auto (on a terminal), always or never' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l time-format -d 'How moments are written: auto, relative, iso or unix [QLESS_TIME_FORMAT]' -r -f -a "auto\t'Relative on a terminal, else RFC 3339'
+relative\t'`4m ago`, `in 2h 5m`'
+iso\t'RFC 3339'
+unix\t'Seconds since the epoch'"
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -s n -l dry-run -d 'Show what would be done, change nothing'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l askpass -d 'Prompt for the password on the terminal'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -s y -l yes -d 'Answer yes to confirmations'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -s q -l quiet -d 'Nothing on stderr except errors'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -l add -d 'Add a tag' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -l remove -d 'Remove a tag' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -s o -l output -d 'What stdout is: table, json, ndjson, jid or raw [QLESS_OUTPUT; default table]' -r -f -a "table\t'For people; its text may change between releases'
+json\t'One document, stable'
+ndjson\t'The elements of the document, one per line'
+jid\t'Only job ids, one per line'
+raw\t'The core\'s own reply, byte for byte'"
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -l columns -d 'Columns of a table, in order, with commas between' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -l sort -d 'Order of a table: the column to sort by' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -l headers -d 'Whether a table has headers: auto (on a terminal), always or never' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -l time-format -d 'How moments are written: auto, relative, iso or unix [QLESS_TIME_FORMAT]' -r -f -a "auto\t'Relative on a terminal, else RFC 3339'
+relative\t'`4m ago`, `in 2h 5m`'
+iso\t'RFC 3339'
+unix\t'Seconds since the epoch'"
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -s n -l dry-run -d 'Show what would be done, change nothing'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -l askpass -d 'Prompt for the password on the terminal'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -s y -l yes -d 'Answer yes to confirmations'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -s q -l quiet -d 'Nothing on stderr except errors'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand retry" -l queue -d 'Jobs of a queue, by name or glob' -r
 complete -c qless -n "__fish_qless_using_subcommand retry" -l state -d 'Jobs in a state: waiting, running, stalled, scheduled, depends, failed, complete' -r -f -a "running\t''
 stalled\t''
@@ -1061,8 +1510,20 @@ complete -c qless -n "__fish_qless_using_subcommand stats" -l no-input -d 'Never
 complete -c qless -n "__fish_qless_using_subcommand stats" -s q -l quiet -d 'Nothing on stderr except errors'
 complete -c qless -n "__fish_qless_using_subcommand stats" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand stats" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qless -n "__fish_qless_using_subcommand tag" -l queue -d 'Jobs of a queue, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand tag" -l state -d 'Jobs in a state: waiting, running, stalled, scheduled, depends, failed, complete' -r -f -a "running\t''
+stalled\t''
+waiting\t''
+scheduled\t''
+depends\t''
+failed\t''
+complete\t''"
+complete -c qless -n "__fish_qless_using_subcommand tag" -l group -d 'Failed jobs of a group, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand tag" -l tag -d 'Jobs with a tag; repeated: with all of them' -r
 complete -c qless -n "__fish_qless_using_subcommand tag" -l limit -d 'The first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand tag" -l offset -d 'Without the first N of them' -r
+complete -c qless -n "__fish_qless_using_subcommand tag" -l add -d 'Add a tag' -r
+complete -c qless -n "__fish_qless_using_subcommand tag" -l remove -d 'Remove a tag' -r
 complete -c qless -n "__fish_qless_using_subcommand tag" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
 complete -c qless -n "__fish_qless_using_subcommand tag" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand tag" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -1084,6 +1545,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand tag" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand tag" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand tag" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand tag" -l reverse -d 'Turn the order of a table around'
 complete -c qless -n "__fish_qless_using_subcommand tag" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
@@ -1134,6 +1596,18 @@ complete -c qless -n "__fish_qless_using_subcommand timeout" -l no-input -d 'Nev
 complete -c qless -n "__fish_qless_using_subcommand timeout" -s q -l quiet -d 'Nothing on stderr except errors'
 complete -c qless -n "__fish_qless_using_subcommand timeout" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand timeout" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qless -n "__fish_qless_using_subcommand track" -l queue -d 'Jobs of a queue, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand track" -l state -d 'Jobs in a state: waiting, running, stalled, scheduled, depends, failed, complete' -r -f -a "running\t''
+stalled\t''
+waiting\t''
+scheduled\t''
+depends\t''
+failed\t''
+complete\t''"
+complete -c qless -n "__fish_qless_using_subcommand track" -l group -d 'Failed jobs of a group, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand track" -l tag -d 'Jobs with a tag; repeated: with all of them' -r
+complete -c qless -n "__fish_qless_using_subcommand track" -l limit -d 'The first N of them' -r
+complete -c qless -n "__fish_qless_using_subcommand track" -l offset -d 'Without the first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand track" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
 complete -c qless -n "__fish_qless_using_subcommand track" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand track" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -1155,6 +1629,9 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand track" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand track" -l remove -d 'Track them no longer'
+complete -c qless -n "__fish_qless_using_subcommand track" -l prune -d 'Drop tracked jobs that no longer exist'
+complete -c qless -n "__fish_qless_using_subcommand track" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand track" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand track" -l reverse -d 'Turn the order of a table around'
 complete -c qless -n "__fish_qless_using_subcommand track" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
@@ -1163,6 +1640,69 @@ complete -c qless -n "__fish_qless_using_subcommand track" -l no-input -d 'Never
 complete -c qless -n "__fish_qless_using_subcommand track" -s q -l quiet -d 'Nothing on stderr except errors'
 complete -c qless -n "__fish_qless_using_subcommand track" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand track" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qless -n "__fish_qless_using_subcommand unfail" -l to -d 'The queue' -r
+complete -c qless -n "__fish_qless_using_subcommand unfail" -l count -d 'At most so many jobs' -r
+complete -c qless -n "__fish_qless_using_subcommand unfail" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand unfail" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
+complete -c qless -n "__fish_qless_using_subcommand unfail" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
+complete -c qless -n "__fish_qless_using_subcommand unfail" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
+complete -c qless -n "__fish_qless_using_subcommand unfail" -s o -l output -d 'What stdout is: table, json, ndjson, jid or raw [QLESS_OUTPUT; default table]' -r -f -a "table\t'For people; its text may change between releases'
+json\t'One document, stable'
+ndjson\t'The elements of the document, one per line'
+jid\t'Only job ids, one per line'
+raw\t'The core\'s own reply, byte for byte'"
+complete -c qless -n "__fish_qless_using_subcommand unfail" -l columns -d 'Columns of a table, in order, with commas between' -r
+complete -c qless -n "__fish_qless_using_subcommand unfail" -l sort -d 'Order of a table: the column to sort by' -r
+complete -c qless -n "__fish_qless_using_subcommand unfail" -l headers -d 'Whether a table has headers: auto (on a terminal), always or never' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand unfail" -l time-format -d 'How moments are written: auto, relative, iso or unix [QLESS_TIME_FORMAT]' -r -f -a "auto\t'Relative on a terminal, else RFC 3339'
+relative\t'`4m ago`, `in 2h 5m`'
+iso\t'RFC 3339'
+unix\t'Seconds since the epoch'"
+complete -c qless -n "__fish_qless_using_subcommand unfail" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand unfail" -s n -l dry-run -d 'Show what would be done, change nothing'
+complete -c qless -n "__fish_qless_using_subcommand unfail" -l askpass -d 'Prompt for the password on the terminal'
+complete -c qless -n "__fish_qless_using_subcommand unfail" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand unfail" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
+complete -c qless -n "__fish_qless_using_subcommand unfail" -s y -l yes -d 'Answer yes to confirmations'
+complete -c qless -n "__fish_qless_using_subcommand unfail" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
+complete -c qless -n "__fish_qless_using_subcommand unfail" -s q -l quiet -d 'Nothing on stderr except errors'
+complete -c qless -n "__fish_qless_using_subcommand unfail" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
+complete -c qless -n "__fish_qless_using_subcommand unfail" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qless -n "__fish_qless_using_subcommand unpause" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand unpause" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
+complete -c qless -n "__fish_qless_using_subcommand unpause" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
+complete -c qless -n "__fish_qless_using_subcommand unpause" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
+complete -c qless -n "__fish_qless_using_subcommand unpause" -s o -l output -d 'What stdout is: table, json, ndjson, jid or raw [QLESS_OUTPUT; default table]' -r -f -a "table\t'For people; its text may change between releases'
+json\t'One document, stable'
+ndjson\t'The elements of the document, one per line'
+jid\t'Only job ids, one per line'
+raw\t'The core\'s own reply, byte for byte'"
+complete -c qless -n "__fish_qless_using_subcommand unpause" -l columns -d 'Columns of a table, in order, with commas between' -r
+complete -c qless -n "__fish_qless_using_subcommand unpause" -l sort -d 'Order of a table: the column to sort by' -r
+complete -c qless -n "__fish_qless_using_subcommand unpause" -l headers -d 'Whether a table has headers: auto (on a terminal), always or never' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand unpause" -l time-format -d 'How moments are written: auto, relative, iso or unix [QLESS_TIME_FORMAT]' -r -f -a "auto\t'Relative on a terminal, else RFC 3339'
+relative\t'`4m ago`, `in 2h 5m`'
+iso\t'RFC 3339'
+unix\t'Seconds since the epoch'"
+complete -c qless -n "__fish_qless_using_subcommand unpause" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand unpause" -l all -d 'All of them'
+complete -c qless -n "__fish_qless_using_subcommand unpause" -s n -l dry-run -d 'Show what would be done, change nothing'
+complete -c qless -n "__fish_qless_using_subcommand unpause" -l askpass -d 'Prompt for the password on the terminal'
+complete -c qless -n "__fish_qless_using_subcommand unpause" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand unpause" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
+complete -c qless -n "__fish_qless_using_subcommand unpause" -s y -l yes -d 'Answer yes to confirmations'
+complete -c qless -n "__fish_qless_using_subcommand unpause" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
+complete -c qless -n "__fish_qless_using_subcommand unpause" -s q -l quiet -d 'Nothing on stderr except errors'
+complete -c qless -n "__fish_qless_using_subcommand unpause" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
+complete -c qless -n "__fish_qless_using_subcommand unpause" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand version" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
 complete -c qless -n "__fish_qless_using_subcommand version" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand version" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
