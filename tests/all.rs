@@ -1,5 +1,6 @@
 //! The only test binary: a list of modules, and a test that no file is forgotten.
 
+mod connection;
 mod generated;
 
 mod house {
@@ -7,6 +8,7 @@ mod house {
     pub mod qless;
     pub mod redis;
     pub mod text;
+    pub mod wire;
 }
 
 mod core {
@@ -20,15 +22,19 @@ mod core {
 }
 
 mod commands {
+    mod api;
     mod config;
     mod depends;
     mod failed;
     mod get;
+    mod help;
     mod jobs;
     mod length;
+    mod local;
     mod peek;
     mod queues;
     mod recur;
+    mod script;
     mod stats;
     mod tag;
     mod track;

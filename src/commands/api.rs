@@ -22,8 +22,8 @@ use crate::input::source::Source;
 pub struct Args {
     /// The call, such as `recur.update`
     command: String,
-    /// Its arguments after the time
-    #[arg(allow_hyphen_values = true)]
+    /// Its arguments after the time; after `--` they may begin with `-`
+    #[arg(allow_negative_numbers = true)]
     args: Vec<OsString>,
     /// The time of the call, instead of the server's
     #[arg(long, value_name = "T", value_parser = when::when)]

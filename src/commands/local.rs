@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use clap::Subcommand;
 
+use crate::cli::Format;
 use crate::core::local::Local;
 use crate::core::url::{Address, Fsync};
 use crate::cx::Cx;
@@ -43,28 +44,31 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     cx.out.accepts(&[])?;
     let (local, fsync) = local(cx)?;
     let deadline = Instant::now() + cx.timeout();
-    match args.verb.unwrap_or(Verb::Status) {
+    let verb = args.verb.unwrap_or(Verb::Status);
+    let changes = matches!(verb, Verb::Start | Verb::Stop);
+    match verb {
         Verb::Status => {}
         Verb::Url => {
             cx.out.text(&format!("{}\n", local.url()))?;
             return Ok(Exit::Ok);
         }
         Verb::Start => {
-            let started = local.ensure(fsync, deadline)?;
-            cx.out.note(if started {
-                "started"
-            } else {
-                "it was running already"
-            });
+            let done = match local.ensure(fsync, deadline)? {
+                true => "started",
+                false => "it was running already",
+            };
+            cx.out.note(done);
         }
         Verb::Stop => {
-            let stopped = local.stop(deadline)?;
-            cx.out.note(if stopped {
-                "saved and stopped"
-            } else {
-                "it was not running"
-            });
+            let done = match local.stop(deadline)? {
+                true => "saved and stopped",
+                false => "it was not running",
+            };
+            cx.out.note(done);
         }
+    }
+    if changes && cx.out.format() == Format::Table {
+        return Ok(Exit::Ok);
     }
     let status = status(&local, cx)?;
     cx.out.show(&status)?;

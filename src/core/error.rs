@@ -186,18 +186,17 @@ pub fn refused(
         ),
         "ERR" => match said.raised() {
             Some((line, words)) => raised(line, words, name, args, wire, script),
-            None => by_the_server(said, script).unwrap_or_else(|| {
+            None => by_the_server(said, target, wire, script).unwrap_or_else(|| {
                 let words = text::clean(said.bare());
                 Error::new(Kind::Server, format!("`{target}` refuses: {words}"))
             }),
         },
-        "NOPERM" if !wire.reads => {
+        "NOPERM" => {
             let error = common(said, target).unwrap_or_else(|| Error::internal("NOPERM"));
-            let message = format!(
-                "{}; the call may have been applied in part",
-                error.message()
-            );
-            Error::new(Kind::NoPerm, message)
+            Error::new(
+                Kind::NoPerm,
+                format!("{}{}", error.message(), in_part(wire)),
+            )
         }
         _ => common(said, target).unwrap_or_else(|| {
             let words = text::clean(said.whole());
@@ -268,8 +267,17 @@ fn common(said: &Said, target: &Target) -> Option<Error> {
 }
 
 /// Refusals with `ERR` that no line of the core raised.
-fn by_the_server(said: &Said, script: &Script) -> Option<Error> {
+fn by_the_server(said: &Said, target: &Target, wire: Wire, script: &Script) -> Option<Error> {
     let words = said.bare();
+    // Redis up to 7.0 does not say which.
+    if let Some((_, lacks)) = words.split_once("The user executing the script can't ") {
+        let user = text::clean(target.user.as_deref().unwrap_or("default"));
+        let lacks = text::clean(lacks.trim_end_matches('.'));
+        return Some(Error::new(
+            Kind::NoPerm,
+            format!("user `{user}` may not {}{}", lacks, in_part(wire)),
+        ));
+    }
     if words.contains("non local key") {
         return Some(cluster_prefix());
     }
@@ -283,6 +291,14 @@ fn by_the_server(said: &Said, script: &Script) -> Option<Error> {
     let line = said.words.split("on @user_script:").nth(1)?;
     let line: String = line.chars().take_while(char::is_ascii_digit).collect();
     Some(fault_of_ours(line.parse().ok()?, &words, script))
+}
+
+/// What is to be said of a right that is missing in the middle of a call.
+fn in_part(wire: Wire) -> &'static str {
+    match wire.reads {
+        true => "",
+        false => "; the call may have been applied in part",
+    }
 }
 
 /// Says that the plain prefix cannot live in a cluster.

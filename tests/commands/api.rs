@@ -1,0 +1,128 @@
+//! `qless api`
+
+use expect_test::expect;
+
+use crate::house::redis::Redis;
+
+#[test]
+fn replies_are_printed_as_they_are() {
+    let redis = Redis::start();
+    redis
+        .at(0)
+        .run("api put w mail j K '{\"n\":9007199254740993}' 0")
+        .shows(expect![[r#"
+        j
+    "#]]);
+    redis.at(0).run("api length mail").shows(expect![[r#"
+        1
+    "#]]);
+    redis.at(0).run("api get nope").shows(expect![""]);
+    redis
+        .at(0)
+        .run("api jobs scheduled mail")
+        .shows(expect![""]);
+    redis.at(0).run("api tag add j a b").shows(expect![[r#"
+        ["a","b"]
+    "#]]);
+    redis.at(0).run("api cancel j").shows(expect![[r#"
+        j
+    "#]]);
+    redis.at(0).run("api look.workers").shows(expect![""]);
+}
+
+#[test]
+fn arguments_come_from_files_and_stdin() {
+    let redis = Redis::start();
+    let file = redis.socket().with_file_name("data");
+    std::fs::write(&file, br#"{"a":1}"#).unwrap();
+    let line = format!("api put w mail j K @{} 0", file.display());
+    redis.at(0).run(&line).ok();
+    redis
+        .at(0)
+        .input(r#"{"b":2}"#)
+        .run("api put w mail k K - 0")
+        .ok();
+    let data = |jid: &str| redis.send(&["HGET", &format!("ql:j:{jid}"), "data"]);
+    assert_eq!(data("j"), redis::Value::BulkString(br#"{"a":1}"#.to_vec()));
+    assert_eq!(data("k"), redis::Value::BulkString(br#"{"b":2}"#.to_vec()));
+}
+
+#[test]
+fn the_time_can_be_set() {
+    let redis = Redis::start();
+    redis
+        .at(0)
+        .run("api put w mail j K {} 0 --now 1970-01-01T00:01:11Z")
+        .ok();
+    let history = redis.send(&["LINDEX", "ql:j:j-history", "0"]);
+    let put = br#"[71,"put",{"q":"mail"}]"#;
+    assert_eq!(history, redis::Value::BulkString(put.to_vec()));
+}
+
+#[test]
+fn texts_of_the_core_become_ours() {
+    let redis = Redis::start();
+    redis.at(0).run("api put w mail j K {} 0").ok();
+    redis
+        .at(0)
+        .run("api complete nope w mail {}")
+        .shows(expect![[r#"
+        --- stderr
+        error: job `nope` does not exist
+        --- exit 4
+    "#]]);
+    redis
+        .at(0)
+        .run("api complete j w mail {}")
+        .shows(expect![[r#"
+        --- stderr
+        error: cannot complete `j`: it is waiting
+        --- exit 5
+    "#]]);
+    redis
+        .at(0)
+        .run("api put w mail j K nope 0")
+        .shows(expect![[r#"
+            --- stderr
+            error: put: Expected value but found invalid token at character 1
+            --- exit 2
+        "#]]);
+    redis.at(0).run("api frobnicate").shows(expect![[r#"
+        --- stderr
+        error: the core has no call `frobnicate`
+        --- exit 2
+    "#]]);
+    redis
+        .at(0)
+        .run("api complete nope w mail {} -o json")
+        .shows(expect![[r#"
+            --- stderr
+            {"kind":"error","v":1,"code":"not_found","exit":4,"message":"job `nope` does not exist","hint":null,"jid":"nope"}
+            --- exit 4
+        "#]]);
+}
+
+#[test]
+fn names_are_bytes() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let redis = Redis::start();
+    let words: [&[u8]; 8] = [b"api", b"put", b"w", b"q\xff", b"j\xfe", b"K", b"{}", b"0"];
+    redis.at(0).args(words.map(OsStr::from_bytes)).ok();
+    let words: [&[u8]; 3] = [b"length", b"q\xff", b"-ojson"];
+    redis
+        .at(0)
+        .args(words.map(OsStr::from_bytes))
+        .shows(expect![[r#"
+            {
+              "kind": "length",
+              "v": 1,
+              "queue": "q\\xff",
+              "queue_bytes": "cf8=",
+              "length": 1
+            }
+        "#]]);
+    let words: [&[u8]; 6] = [b"api", b"complete", b"\xfe", b"w", b"q", b"{}"];
+    let ran = redis.at(0).args(words.map(OsStr::from_bytes));
+    assert!(ran.stderr().contains("not UTF-8"), "{}", ran.stderr());
+}

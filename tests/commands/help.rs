@@ -1,0 +1,189 @@
+//! `qless help`, `--help`, and what is said to wrong usage
+
+use expect_test::expect;
+
+use crate::house::qless::Qless;
+
+fn run(line: &str) -> crate::house::qless::Ran {
+    Qless::bare().run(line)
+}
+
+#[test]
+fn nothing_typed_gets_the_short_help_on_stderr() {
+    let ran = run("").exits(2);
+    assert_eq!(ran.stdout(), "");
+    assert!(ran.stderr().contains("Usage: qless [OPTIONS] <COMMAND>"));
+    assert!(ran.stderr().contains("Print how many jobs a queue holds"));
+}
+
+#[test]
+fn help_that_was_asked_for_is_an_answer() {
+    for line in [
+        "help",
+        "--help",
+        "-h",
+        "help length",
+        "length --help",
+        "length -h",
+        "help recur list",
+    ] {
+        let ran = run(line);
+        assert!(ran.ok().contains("Usage: qless"), "{line}");
+        assert_eq!(ran.stderr(), "", "{line}");
+    }
+    let version = format!("qless {}", env!("CARGO_PKG_VERSION"));
+    assert_eq!(run("--version").ok(), version);
+    assert_eq!(run("-V").ok(), version);
+}
+
+#[test]
+fn the_topics_are_there() {
+    run("help exit-codes").shows(expect![[r#"
+          0  ok             done; also an empty list, a dry run, nothing to do
+          1  error          anything not below; a defect
+          2  usage          bad flags, arguments, JSON or times
+          3  partial        some items of a bulk action failed
+          4  not found      no such job, queue, group, worker or key; pop got nothing
+          5  conflict       the job's state, lock or dependents forbid it; it exists already
+          6  server         cannot connect, wrong password, no permission, out of memory, too old
+          9  not confirmed  a confirmation was refused or could not be asked
+        130  interrupted    SIGINT, after finishing the running slice
+        143  terminated     SIGTERM or SIGHUP, after finishing the running slice
+
+        New codes may be added; treat an unknown one as failure. A closed stdout ends the process by SIGPIPE.
+    "#]]);
+    assert!(run("help environment").ok().contains("QLESS_REDIS_URL"));
+    assert!(run("help selectors").ok().contains("--group G"));
+    assert!(run("help formats").ok().contains("-o ndjson"));
+    run("help nope").shows(expect![[r#"
+        --- stderr
+        error: no command and no topic `nope`
+        hint: `qless help` lists the commands, `qless help help` the topics
+        --- exit 2
+    "#]]);
+}
+
+#[test]
+fn every_command_has_help_with_exit_codes_or_examples() {
+    let mut tree = qless::cli::command();
+    tree.build();
+    fn walk(command: &clap::Command, at: &str) {
+        for below in command.get_subcommands() {
+            let path = format!("{at} {}", below.get_name());
+            let about = below.get_about().map(|about| about.to_string());
+            let about = about.unwrap_or_else(|| panic!("{path} has no help"));
+            assert!(!about.ends_with('.'), "{path}: {about}");
+            assert!(about.starts_with(char::is_uppercase), "{path}: {about}");
+            walk(below, &path);
+        }
+    }
+    walk(&tree, "qless");
+}
+
+#[test]
+fn no_flag_shows_a_value_of_the_environment() {
+    fn walk(command: &clap::Command) {
+        for arg in command.get_arguments() {
+            let default = arg.get_default_values();
+            assert!(default.is_empty() || arg.is_hide_default_value_set() || default.len() == 1);
+        }
+        command.get_subcommands().for_each(walk);
+    }
+    walk(&qless::cli::command());
+    let secret = "redis://:geheim@127.0.0.1:1";
+    let help = Qless::bare()
+        .env("QLESS_REDIS_URL", secret)
+        .run("--help")
+        .ok();
+    assert!(!help.contains("geheim"));
+}
+
+#[test]
+fn wrong_usage_is_one_line_and_a_hint() {
+    run("lenght q").shows(expect![[r#"
+        --- stderr
+        error: unknown command `lenght`
+        hint: did you mean `length`?
+        --- exit 2
+    "#]]);
+    run("frobnicate").shows(expect![[r#"
+        --- stderr
+        error: unknown command `frobnicate`
+        hint: usage: `qless [OPTIONS] <COMMAND>`
+        --- exit 2
+    "#]]);
+    run("length").shows(expect![[r#"
+        --- stderr
+        error: `QUEUE` is missing
+        hint: usage: `qless length <QUEUE>`
+        --- exit 2
+    "#]]);
+    run("length a b").shows(expect![[r#"
+        --- stderr
+        error: unexpected argument `b`
+        hint: usage: `qless length [OPTIONS] <QUEUE>`
+        --- exit 2
+    "#]]);
+    run("length a --foo").shows(expect![[r#"
+        --- stderr
+        error: unknown flag `--foo`
+        hint: usage: `qless length <QUEUE>`
+        --- exit 2
+    "#]]);
+    run("--timeout soon length a").shows(expect![[r#"
+        --- stderr
+        error: `--timeout` wants a duration such as `90s`, `15m` or `2h`, not `soon`
+        --- exit 2
+    "#]]);
+    run("-o xml length a").shows(expect![[r#"
+        --- stderr
+        error: `--output` cannot be `xml`, it is one of `table`, `json`, `ndjson`, `jid`, `raw`
+        --- exit 2
+    "#]]);
+    run("--redis").shows(expect![[r#"
+        --- stderr
+        error: `--redis` wants a value
+        --- exit 2
+    "#]]);
+    run("lenght q -o json").shows(expect![[r#"
+        --- stderr
+        {"kind":"error","v":1,"code":"usage","exit":2,"message":"unknown command `lenght`","hint":"did you mean `length`?","jid":null}
+        --- exit 2
+    "#]]);
+    Qless::bare()
+        .env("QLESS_OUTPUT", "ndjson")
+        .run("lenght q")
+        .shows(expect![[r#"
+            --- stderr
+            {"kind":"error","v":1,"code":"usage","exit":2,"message":"unknown command `lenght`","hint":"did you mean `length`?","jid":null}
+            --- exit 2
+        "#]]);
+    Qless::bare()
+        .env("QLESS_TIMEOUT", "soon")
+        .run("version")
+        .shows(expect![[r#"
+            --- stderr
+            error: `QLESS_TIMEOUT` wants a duration such as `90s`, `15m` or `2h`, not `soon`
+            --- exit 2
+        "#]]);
+    Qless::bare().at("soon").run("version").shows(expect![[r#"
+        --- stderr
+        error: `QLESS_NOW` wants seconds since the epoch, such as `1000.5`
+        --- exit 2
+    "#]]);
+}
+
+#[test]
+fn commands_and_flags_are_not_abbreviated() {
+    run("len q").exits(2);
+    run("length q --time 5s").exits(2);
+}
+
+#[test]
+fn an_empty_variable_counts_as_unset() {
+    Qless::bare()
+        .env("QLESS_OUTPUT", "")
+        .env("QLESS_NOW", "")
+        .run("version")
+        .ok();
+}

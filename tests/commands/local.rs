@@ -1,0 +1,261 @@
+//! `qless local` and `--redis local:`
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use expect_test::expect;
+use tempfile::TempDir;
+
+use crate::house::qless::Qless;
+
+/// A directory for a server of its own, which is stopped in the end.
+struct Night {
+    dir: TempDir,
+}
+
+impl Night {
+    fn new() -> Night {
+        let dir = tempfile::Builder::new()
+            .prefix("ql")
+            .tempdir_in("/tmp")
+            .unwrap();
+        Night { dir }
+    }
+
+    fn qless(&self) -> Qless {
+        let path = self.dir.path().to_str().unwrap();
+        Qless::bare()
+            .env("QLESS_REDIS_URL", format!("local:{path}/night"))
+            .hide(path, "DIR")
+            .at(0)
+    }
+
+    fn status(&self) -> serde_json::Value {
+        self.qless().run("local -o json").json()
+    }
+
+    fn pid(&self) -> u64 {
+        self.status()["pid"].as_u64().unwrap()
+    }
+}
+
+impl Drop for Night {
+    fn drop(&mut self) {
+        self.qless().run("local stop");
+    }
+}
+
+#[test]
+fn it_starts_on_first_use_and_stays() {
+    let night = Night::new();
+    assert_eq!(night.status()["running"], false);
+    assert_eq!(night.qless().run("length mail").ok(), "0");
+    let pid = night.pid();
+    night.qless().run("api put w mail j K {} 0").ok();
+    let status = night.status();
+    assert_eq!(status["kind"], "local");
+    assert_eq!(status["running"], true);
+    assert_eq!(status["jobs"], 1);
+    assert_eq!(status["pid"], pid);
+    assert!(status["bytes"].as_u64().unwrap() > 0);
+    let dir = night.dir.path().join("night");
+    assert_eq!(
+        std::fs::metadata(&dir).unwrap().permissions().mode() & 0o777,
+        0o700
+    );
+    let socket = format!("unix://{}/redis.sock", dir.display());
+    assert_eq!(status["url"], "unix://DIR/night/redis.sock");
+    let url = night.qless().run("local url");
+    url.shows(expect![[r#"
+        unix://DIR/night/redis.sock
+    "#]]);
+    let other = Qless::bare().env("QLESS_REDIS_URL", socket).at(0);
+    assert_eq!(other.run("length mail").ok(), "1");
+}
+
+#[test]
+fn it_has_no_port_keeps_everything_and_evicts_nothing() {
+    let night = Night::new();
+    night.qless().run("length mail").ok();
+    let setting = |name: &str| {
+        let socket = night.dir.path().join("night/redis.sock");
+        let client = redis::Client::open(format!("unix://{}", socket.display())).unwrap();
+        let mut get = redis::cmd("CONFIG");
+        get.arg("GET").arg(name);
+        let pair: Vec<String> = get.query(&mut client.get_connection().unwrap()).unwrap();
+        pair[1].clone()
+    };
+    assert_eq!(setting("port"), "0");
+    assert_eq!(setting("appendonly"), "yes");
+    assert_eq!(setting("appendfsync"), "everysec");
+    assert_eq!(setting("maxmemory-policy"), "noeviction");
+    let path = night.dir.path().to_str().unwrap();
+    let always = format!("--redis local:{path}/night?fsync=always length mail");
+    night.qless().run(&always).ok();
+    assert_eq!(setting("appendfsync"), "always");
+}
+
+#[test]
+fn it_stops_and_starts_on_its_data() {
+    let night = Night::new();
+    night.qless().run("api put w mail j K {} 0").ok();
+    night.qless().run("local stop").shows(expect![[r#"
+        --- stderr
+        saved and stopped
+    "#]]);
+    assert_eq!(night.status()["running"], false);
+    night.qless().run("local stop -q -o ndjson").ok();
+    assert_eq!(night.qless().run("length mail").ok(), "1");
+    assert_eq!(night.status()["running"], true);
+    night.qless().run("local start").shows(expect![[r#"
+        --- stderr
+        it was running already
+    "#]]);
+}
+
+#[test]
+fn a_server_that_died_is_started_again_on_its_data() {
+    let night = Night::new();
+    night.qless().run("api put w mail j K {} 0").ok();
+    let pid = night.pid().to_string();
+    std::thread::sleep(std::time::Duration::from_millis(1100)); // appendfsync everysec
+    assert!(
+        std::process::Command::new("kill")
+            .args(["-9", &pid])
+            .status()
+            .unwrap()
+            .success()
+    );
+    assert_eq!(night.qless().run("length mail").ok(), "1");
+    assert_ne!(night.pid().to_string(), pid);
+}
+
+#[test]
+fn two_first_commands_start_one_server() {
+    let night = Night::new();
+    let started = std::thread::scope(|scope| {
+        let start = || night.qless().run("local start").stderr();
+        let runs: Vec<_> = (0..4).map(|_| scope.spawn(start)).collect();
+        runs.into_iter()
+            .map(|run| run.join().unwrap())
+            .collect::<Vec<_>>()
+    });
+    let count = started
+        .iter()
+        .filter(|told| told.as_str() == "started\n")
+        .count();
+    assert_eq!(count, 1, "{started:?}");
+}
+
+#[test]
+fn the_default_directory_is_that_of_the_state() {
+    let night = Night::new();
+    let home = night.dir.path().to_str().unwrap();
+    let qless = || {
+        Qless::bare()
+            .hide(home, "DIR")
+            .env("QLESS_REDIS_URL", "local:")
+    };
+    qless()
+        .env("XDG_STATE_HOME", home)
+        .run("local url")
+        .shows(expect![[r#"
+            unix://DIR/qless/local/redis.sock
+        "#]]);
+    qless()
+        .env("HOME", home)
+        .run("local url")
+        .shows(expect![[r#"
+            unix://DIR/.local/state/qless/local/redis.sock
+        "#]]);
+    qless().env("HOME", "").run("local url").shows(expect![[r#"
+        --- stderr
+        error: `local:` needs HOME or XDG_STATE_HOME
+        hint: name another directory: `--redis local:/DIR`
+        --- exit 2
+    "#]]);
+}
+
+#[test]
+fn without_a_server_program_the_install_line_is_told() {
+    let night = Night::new();
+    let ran = night
+        .qless()
+        .env("PATH", "/nonexistent")
+        .run("length mail")
+        .exits(6);
+    let told = ran.stderr();
+    assert!(
+        told.contains("needs `redis-server` or `valkey-server`"),
+        "{told}"
+    );
+    assert!(told.contains("set QLESS_REDIS_SERVER"), "{told}");
+    let missing = night
+        .qless()
+        .env("QLESS_REDIS_SERVER", "/nonexistent/redis-server");
+    let ran = missing.run("length mail").exits(6);
+    assert!(
+        ran.stderr()
+            .contains("cannot start `/nonexistent/redis-server`"),
+        "{}",
+        ran.stderr()
+    );
+    let wrong = night
+        .qless()
+        .env("QLESS_REDIS_SERVER", "false")
+        .run("length mail")
+        .exits(6);
+    assert!(
+        wrong.stderr().contains("did not start"),
+        "{}",
+        wrong.stderr()
+    );
+}
+
+#[test]
+fn a_directory_that_cannot_be_is_refused_with_a_way_out() {
+    let night = Night::new();
+    let at = |dir: &str| Qless::bare().env("QLESS_REDIS_URL", format!("local:{dir}"));
+    let long = at(&format!("/tmp/{}", "d".repeat(110)))
+        .run("length mail")
+        .exits(6);
+    assert!(long.stderr().contains("too long"), "{}", long.stderr());
+    assert!(
+        long.stderr().contains("hint: name a shorter directory"),
+        "{}",
+        long.stderr()
+    );
+    let file = night.dir.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    let file = at(file.to_str().unwrap()).run("length mail").exits(6);
+    assert!(
+        file.stderr().contains("is not a directory"),
+        "{}",
+        file.stderr()
+    );
+    // The root belongs to someone else, unless we are root.
+    if std::fs::write(Path::new("/.qless"), "").is_err() {
+        let other = at("/").run("length mail").exits(6);
+        assert!(
+            other.stderr().contains("belongs to someone else"),
+            "{}",
+            other.stderr()
+        );
+    } else {
+        _ = std::fs::remove_file("/.qless");
+    }
+}
+
+#[test]
+fn it_is_offered_where_the_default_server_refuses() {
+    // Only where nobody listens on the usual port.
+    if std::net::TcpStream::connect("127.0.0.1:6379").is_ok() {
+        return;
+    }
+    Qless::bare().run("length q").shows(expect![[r#"
+        --- stderr
+        error: cannot reach Redis at `redis://127.0.0.1:6379/0`: connection refused
+        hint: pass `--redis URL` or set QLESS_REDIS_URL; `--redis local:` starts a private one here
+        --- exit 6
+    "#]]);
+}

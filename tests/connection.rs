@@ -1,0 +1,596 @@
+//! What is told when a server is not there, is none, refuses, or does not answer.
+
+use std::io::{Read, Write};
+use std::process::Stdio;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use expect_test::expect;
+
+use crate::house::qless::Qless;
+use crate::house::redis::Redis;
+use crate::house::wire::{Cut, answering, free_port, listen, proxy};
+
+fn at_port(port: u16) -> Qless {
+    Qless::bare()
+        .env("QLESS_REDIS_URL", format!("redis://127.0.0.1:{port}"))
+        .hide(&port.to_string(), "PORT")
+}
+
+#[test]
+fn a_refused_port_is_told_at_once() {
+    at_port(free_port()).run("length q").shows(expect![[r#"
+        --- stderr
+        error: cannot reach Redis at `redis://127.0.0.1:PORT/0`: connection refused
+        hint: pass `--redis URL` or set QLESS_REDIS_URL
+        --- exit 6
+    "#]]);
+}
+
+#[test]
+fn an_error_is_a_document_where_documents_were_asked_for() {
+    let error = at_port(free_port())
+        .run("length q -o json")
+        .exits(6)
+        .error();
+    assert_eq!(error["kind"], "error");
+    assert_eq!(error["v"], 1);
+    assert_eq!(error["code"], "unreachable");
+    assert_eq!(error["exit"], 6);
+    assert_eq!(error["hint"], "pass `--redis URL` or set QLESS_REDIS_URL");
+}
+
+#[test]
+fn a_name_without_address_is_told() {
+    let qless = Qless::bare().env("QLESS_REDIS_URL", "redis://nowhere.invalid");
+    qless.run("length q").shows(expect![[r#"
+        --- stderr
+        error: cannot resolve `nowhere.invalid`
+        --- exit 6
+    "#]]);
+}
+
+#[test]
+fn a_socket_that_is_not_there_is_told() {
+    let qless = Qless::bare().env("QLESS_REDIS_URL", "unix:///nonexistent/r.sock");
+    qless.run("length q").shows(expect![[r#"
+        --- stderr
+        error: cannot open `/nonexistent/r.sock`: no such file or directory
+        hint: pass `--redis URL` or set QLESS_REDIS_URL
+        --- exit 6
+    "#]]);
+}
+
+#[test]
+fn an_address_that_is_not_understood_is_bad_usage() {
+    Qless::bare()
+        .run("--redis http://h length q")
+        .shows(expect![[r#"
+        --- stderr
+        error: address `http://h` has an unknown scheme `http:`
+        hint: known are `redis://`, `valkey://`, `unix://` and `local:`
+        --- exit 2
+    "#]]);
+}
+
+#[test]
+fn a_web_server_is_no_redis() {
+    let port = answering(b"HTTP/1.1 400 Bad Request\r\n\r\n");
+    at_port(port).run("length q").shows(expect![[r#"
+        --- stderr
+        error: `127.0.0.1:PORT` does not speak the Redis protocol
+        hint: is it a Redis server, and the right port?
+        --- exit 6
+    "#]]);
+}
+
+#[test]
+fn noise_is_no_redis() {
+    for noise in [
+        &b"\x00\x01\x02\r\n"[..],
+        b"$x\r\n",
+        b":\r\n",
+        b"*-5\r\n+\r\n",
+        b"%1\r\n",
+    ] {
+        let port = answering(Box::leak(noise.to_vec().into_boxed_slice()));
+        let ran = at_port(port).run("--timeout 500ms length q").exits(6);
+        let code = ran.stderr();
+        assert!(
+            code.contains("does not speak") || code.contains("no answer"),
+            "{code}"
+        );
+    }
+}
+
+#[test]
+fn a_server_that_hangs_up_is_told() {
+    let port = listen(drop);
+    at_port(port).run("length q").shows(expect![[r#"
+        --- stderr
+        error: `127.0.0.1:PORT` closed the connection at once
+        hint: is it a Redis server, and the right port?
+        --- exit 6
+    "#]]);
+}
+
+#[test]
+fn a_full_server_is_told() {
+    let port = listen(|mut stream| {
+        _ = stream.write_all(b"-ERR max number of clients reached\r\n");
+    });
+    at_port(port).run("length q").shows(expect![[r#"
+        --- stderr
+        error: `redis://127.0.0.1:PORT/0` refuses connections: max number of clients reached
+        --- exit 6
+    "#]]);
+}
+
+#[test]
+fn an_old_server_is_told() {
+    let port = answering(
+        b"*4\r\n$6\r\nserver\r\n$5\r\nredis\r\n$7\r\nversion\r\n$6\r\n6.0.16\r\n*2\r\n$1\r\n1\r\n$1\r\n1\r\n",
+    );
+    at_port(port).run("length q").shows(expect![[r#"
+        --- stderr
+        error: Redis 6.0.16 is too old, 6.2 is needed
+        --- exit 6
+    "#]]);
+}
+
+#[test]
+fn a_server_without_hello_is_asked_for_its_version() {
+    let port = listen(|mut stream| {
+        let mut asked = [0; 4096];
+        while let Ok(read @ 1..) = stream.read(&mut asked) {
+            let text = String::from_utf8_lossy(&asked[..read]).into_owned();
+            let time = "*2\r\n$1\r\n1\r\n$1\r\n1\r\n";
+            let answer = match text.contains("HELLO") {
+                true => format!("-ERR unknown command `HELLO`\r\n{time}"),
+                false => format!("{time}$22\r\n\r\nredis_version:5.0.7\r\n\r\n"),
+            };
+            _ = stream.write_all(answer.as_bytes());
+        }
+    });
+    at_port(port).run("length q").shows(expect![[r#"
+        --- stderr
+        error: `127.0.0.1:PORT` does not speak the Redis protocol
+        hint: is it a Redis server, and the right port?
+        --- exit 6
+    "#]]);
+}
+
+/// Passwords: where they come from, and what is told of them.
+mod passwords {
+    use super::*;
+
+    const SECRET: &str = "geheim-4711";
+
+    fn redis() -> Redis {
+        Redis::with(&["--requirepass", SECRET])
+    }
+
+    #[test]
+    fn a_missing_one_is_told() {
+        redis().qless().run("length q").shows(expect![[r#"
+            --- stderr
+            error: `unix://DIR/s` wants a password
+            hint: set QLESS_REDIS_PASSWORD, or pass `--password-file FILE` or `--askpass`
+            --- exit 6
+        "#]]);
+    }
+
+    #[test]
+    fn a_wrong_one_is_told() {
+        let redis = redis();
+        let qless = redis.qless().env("QLESS_REDIS_PASSWORD", "falsch");
+        qless.run("length q").shows(expect![[r#"
+            --- stderr
+            error: `unix://DIR/s` refuses the password
+            --- exit 6
+        "#]]);
+    }
+
+    #[test]
+    fn one_too_many_is_told() {
+        let redis = Redis::start();
+        let qless = redis.qless().env("QLESS_REDIS_PASSWORD", SECRET);
+        qless.run("length q").shows(expect![[r#"
+            --- stderr
+            error: `unix://DIR/s` has no password, but one was given
+            hint: is it the right server?
+            --- exit 6
+        "#]]);
+    }
+
+    #[test]
+    fn a_wrong_user_is_told() {
+        let redis = redis();
+        let url = format!("{}?user=ops", redis.url());
+        let qless = redis.qless().env("REDISCLI_AUTH", SECRET);
+        let qless = qless.env("QLESS_REDIS_URL", url);
+        qless.run("length q").shows(expect![[r#"
+            --- stderr
+            error: `unix://DIR/s` refuses user `ops`: wrong name or password
+            --- exit 6
+        "#]]);
+    }
+
+    #[test]
+    fn they_come_from_files_stdin_and_variables_in_this_order() {
+        let redis = redis();
+        let file = redis.socket().with_file_name("password");
+        std::fs::write(&file, format!("{SECRET}\nmore\n")).unwrap();
+        let file = file.display();
+        let qless = redis.qless();
+        let wrong = qless.clone().env("QLESS_REDIS_PASSWORD", "falsch");
+        assert_eq!(
+            wrong.run(&format!("--password-file {file} length q")).ok(),
+            "0"
+        );
+        let piped = wrong.input(format!("{SECRET}\n"));
+        assert_eq!(piped.run("--password-file - length q").ok(), "0");
+        let both = qless.clone().env("REDISCLI_AUTH", "falsch");
+        let both = both.env("QLESS_REDIS_PASSWORD", SECRET);
+        assert_eq!(both.run("length q").ok(), "0");
+        assert_eq!(qless.env("REDISCLI_AUTH", SECRET).run("length q").ok(), "0");
+    }
+
+    #[test]
+    fn asking_needs_a_terminal() {
+        redis().qless().run("--askpass length q").shows(expect![[r#"
+            --- stderr
+            error: `--askpass` needs a terminal
+            hint: set QLESS_REDIS_PASSWORD or pass `--password-file FILE`
+            --- exit 2
+        "#]]);
+    }
+
+    #[test]
+    fn they_are_never_told() {
+        let redis = redis();
+        let port = proxy(redis.socket(), Cut::Before(99));
+        let right = format!("redis://:{SECRET}@127.0.0.1:{port}/0");
+        let wrong = format!("redis://ops:{SECRET}@127.0.0.1:{port}/0");
+        let broken = format!("redis://ops:{SECRET}#@127.0.0.1:{port}/0");
+        let refused = format!("redis://ops:{SECRET}@127.0.0.1:{}/0", free_port());
+        for url in [right, wrong, broken, refused] {
+            for line in [
+                "-vv length q",
+                "length q -o json",
+                "-vv get x",
+                "version",
+                "--help",
+            ] {
+                let ran = Qless::bare().env("QLESS_REDIS_URL", &url).run(line);
+                let told = format!("{}{}", ran.stdout(), ran.stderr());
+                assert!(!told.contains(SECRET), "{line}: {told}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_frozen_server_times_out() {
+    let redis = Redis::start();
+    redis.freeze();
+    let begun = Instant::now();
+    redis
+        .qless()
+        .run("--timeout 300ms length q")
+        .shows(expect![[r#"
+        --- stderr
+        error: no answer from `unix://DIR/s` within 300ms
+        hint: the server may be frozen or a firewall may drop packets
+        --- exit 6
+    "#]]);
+    assert!(begun.elapsed() < Duration::from_millis(800));
+    redis.thaw();
+}
+
+#[test]
+fn a_server_that_drips_bytes_times_out() {
+    let port = listen(|mut stream| {
+        for byte in "*2\r\n".bytes().chain("$1\r\n1\r\n".bytes().cycle()) {
+            thread::sleep(Duration::from_millis(100));
+            if stream.write_all(&[byte]).is_err() {
+                return;
+            }
+        }
+    });
+    let begun = Instant::now();
+    let ran = at_port(port).run("--timeout 500ms length q").exits(6);
+    assert!(ran.stderr().contains("no answer from"), "{}", ran.stderr());
+    assert!(begun.elapsed() < Duration::from_secs(1));
+}
+
+#[test]
+fn a_lost_read_is_repeated_once() {
+    let redis = Redis::start();
+    redis.at(0).run("api put w mail j K {} 0").ok();
+    for cut in [Cut::Before(2), Cut::After(2)] {
+        let port = proxy(redis.socket(), cut);
+        assert_eq!(at_port(port).run("length mail").ok(), "1");
+    }
+}
+
+#[test]
+fn a_lost_write_is_told_honestly() {
+    let redis = Redis::start();
+    redis.at(0).run("api put w mail j K {} 0").ok();
+    for cut in [Cut::Before(2), Cut::After(2)] {
+        let port = proxy(redis.socket(), cut);
+        at_port(port).run("api priority j 7").shows(expect![[r#"
+            --- stderr
+            error: lost `redis://127.0.0.1:PORT/0` while changing the priority of `j`; it may or may not have happened
+            hint: `qless get j` shows it
+            --- exit 6
+        "#]]);
+    }
+    let error = at_port(proxy(redis.socket(), Cut::Before(2)));
+    let error = error.run("api priority j 7 -o json").exits(6).error();
+    assert_eq!(error["code"], "unknown");
+    assert_eq!(error["jid"], "j");
+}
+
+#[test]
+fn a_write_without_answer_is_told_honestly() {
+    let redis = Redis::start();
+    redis.at(0).run("api put w mail j K {} 0").ok();
+    let port = proxy(redis.socket(), Cut::Hold(2));
+    at_port(port).run("--timeout 300ms api priority j 7").shows(expect![[r#"
+        --- stderr
+        error: no answer from `redis://127.0.0.1:PORT/0` within 300ms while changing the priority of `j`; it may or may not have happened
+        hint: `qless get j` shows it
+        --- exit 6
+    "#]]);
+}
+
+#[test]
+fn a_forgotten_script_is_loaded_silently() {
+    let redis = Redis::start();
+    for _ in 0..2 {
+        redis.at(0).run("length q").shows(expect![[r#"
+            0
+        "#]]);
+        redis.send(&["SCRIPT", "FLUSH"]);
+    }
+}
+
+#[test]
+fn the_time_is_that_of_the_server_unless_it_is_pinned() {
+    let redis = Redis::start();
+    redis.at(1000.5).run("api put w mail j K {} 0").ok();
+    let history = redis.send(&["LINDEX", "ql:j:j-history", "0"]);
+    assert_eq!(
+        history,
+        redis::Value::BulkString(br#"[1000,"put",{"q":"mail"}]"#.to_vec())
+    );
+    redis.qless().run("api put w mail k K {} 0").ok();
+    let pinned = redis.send(&["HGET", "ql:j:j", "time"]);
+    assert_eq!(
+        pinned,
+        redis::Value::BulkString(b"1000.50000000000000000000".to_vec())
+    );
+    let redis::Value::BulkString(told) = redis.send(&["HGET", "ql:j:k", "time"]) else {
+        panic!("no time");
+    };
+    let told: f64 = String::from_utf8(told).unwrap().parse().unwrap();
+    let here = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap();
+    assert!((here.as_secs_f64() - told).abs() < 5.0);
+    assert!(told.fract() > 0.0, "microseconds are sent");
+}
+
+#[test]
+fn a_database_of_the_address_is_used() {
+    let redis = Redis::start();
+    let third = redis
+        .at(0)
+        .env("QLESS_REDIS_URL", format!("{}?db=3", redis.url()));
+    third.run("api put w mail j K {} 0").ok();
+    assert_eq!(third.run("length mail").ok(), "1");
+    assert_eq!(redis.at(0).run("length mail").ok(), "0");
+    let none = redis
+        .at(0)
+        .env("QLESS_REDIS_URL", format!("{}?db=99", redis.url()));
+    none.run("length mail").shows(expect![[r#"
+        --- stderr
+        error: `unix://DIR/s?db=99` has no database 99
+        --- exit 2
+    "#]]);
+}
+
+#[test]
+fn a_prefix_is_a_namespace_of_its_own() {
+    let redis = Redis::start();
+    redis
+        .at(0)
+        .run("--prefix {t}: api put w mail j K {} 0")
+        .ok();
+    assert_eq!(
+        redis
+            .at(0)
+            .env("QLESS_PREFIX", "{t}:")
+            .run("length mail")
+            .ok(),
+        "1"
+    );
+    assert_eq!(redis.at(0).run("length mail").ok(), "0");
+    redis.at(0).run("--prefix t length mail").shows(expect![[r#"
+        --- stderr
+        error: `--prefix` wants 1 to 64 printable characters ending in `:`, without blanks, quotes, backslash and `*?[]`, not `t`
+        --- exit 2
+    "#]]);
+}
+
+/// What a server refuses.
+mod refusals {
+    use super::*;
+
+    fn refused(options: &[&str], prepare: &[&str], line: &str) -> (String, i64, String) {
+        let redis = Redis::with(options);
+        redis.at(0).run("api put w mail j K {} 0").code();
+        if !prepare.is_empty() {
+            redis.send(prepare);
+        }
+        let ran = redis.at(0).run(&format!("{line} -o json"));
+        let error = ran.error();
+        (
+            error["code"].as_str().unwrap().into(),
+            error["exit"].as_i64().unwrap(),
+            error["message"].as_str().unwrap().into(),
+        )
+    }
+
+    fn told(code: &str, exit: i64, message: &str) -> (String, i64, String) {
+        (code.into(), exit, message.into())
+    }
+
+    #[test]
+    fn out_of_memory() {
+        assert_eq!(
+            refused(
+                &[],
+                &["CONFIG", "SET", "maxmemory", "1"],
+                "api put w mail k K {} 0"
+            ),
+            told(
+                "oom",
+                6,
+                "`unix://DIR/s` is out of memory; nothing was changed"
+            )
+        );
+    }
+
+    #[test]
+    fn too_few_replicas() {
+        let prepare = ["CONFIG", "SET", "min-replicas-to-write", "1"];
+        assert_eq!(
+            refused(&[], &prepare, "api put w mail k K {} 0"),
+            told(
+                "noreplicas",
+                6,
+                "`unix://DIR/s` has too few replicas and refuses changes"
+            )
+        );
+    }
+
+    #[test]
+    fn a_replica() {
+        let prepare = ["REPLICAOF", "127.0.0.1", "1"];
+        assert_eq!(
+            refused(&[], &prepare, "api put w mail k K {} 0"),
+            told("readonly", 6, "`unix://DIR/s` is a replica")
+        );
+    }
+
+    #[test]
+    fn a_key_of_a_wrong_type() {
+        let redis = Redis::start();
+        redis.send(&["SET", "ql:q:mail-locks", "x"]);
+        redis.at(0).run("length mail").shows(expect![[r#"
+            --- stderr
+            error: cannot read `mail`: a key that it needs is of a wrong type
+            --- exit 1
+        "#]]);
+    }
+
+    #[test]
+    fn a_missing_right() {
+        let redis = Redis::start();
+        redis.send(&[
+            "ACL", "SETUSER", "ops", "on", ">x", "~*", "&*", "+@all", "-zcard",
+        ]);
+        let url = format!("{}?user=ops", redis.url());
+        let qless = redis
+            .at(0)
+            .env("QLESS_REDIS_URL", url)
+            .env("QLESS_REDIS_PASSWORD", "x");
+        qless.run("length mail").shows(expect![[r#"
+            --- stderr
+            error: user `ops` may not run this command or subcommand
+            --- exit 6
+        "#]]);
+    }
+
+    #[test]
+    fn a_busy_server() {
+        let redis = Redis::with(&["--lua-time-limit", "1"]);
+        let mut busy = redis.connection();
+        let spin = redis::cmd("EVAL")
+            .arg("while true do end")
+            .arg(0)
+            .get_packed_command();
+        busy.send_packed_command(&spin).unwrap();
+        thread::sleep(Duration::from_millis(50));
+        redis.at(0).run("length mail").shows(expect![[r#"
+            --- stderr
+            error: `unix://DIR/s` is busy with a script
+            hint: `redis-cli SCRIPT KILL` ends it if it has not written yet
+            --- exit 6
+        "#]]);
+    }
+
+    #[test]
+    fn words_of_the_server_are_shown_with_v() {
+        let redis = Redis::start();
+        redis.send(&["CONFIG", "SET", "maxmemory", "1"]);
+        let ran = redis.at(0).run("-v api put w mail k K {} 0").exits(6);
+        assert!(
+            ran.stderr().contains("server: OOM command not allowed"),
+            "{}",
+            ran.stderr()
+        );
+    }
+}
+
+/// stdout and its end.
+mod streams {
+    use super::*;
+
+    #[test]
+    fn a_closed_pipe_ends_quietly() {
+        let mut child = Qless::bare().command().arg("script").spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+        use std::os::unix::process::ExitStatusExt;
+        assert_eq!(output.status.signal(), Some(13));
+    }
+
+    #[test]
+    fn a_full_disk_is_an_error() {
+        let Ok(full) = std::fs::OpenOptions::new().write(true).open("/dev/full") else {
+            return;
+        };
+        let mut command = Qless::bare().command();
+        let output = command
+            .arg("script")
+            .stdout(Stdio::from(full))
+            .output()
+            .unwrap();
+        assert_eq!(
+            String::from_utf8_lossy(&output.stderr),
+            "error: cannot write to stdout: no space left on device\n"
+        );
+        assert_eq!(output.status.code(), Some(1));
+    }
+
+    #[test]
+    fn v_tells_calls_and_masks_data() {
+        let redis = Redis::start();
+        let ran = redis.at(0).run("-v length mail");
+        assert!(ran.stderr().contains(" ms  length\n"), "{}", ran.stderr());
+        let ran = redis
+            .at(0)
+            .run(r#"-vv api put w mail j K '{"card":4711}' 0"#);
+        assert!(
+            ran.stderr().contains("put 0 w mail j K <13 bytes> 0 → j"),
+            "{}",
+            ran.stderr()
+        );
+        assert!(!ran.stderr().contains("4711"));
+    }
+}

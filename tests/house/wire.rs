@@ -1,0 +1,97 @@
+//! Servers that misbehave: listeners with a behaviour, and a proxy that cuts a request.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+
+/// Listens on a free port of this machine; each connection is handed to the behaviour.
+pub fn listen(behave: impl Fn(TcpStream) + Send + Sync + 'static) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let behave = Arc::new(behave);
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let behave = behave.clone();
+            thread::spawn(move || behave(stream));
+        }
+    });
+    port
+}
+
+/// Answers whatever comes with the same bytes.
+pub fn answering(answer: &'static [u8]) -> u16 {
+    listen(move |mut stream| {
+        let mut asked = [0; 4096];
+        while matches!(stream.read(&mut asked), Ok(1..)) {
+            if stream.write_all(answer).is_err() {
+                return;
+            }
+        }
+    })
+}
+
+/// A port on which nobody listens.
+pub fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port()
+}
+
+/// What the proxy does to the request of its number; all others pass.
+#[derive(Clone, Copy)]
+pub enum Cut {
+    /// The connection ends before the server sees the request.
+    Before(usize),
+    /// The connection ends after the server answered, before the client sees it.
+    After(usize),
+    /// The answer does not come, and the connection stays.
+    Hold(usize),
+}
+
+/// Listens in front of a server. Requests are counted over all connections, from 1; what a client
+/// sends at once is one request: the handshake, a call, a pipeline.
+pub fn proxy(socket: PathBuf, cut: Cut) -> u16 {
+    let count = AtomicUsize::new(0);
+    listen(move |client| pass(client, &socket, cut, &count))
+}
+
+fn pass(mut client: TcpStream, socket: &Path, cut: Cut, count: &AtomicUsize) {
+    let mut server = UnixStream::connect(socket).unwrap();
+    let cutting = Arc::new(AtomicBool::new(false));
+    let back = (server.try_clone().unwrap(), client.try_clone().unwrap());
+    let told = cutting.clone();
+    thread::spawn(move || pass_back(back.0, back.1, cut, &told));
+    let mut bytes = vec![0; 1 << 20];
+    while let Ok(asked @ 1..) = client.read(&mut bytes) {
+        let number = count.fetch_add(1, Ordering::SeqCst) + 1;
+        match cut {
+            Cut::Before(at) if at == number => break,
+            Cut::After(at) | Cut::Hold(at) if at == number => cutting.store(true, Ordering::SeqCst),
+            _ => {}
+        }
+        if server.write_all(&bytes[..asked]).is_err() {
+            break;
+        }
+    }
+    _ = client.shutdown(Shutdown::Both);
+    _ = server.shutdown(Shutdown::Both);
+}
+
+fn pass_back(mut server: UnixStream, mut client: TcpStream, cut: Cut, cutting: &AtomicBool) {
+    let mut bytes = vec![0; 1 << 20];
+    while let Ok(answered @ 1..) = server.read(&mut bytes) {
+        match cut {
+            Cut::After(_) if cutting.load(Ordering::SeqCst) => break,
+            Cut::Hold(_) if cutting.load(Ordering::SeqCst) => thread::park(),
+            _ if client.write_all(&bytes[..answered]).is_err() => break,
+            _ => {}
+        }
+    }
+    _ = client.shutdown(Shutdown::Both);
+}
