@@ -108,13 +108,13 @@ Register-ArgumentCompleter -Native -CommandName 'qless' -ScriptBlock {
             break
         }
         'qless;cancel' {
+            [CompletionResult]::new('--dependents', '--dependents', [CompletionResultType]::ParameterName, 'What to do about jobs that wait for one of these')
             [CompletionResult]::new('--queue', '--queue', [CompletionResultType]::ParameterName, 'Jobs of a queue, by name or glob')
             [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'Jobs in a state: waiting, running, stalled, scheduled, depends, failed, complete')
             [CompletionResult]::new('--group', '--group', [CompletionResultType]::ParameterName, 'Failed jobs of a group, by name or glob')
             [CompletionResult]::new('--tag', '--tag', [CompletionResultType]::ParameterName, 'Jobs with a tag; repeated: with all of them')
             [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'The first N of them')
             [CompletionResult]::new('--offset', '--offset', [CompletionResultType]::ParameterName, 'Without the first N of them')
-            [CompletionResult]::new('--dependents', '--dependents', [CompletionResultType]::ParameterName, 'What to do about jobs that wait for one of these')
             [CompletionResult]::new('--redis', '--redis', [CompletionResultType]::ParameterName, 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]')
             [CompletionResult]::new('--prefix', '--prefix', [CompletionResultType]::ParameterName, 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]')
             [CompletionResult]::new('--password-file', '--password-file', [CompletionResultType]::ParameterName, 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]')
@@ -384,14 +384,14 @@ Register-ArgumentCompleter -Native -CommandName 'qless' -ScriptBlock {
             break
         }
         'qless;failed' {
+            [CompletionResult]::new('--to', '--to', [CompletionResultType]::ParameterName, 'With `--retry-all`: into this queue instead of their own')
+            [CompletionResult]::new('--delay', '--delay', [CompletionResultType]::ParameterName, 'With `--retry-all`: run them after this time')
             [CompletionResult]::new('--queue', '--queue', [CompletionResultType]::ParameterName, 'Jobs of a queue, by name or glob')
             [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'Jobs in a state: waiting, running, stalled, scheduled, depends, failed, complete')
             [CompletionResult]::new('--group', '--group', [CompletionResultType]::ParameterName, 'Failed jobs of a group, by name or glob')
             [CompletionResult]::new('--tag', '--tag', [CompletionResultType]::ParameterName, 'Jobs with a tag; repeated: with all of them')
             [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'The first N of them')
             [CompletionResult]::new('--offset', '--offset', [CompletionResultType]::ParameterName, 'Without the first N of them')
-            [CompletionResult]::new('--to', '--to', [CompletionResultType]::ParameterName, 'With `--retry-all`: into this queue instead of their own')
-            [CompletionResult]::new('--delay', '--delay', [CompletionResultType]::ParameterName, 'With `--retry-all`: run them after this time')
             [CompletionResult]::new('--redis', '--redis', [CompletionResultType]::ParameterName, 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]')
             [CompletionResult]::new('--prefix', '--prefix', [CompletionResultType]::ParameterName, 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]')
             [CompletionResult]::new('--password-file', '--password-file', [CompletionResultType]::ParameterName, 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]')
@@ -915,13 +915,13 @@ Register-ArgumentCompleter -Native -CommandName 'qless' -ScriptBlock {
             break
         }
         'qless;priority' {
+            [CompletionResult]::new('--to', '--to', [CompletionResultType]::ParameterName, 'The new priority; higher runs first')
             [CompletionResult]::new('--queue', '--queue', [CompletionResultType]::ParameterName, 'Jobs of a queue, by name or glob')
             [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'Jobs in a state: waiting, running, stalled, scheduled, depends, failed, complete')
             [CompletionResult]::new('--group', '--group', [CompletionResultType]::ParameterName, 'Failed jobs of a group, by name or glob')
             [CompletionResult]::new('--tag', '--tag', [CompletionResultType]::ParameterName, 'Jobs with a tag; repeated: with all of them')
             [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'The first N of them')
             [CompletionResult]::new('--offset', '--offset', [CompletionResultType]::ParameterName, 'Without the first N of them')
-            [CompletionResult]::new('--to', '--to', [CompletionResultType]::ParameterName, 'The new priority; higher runs first')
             [CompletionResult]::new('--redis', '--redis', [CompletionResultType]::ParameterName, 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]')
             [CompletionResult]::new('--prefix', '--prefix', [CompletionResultType]::ParameterName, 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]')
             [CompletionResult]::new('--password-file', '--password-file', [CompletionResultType]::ParameterName, 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]')
@@ -1265,18 +1265,18 @@ Register-ArgumentCompleter -Native -CommandName 'qless' -ScriptBlock {
             break
         }
         'qless;retry' {
-            [CompletionResult]::new('--queue', '--queue', [CompletionResultType]::ParameterName, 'Jobs of a queue, by name or glob')
-            [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'Jobs in a state: waiting, running, stalled, scheduled, depends, failed, complete')
-            [CompletionResult]::new('--group', '--group', [CompletionResultType]::ParameterName, 'Failed jobs of a group, by name or glob')
-            [CompletionResult]::new('--tag', '--tag', [CompletionResultType]::ParameterName, 'Jobs with a tag; repeated: with all of them')
-            [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'The first N of them')
-            [CompletionResult]::new('--offset', '--offset', [CompletionResultType]::ParameterName, 'Without the first N of them')
             [CompletionResult]::new('--to', '--to', [CompletionResultType]::ParameterName, 'Into this queue instead of their own')
             [CompletionResult]::new('--delay', '--delay', [CompletionResultType]::ParameterName, 'Run them after this time')
             [CompletionResult]::new('--priority', '--priority', [CompletionResultType]::ParameterName, 'Give them another priority; higher runs first')
             [CompletionResult]::new('--worker', '--worker', [CompletionResultType]::ParameterName, 'The worker that holds the job [QLESS_WORKER; default cli-USER@HOST]')
             [CompletionResult]::new('--fail-group', '--fail-group', [CompletionResultType]::ParameterName, 'What kind of failure it was, recorded with the holder''s retry')
             [CompletionResult]::new('--fail-message', '--fail-message', [CompletionResultType]::ParameterName, 'What went wrong, recorded with the holder''s retry')
+            [CompletionResult]::new('--queue', '--queue', [CompletionResultType]::ParameterName, 'Jobs of a queue, by name or glob')
+            [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'Jobs in a state: waiting, running, stalled, scheduled, depends, failed, complete')
+            [CompletionResult]::new('--group', '--group', [CompletionResultType]::ParameterName, 'Failed jobs of a group, by name or glob')
+            [CompletionResult]::new('--tag', '--tag', [CompletionResultType]::ParameterName, 'Jobs with a tag; repeated: with all of them')
+            [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'The first N of them')
+            [CompletionResult]::new('--offset', '--offset', [CompletionResultType]::ParameterName, 'Without the first N of them')
             [CompletionResult]::new('--redis', '--redis', [CompletionResultType]::ParameterName, 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]')
             [CompletionResult]::new('--prefix', '--prefix', [CompletionResultType]::ParameterName, 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]')
             [CompletionResult]::new('--password-file', '--password-file', [CompletionResultType]::ParameterName, 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]')
@@ -1362,14 +1362,14 @@ Register-ArgumentCompleter -Native -CommandName 'qless' -ScriptBlock {
             break
         }
         'qless;tag' {
+            [CompletionResult]::new('--add', '--add', [CompletionResultType]::ParameterName, 'Add a tag')
+            [CompletionResult]::new('--remove', '--remove', [CompletionResultType]::ParameterName, 'Remove a tag')
             [CompletionResult]::new('--queue', '--queue', [CompletionResultType]::ParameterName, 'Jobs of a queue, by name or glob')
             [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'Jobs in a state: waiting, running, stalled, scheduled, depends, failed, complete')
             [CompletionResult]::new('--group', '--group', [CompletionResultType]::ParameterName, 'Failed jobs of a group, by name or glob')
             [CompletionResult]::new('--tag', '--tag', [CompletionResultType]::ParameterName, 'Jobs with a tag; repeated: with all of them')
             [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'The first N of them')
             [CompletionResult]::new('--offset', '--offset', [CompletionResultType]::ParameterName, 'Without the first N of them')
-            [CompletionResult]::new('--add', '--add', [CompletionResultType]::ParameterName, 'Add a tag')
-            [CompletionResult]::new('--remove', '--remove', [CompletionResultType]::ParameterName, 'Remove a tag')
             [CompletionResult]::new('--redis', '--redis', [CompletionResultType]::ParameterName, 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]')
             [CompletionResult]::new('--prefix', '--prefix', [CompletionResultType]::ParameterName, 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]')
             [CompletionResult]::new('--password-file', '--password-file', [CompletionResultType]::ParameterName, 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]')

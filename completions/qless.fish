@@ -116,6 +116,9 @@ complete -c qless -n "__fish_qless_using_subcommand api" -l no-input -d 'Never p
 complete -c qless -n "__fish_qless_using_subcommand api" -s q -l quiet -d 'Nothing on stderr except errors'
 complete -c qless -n "__fish_qless_using_subcommand api" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand api" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qless -n "__fish_qless_using_subcommand cancel" -l dependents -d 'What to do about jobs that wait for one of these' -r -f -a "refuse\t'Do not cancel the job'
+cancel\t'Cancel them, too, and all that wait for them'
+release\t'Let them no longer wait for it'"
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l queue -d 'Jobs of a queue, by name or glob' -r
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l state -d 'Jobs in a state: waiting, running, stalled, scheduled, depends, failed, complete' -r -f -a "running\t''
 stalled\t''
@@ -128,9 +131,6 @@ complete -c qless -n "__fish_qless_using_subcommand cancel" -l group -d 'Failed 
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l tag -d 'Jobs with a tag; repeated: with all of them' -r
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l limit -d 'The first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l offset -d 'Without the first N of them' -r
-complete -c qless -n "__fish_qless_using_subcommand cancel" -l dependents -d 'What to do about jobs that wait for one of these' -r -f -a "refuse\t'Do not cancel the job'
-cancel\t'Cancel them, too, and all that wait for them'
-release\t'Let them no longer wait for it'"
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -421,6 +421,8 @@ complete -c qless -n "__fish_qless_using_subcommand fail" -l no-input -d 'Never 
 complete -c qless -n "__fish_qless_using_subcommand fail" -s q -l quiet -d 'Nothing on stderr except errors'
 complete -c qless -n "__fish_qless_using_subcommand fail" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand fail" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qless -n "__fish_qless_using_subcommand failed" -l to -d 'With `--retry-all`: into this queue instead of their own' -r
+complete -c qless -n "__fish_qless_using_subcommand failed" -l delay -d 'With `--retry-all`: run them after this time' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l queue -d 'Jobs of a queue, by name or glob' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l state -d 'Jobs in a state: waiting, running, stalled, scheduled, depends, failed, complete' -r -f -a "running\t''
 stalled\t''
@@ -433,8 +435,6 @@ complete -c qless -n "__fish_qless_using_subcommand failed" -l group -d 'Failed 
 complete -c qless -n "__fish_qless_using_subcommand failed" -l tag -d 'Jobs with a tag; repeated: with all of them' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l limit -d 'The first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l offset -d 'Without the first N of them' -r
-complete -c qless -n "__fish_qless_using_subcommand failed" -l to -d 'With `--retry-all`: into this queue instead of their own' -r
-complete -c qless -n "__fish_qless_using_subcommand failed" -l delay -d 'With `--retry-all`: run them after this time' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -1017,6 +1017,7 @@ complete -c qless -n "__fish_qless_using_subcommand pop" -l no-input -d 'Never p
 complete -c qless -n "__fish_qless_using_subcommand pop" -s q -l quiet -d 'Nothing on stderr except errors'
 complete -c qless -n "__fish_qless_using_subcommand pop" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand pop" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qless -n "__fish_qless_using_subcommand priority" -l to -d 'The new priority; higher runs first' -r
 complete -c qless -n "__fish_qless_using_subcommand priority" -l queue -d 'Jobs of a queue, by name or glob' -r
 complete -c qless -n "__fish_qless_using_subcommand priority" -l state -d 'Jobs in a state: waiting, running, stalled, scheduled, depends, failed, complete' -r -f -a "running\t''
 stalled\t''
@@ -1029,7 +1030,6 @@ complete -c qless -n "__fish_qless_using_subcommand priority" -l group -d 'Faile
 complete -c qless -n "__fish_qless_using_subcommand priority" -l tag -d 'Jobs with a tag; repeated: with all of them' -r
 complete -c qless -n "__fish_qless_using_subcommand priority" -l limit -d 'The first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand priority" -l offset -d 'Without the first N of them' -r
-complete -c qless -n "__fish_qless_using_subcommand priority" -l to -d 'The new priority; higher runs first' -r
 complete -c qless -n "__fish_qless_using_subcommand priority" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
 complete -c qless -n "__fish_qless_using_subcommand priority" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand priority" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -1399,6 +1399,12 @@ complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subco
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -s q -l quiet -d 'Nothing on stderr except errors'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qless -n "__fish_qless_using_subcommand retry" -l to -d 'Into this queue instead of their own' -r
+complete -c qless -n "__fish_qless_using_subcommand retry" -l delay -d 'Run them after this time' -r
+complete -c qless -n "__fish_qless_using_subcommand retry" -l priority -d 'Give them another priority; higher runs first' -r
+complete -c qless -n "__fish_qless_using_subcommand retry" -l worker -d 'The worker that holds the job [QLESS_WORKER; default cli-USER@HOST]' -r
+complete -c qless -n "__fish_qless_using_subcommand retry" -l fail-group -d 'What kind of failure it was, recorded with the holder\'s retry' -r
+complete -c qless -n "__fish_qless_using_subcommand retry" -l fail-message -d 'What went wrong, recorded with the holder\'s retry' -r
 complete -c qless -n "__fish_qless_using_subcommand retry" -l queue -d 'Jobs of a queue, by name or glob' -r
 complete -c qless -n "__fish_qless_using_subcommand retry" -l state -d 'Jobs in a state: waiting, running, stalled, scheduled, depends, failed, complete' -r -f -a "running\t''
 stalled\t''
@@ -1411,12 +1417,6 @@ complete -c qless -n "__fish_qless_using_subcommand retry" -l group -d 'Failed j
 complete -c qless -n "__fish_qless_using_subcommand retry" -l tag -d 'Jobs with a tag; repeated: with all of them' -r
 complete -c qless -n "__fish_qless_using_subcommand retry" -l limit -d 'The first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand retry" -l offset -d 'Without the first N of them' -r
-complete -c qless -n "__fish_qless_using_subcommand retry" -l to -d 'Into this queue instead of their own' -r
-complete -c qless -n "__fish_qless_using_subcommand retry" -l delay -d 'Run them after this time' -r
-complete -c qless -n "__fish_qless_using_subcommand retry" -l priority -d 'Give them another priority; higher runs first' -r
-complete -c qless -n "__fish_qless_using_subcommand retry" -l worker -d 'The worker that holds the job [QLESS_WORKER; default cli-USER@HOST]' -r
-complete -c qless -n "__fish_qless_using_subcommand retry" -l fail-group -d 'What kind of failure it was, recorded with the holder\'s retry' -r
-complete -c qless -n "__fish_qless_using_subcommand retry" -l fail-message -d 'What went wrong, recorded with the holder\'s retry' -r
 complete -c qless -n "__fish_qless_using_subcommand retry" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
 complete -c qless -n "__fish_qless_using_subcommand retry" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand retry" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -1510,6 +1510,8 @@ complete -c qless -n "__fish_qless_using_subcommand stats" -l no-input -d 'Never
 complete -c qless -n "__fish_qless_using_subcommand stats" -s q -l quiet -d 'Nothing on stderr except errors'
 complete -c qless -n "__fish_qless_using_subcommand stats" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand stats" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qless -n "__fish_qless_using_subcommand tag" -l add -d 'Add a tag' -r
+complete -c qless -n "__fish_qless_using_subcommand tag" -l remove -d 'Remove a tag' -r
 complete -c qless -n "__fish_qless_using_subcommand tag" -l queue -d 'Jobs of a queue, by name or glob' -r
 complete -c qless -n "__fish_qless_using_subcommand tag" -l state -d 'Jobs in a state: waiting, running, stalled, scheduled, depends, failed, complete' -r -f -a "running\t''
 stalled\t''
@@ -1522,8 +1524,6 @@ complete -c qless -n "__fish_qless_using_subcommand tag" -l group -d 'Failed job
 complete -c qless -n "__fish_qless_using_subcommand tag" -l tag -d 'Jobs with a tag; repeated: with all of them' -r
 complete -c qless -n "__fish_qless_using_subcommand tag" -l limit -d 'The first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand tag" -l offset -d 'Without the first N of them' -r
-complete -c qless -n "__fish_qless_using_subcommand tag" -l add -d 'Add a tag' -r
-complete -c qless -n "__fish_qless_using_subcommand tag" -l remove -d 'Remove a tag' -r
 complete -c qless -n "__fish_qless_using_subcommand tag" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
 complete -c qless -n "__fish_qless_using_subcommand tag" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand tag" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r

@@ -5,7 +5,7 @@ use crate::core::Core;
 use crate::cx::Cx;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
-use crate::model::bulk::{Item, Result as Counted};
+use crate::model::bulk::{Item, Result as Counted, Sum};
 use crate::model::moment::Moment;
 use crate::model::seen::Seen;
 use crate::stop::Stop;
@@ -22,7 +22,8 @@ impl Plan {
         self.refusal()?;
         let one = self.one();
         let matched = self.refused.len() + self.jobs.len();
-        let mut report = Report::new(&cx.out, self.verb, one, self.dry_run, matched);
+        let sum = Sum::of(self.verb.word, self.dry_run, matched);
+        let mut report = Report::new(&cx.out, self.verb, one, sum, cx.now());
         for fate in self.refused {
             report.add(&mut cx.out, fate)?;
         }
@@ -34,7 +35,8 @@ impl Plan {
             for fate in self.along {
                 report.add(&mut cx.out, fate)?;
             }
-            return report.end(&mut cx.out, 0, None);
+            let now = cx.now();
+            return report.end(&mut cx.out, now, 0, None);
         }
         let stop = Stop::listen();
         let mut progress = cx.out.progress(self.jobs.len() as u64);
@@ -69,7 +71,8 @@ impl Plan {
             }
         }
         progress.finish();
-        report.end(&mut cx.out, left, broke)
+        let now = cx.now();
+        report.end(&mut cx.out, now, left, broke)
     }
 }
 

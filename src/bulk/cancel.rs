@@ -26,11 +26,13 @@ pub const CANCEL: Verb = Verb {
 const TYPED: usize = 1000;
 
 /// Refuses a job that cannot be cancelled.
-pub fn judge(job: &Seen) -> Result<(), Fate> {
+pub fn judge(job: &Seen) -> Option<Fate> {
     match job.is("complete") {
-        true => Err(Fate::refused(&job.jid, Code::Complete, "it is complete")
-            .hint("complete jobs are deleted in time, as `jobs-history` says")),
-        false => Ok(()),
+        true => Some(
+            Fate::refused(&job.jid, Code::Complete, "it is complete")
+                .hint("complete jobs are deleted in time, as `jobs-history` says"),
+        ),
+        false => None,
     }
 }
 

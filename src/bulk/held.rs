@@ -30,17 +30,17 @@ impl InName {
     }
 
     /// Refuses a job that is not running, or not held by this worker.
-    pub fn judge(&self, job: &Seen) -> Result<(), Fate> {
+    pub fn judge(&self, job: &Seen) -> Option<Fate> {
         if !job.is("running") {
             let state = clean(job.state.as_bytes());
             let why = format!("it is {state}, not running");
-            return Err(Fate::refused(&job.jid, Code::StateChanged, why));
+            return Some(Fate::refused(&job.jid, Code::StateChanged, why));
         }
         match (self, &job.worker) {
             (InName::Of(name), Some(worker)) if name != worker => {
-                Err(Fate::held_by(&job.jid, worker.as_bytes()))
+                Some(Fate::held_by(&job.jid, worker.as_bytes()))
             }
-            _ => Ok(()),
+            _ => None,
         }
     }
 
@@ -56,8 +56,8 @@ impl InName {
         match seen.into_iter().flatten().next() {
             None => Err(Fate::gone(jid).error(verb)),
             Some(job) => match self.judge(&job) {
-                Ok(()) => Ok(self.held(&job)),
-                Err(fate) => Err(fate.error(verb)),
+                None => Ok(self.held(&job)),
+                Some(fate) => Err(fate.error(verb)),
             },
         }
     }

@@ -200,15 +200,15 @@ enum Named {
 }
 
 impl Plan {
-    /// Looks at the jobs that are named or selected; those that `judge` does not let pass are
-    /// left out. A selector without a state means jobs in one of `states`.
+    /// Looks at the jobs that are named or selected; those that `judge` refuses are left
+    /// out. A selector without a state means jobs in one of `states`.
     pub fn open(
         cx: &mut Cx,
         verb: &'static Verb,
         dry_run: bool,
         targets: &Targets,
         states: &[State],
-        judge: impl Fn(&Seen) -> Result<(), Fate>,
+        judge: impl Fn(&Seen) -> Option<Fate>,
     ) -> Result<Plan, Error> {
         targets.check()?;
         let told = jids::read(&mut Source::default(), &targets.jids)?;
@@ -232,7 +232,7 @@ impl Plan {
         verb: &'static Verb,
         dry_run: bool,
         told: &Told,
-        judge: impl Fn(&Seen) -> Result<(), Fate>,
+        judge: impl Fn(&Seen) -> Option<Fate>,
     ) -> Result<Plan, Error> {
         let named = match told {
             Told::One(_) => Named::One,
@@ -254,7 +254,7 @@ impl Plan {
         verb: &'static Verb,
         dry_run: bool,
         jobs: Vec<Job>,
-        judge: impl Fn(&Seen) -> Result<(), Fate>,
+        judge: impl Fn(&Seen) -> Option<Fate>,
     ) -> Plan {
         let mut plan = Plan::new(verb, Named::Not, dry_run);
         for job in jobs {
@@ -298,10 +298,10 @@ impl Plan {
         }
     }
 
-    fn judge(&mut self, seen: Seen, judge: impl Fn(&Seen) -> Result<(), Fate>) {
+    fn judge(&mut self, seen: Seen, judge: impl Fn(&Seen) -> Option<Fate>) {
         match judge(&seen) {
-            Ok(()) => self.jobs.push(seen),
-            Err(fate) => self.refused.push(fate.seen(&seen)),
+            None => self.jobs.push(seen),
+            Some(fate) => self.refused.push(fate.seen(&seen)),
         }
     }
 

@@ -1,13 +1,13 @@
 //! What is told of a bulk action: each job as it happens, the sum at the end.
 
-use std::time::Instant;
-
 use super::exit::{self, Codes};
 use super::{Fate, Verb};
 use crate::cli::Format;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::{Bulk, Result as Counted, Row, Shows, Sum};
+use crate::model::moment::Moment;
+use crate::model::queue::Seconds;
 use crate::out::Out;
 use crate::view::bulk::{Reasons, sentence, summary};
 use crate::view::json;
@@ -19,7 +19,7 @@ pub struct Report {
     one: bool,
     /// Whether the document lists what was done, too.
     all: bool,
-    started: Instant,
+    begun: Moment,
     codes: Codes,
     reasons: Reasons,
     doc: Bulk,
@@ -35,21 +35,16 @@ struct Last<'a> {
 }
 
 impl Report {
-    pub fn new(out: &Out, verb: &'static Verb, one: bool, dry_run: bool, matched: usize) -> Report {
+    pub fn new(out: &Out, verb: &'static Verb, one: bool, sum: Sum, begun: Moment) -> Report {
         Report {
             verb,
             one,
-            all: one || dry_run || out.verbose(),
-            started: Instant::now(),
+            all: one || sum.dry_run || out.verbose(),
+            begun,
             codes: Codes::default(),
             reasons: Reasons::default(),
             doc: Bulk {
-                sum: Sum {
-                    action: verb.word,
-                    dry_run,
-                    matched,
-                    ..Sum::default()
-                },
+                sum,
                 items: Vec::new(),
                 shows: verb.shows,
                 rows: Vec::new(),
@@ -115,11 +110,12 @@ impl Report {
     pub fn end(
         mut self,
         out: &mut Out,
+        now: Moment,
         remaining: usize,
         broke: Option<Error>,
     ) -> Result<Exit, Error> {
         self.doc.sum.remaining = remaining;
-        self.doc.sum.elapsed_s = self.started.elapsed().as_secs_f64();
+        self.doc.sum.elapsed_s = Seconds(now.since(self.begun));
         match out.format() {
             Format::Json | Format::Table => out.show(&self.doc)?,
             Format::Ndjson => {

@@ -35,7 +35,7 @@ pub struct How {
 
 impl How {
     /// Refuses a job that is not there to be retried.
-    pub fn judge(&self, job: &Seen) -> Result<(), Fate> {
+    pub fn judge(&self, job: &Seen) -> Option<Fate> {
         let jid = clean(job.jid.as_bytes());
         let refuse = |why: String| Fate::refused(&job.jid, Code::StateChanged, why);
         let worker = || match &job.worker {
@@ -43,21 +43,25 @@ impl How {
             None => "a worker without a name".into(),
         };
         match job.stored.as_bytes() {
-            b"failed" => Ok(()),
-            b"complete" if self.completed => Ok(()),
-            b"complete" => Err(Fate::refused(&job.jid, Code::Complete, "it is complete")
-                .hint(format!("run it again: `qless retry --completed {jid}`"))),
-            b"running" | b"stalled" if self.force => Ok(()),
+            b"failed" => None,
+            b"complete" if self.completed => None,
+            b"complete" => Some(
+                Fate::refused(&job.jid, Code::Complete, "it is complete")
+                    .hint(format!("run it again: `qless retry --completed {jid}`")),
+            ),
+            b"running" | b"stalled" if self.force => None,
             b"running" | b"stalled" => {
                 let why = match job.state.as_bytes() {
                     b"stalled" => format!("it is stalled, {} lost it", worker()),
                     _ => format!("it is running, held by {}", worker()),
                 };
-                Err(refuse(why).hint(format!("take its lock away: `qless retry --force {jid}`")))
+                Some(refuse(why).hint(format!("take its lock away: `qless retry --force {jid}`")))
             }
-            b"depends" => Err(refuse("it waits for other jobs".into())
-                .hint(format!("see which: `qless depends {jid}`"))),
-            state => Err(refuse(format!("it is {}", clean(state)))),
+            b"depends" => Some(
+                refuse("it waits for other jobs".into())
+                    .hint(format!("see which: `qless depends {jid}`")),
+            ),
+            state => Some(refuse(format!("it is {}", clean(state)))),
         }
     }
 

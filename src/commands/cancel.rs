@@ -24,13 +24,13 @@ use crate::model::job::State;
 /// 9 not confirmed.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    #[command(flatten)]
-    jobs: Targets,
     /// What to do about jobs that wait for one of these
     #[arg(long, value_enum, default_value = "refuse", value_name = "HOW")]
     dependents: Dependents,
     #[command(flatten)]
     dry: DryRun,
+    #[command(flatten)]
+    jobs: Targets,
 }
 
 pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {

@@ -35,8 +35,6 @@ use crate::select;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    selector: Selector,
-    #[command(flatten)]
     action: Action,
     /// All groups
     #[arg(long, requires = "action", conflicts_with_all = ["queues", "groups", "tags"])]
@@ -50,6 +48,8 @@ pub struct Args {
     delay: Option<Duration>,
     #[command(flatten)]
     dry: DryRun,
+    #[command(flatten)]
+    selector: Selector,
 }
 
 /// What is to be done to the jobs.

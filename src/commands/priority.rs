@@ -18,13 +18,13 @@ use crate::model::name::Name;
 /// Exit codes: 0, 3 some failed, 4 unknown jid, 6 server.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    #[command(flatten)]
-    jobs: Targets,
     /// The new priority; higher runs first
     #[arg(long, value_name = "N", value_parser = value::integer, allow_hyphen_values = true)]
     to: i64,
     #[command(flatten)]
     dry: DryRun,
+    #[command(flatten)]
+    jobs: Targets,
 }
 
 const PRIORITY: Verb = Verb {
@@ -37,7 +37,7 @@ const PRIORITY: Verb = Verb {
 pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     cx.out.accepts(&[Format::Jid, Format::Raw])?;
     cx.out.shows::<Bulk>()?;
-    let plan = Plan::open(cx, &PRIORITY, args.dry.dry_run, &args.jobs, &[], |_| Ok(()))?;
+    let plan = Plan::open(cx, &PRIORITY, args.dry.dry_run, &args.jobs, &[], |_| None)?;
     plan.consent(cx, "")?;
     plan.run(cx, |core, now, jobs| {
         let jids: Vec<_> = jobs.iter().map(|job| &job.jid).collect();

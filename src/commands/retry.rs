@@ -29,8 +29,6 @@ use crate::model::seen::Seen;
 /// Exit codes: 0, 3 some failed, 4 unknown jid, 5 the job's state or lock forbids it, 6 server.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    #[command(flatten)]
-    jobs: Targets,
     /// Into this queue instead of their own
     #[arg(long, value_name = "QUEUE", value_parser = value::new_name(),
           conflicts_with_all = ["worker", "as_holder"])]
@@ -58,6 +56,8 @@ pub struct Args {
     fail_message: Option<Name>,
     #[command(flatten)]
     dry: DryRun,
+    #[command(flatten)]
+    jobs: Targets,
 }
 
 /// The holder's own retry.

@@ -30,8 +30,6 @@ use crate::view::text::clean;
 /// Exit codes: 0, 3 some failed, 4 unknown jid, 6 server.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    #[command(flatten)]
-    jobs: Targets,
     /// Add a tag
     #[arg(long, value_name = "T", value_parser = value::new_name())]
     add: Vec<Name>,
@@ -40,6 +38,8 @@ pub struct Args {
     remove: Vec<Name>,
     #[command(flatten)]
     dry: DryRun,
+    #[command(flatten)]
+    jobs: Targets,
 }
 
 const TAG: Verb = Verb {
@@ -63,7 +63,7 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
 fn change(args: &Args, cx: &mut Cx) -> Result<Exit, Error> {
     cx.out.accepts(&[Format::Jid, Format::Raw])?;
     cx.out.shows::<Bulk>()?;
-    let plan = Plan::open(cx, &TAG, args.dry.dry_run, &args.jobs, &[], |_| Ok(()))?;
+    let plan = Plan::open(cx, &TAG, args.dry.dry_run, &args.jobs, &[], |_| None)?;
     plan.consent(cx, "")?;
     plan.run(cx, |core, now, jobs| {
         let jids: Vec<_> = jobs.iter().map(|job| &job.jid).collect();
@@ -132,7 +132,7 @@ fn show(jobs: &Targets, cx: &mut Cx) -> Result<Exit, Error> {
 
 fn rows_of(rows: Vec<Row>) -> Bulk {
     Bulk {
-        sum: Sum::default(),
+        sum: Sum::of("tag", false, 0),
         items: Vec::new(),
         shows: Shows::Tags,
         rows,

@@ -21,9 +21,9 @@ use crate::view::text::clean;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    jobs: Targets,
-    #[command(flatten)]
     dry: DryRun,
+    #[command(flatten)]
+    jobs: Targets,
 }
 
 const TIMEOUT: Verb = Verb {
@@ -46,12 +46,12 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     })
 }
 
-fn judge(job: &Seen) -> Result<(), Fate> {
+fn judge(job: &Seen) -> Option<Fate> {
     match job.is("running") {
-        true => Ok(()),
+        true => None,
         false => {
             let why = format!("it is {}, not running", clean(job.state.as_bytes()));
-            Err(Fate::refused(&job.jid, Code::StateChanged, why))
+            Some(Fate::refused(&job.jid, Code::StateChanged, why))
         }
     }
 }

@@ -27,8 +27,6 @@ use crate::view::text::{clean, plural};
 /// Exit codes: 0, 3 some failed, 4 unknown jid, 6 server.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    #[command(flatten)]
-    jobs: Targets,
     /// Track them no longer
     #[arg(long)]
     remove: bool,
@@ -37,6 +35,8 @@ pub struct Args {
     prune: bool,
     #[command(flatten)]
     dry: DryRun,
+    #[command(flatten)]
+    jobs: Targets,
 }
 
 const TRACK: Verb = Verb {
@@ -65,7 +65,7 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     cx.out.accepts(&[Format::Jid, Format::Raw])?;
     cx.out.shows::<Bulk>()?;
     let verb = if args.remove { &UNTRACK } else { &TRACK };
-    let mut plan = Plan::open(cx, verb, args.dry.dry_run, &args.jobs, &[], |_| Ok(()))?;
+    let mut plan = Plan::open(cx, verb, args.dry.dry_run, &args.jobs, &[], |_| None)?;
     if args.remove && plan.lacks_some() {
         let now = cx.now();
         let tracked: HashSet<Name> = cx
@@ -95,7 +95,7 @@ fn prune(dry: bool, cx: &mut Cx) -> Result<Exit, Error> {
     cx.out.shows::<Bulk>()?;
     let now = cx.begin()?;
     let told = Told::Many(cx.core()?.members(now, &Index::Tracked)?);
-    let mut plan = Plan::told(cx, now, &UNTRACK, dry, &told, |_| Ok(()))?;
+    let mut plan = Plan::told(cx, now, &UNTRACK, dry, &told, |_| None)?;
     plan.keep_missing();
     track(plan, false, cx)
 }

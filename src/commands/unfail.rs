@@ -47,10 +47,10 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     if total == 0 {
         unknown::index(core, now, &index)?;
     }
-    let count = total.min(args.count);
+    let expected = total.min(args.count);
     let what = format!(
         "move the {} of `{}` to `{}`",
-        plural(count, "oldest job", "oldest jobs"),
+        plural(expected, "oldest job", "oldest jobs"),
         clean(&args.group),
         clean(&args.to)
     );
@@ -69,18 +69,17 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         }
         return Ok(Exit::Ok);
     }
-    let moved = usize::try_from(moved).unwrap_or(0);
-    cx.out.show(&Bulk {
-        sum: Sum {
-            action: "unfail",
-            dry_run: args.dry.dry_run,
-            matched: match args.dry.dry_run {
-                true => usize::try_from(count).unwrap_or(usize::MAX),
-                false => moved,
-            },
-            done: moved,
-            ..Sum::default()
+    let count = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
+    let done = count(u64::try_from(moved).unwrap_or(0));
+    let sum = match args.dry.dry_run {
+        true => Sum::of("unfail", true, count(expected)),
+        false => Sum {
+            done,
+            ..Sum::of("unfail", false, done)
         },
+    };
+    cx.out.show(&Bulk {
+        sum,
         items: Vec::new(),
         shows: Shows::Nothing,
         rows: Vec::new(),

@@ -4,6 +4,7 @@ use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
 use super::name::{self, Name};
+use super::queue::Seconds;
 
 /// What became of one job, as the core's guarded calls say it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -173,7 +174,7 @@ impl Serialize for Item {
 }
 
 /// The sum of a bulk action.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Sum {
     pub action: &'static str,
     pub dry_run: bool,
@@ -183,7 +184,23 @@ pub struct Sum {
     pub failed: usize,
     /// Not tried, because the action was interrupted or the server went away.
     pub remaining: usize,
-    pub elapsed_s: f64,
+    pub elapsed_s: Seconds,
+}
+
+impl Sum {
+    /// Nothing so far.
+    pub fn of(action: &'static str, dry_run: bool, matched: usize) -> Sum {
+        Sum {
+            action,
+            dry_run,
+            matched,
+            done: 0,
+            skipped: 0,
+            failed: 0,
+            remaining: 0,
+            elapsed_s: Seconds(0.0),
+        }
+    }
 }
 
 impl Serialize for Sum {
@@ -197,7 +214,7 @@ impl Serialize for Sum {
         doc.serialize_field("skipped", &self.skipped)?;
         doc.serialize_field("failed", &self.failed)?;
         doc.serialize_field("remaining", &self.remaining)?;
-        doc.serialize_field("elapsed_s", &((self.elapsed_s * 1000.0).round() / 1000.0))?;
+        doc.serialize_field("elapsed_s", &self.elapsed_s)?;
         doc.end()
     }
 }

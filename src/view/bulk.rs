@@ -116,8 +116,8 @@ pub fn summary(verb: &Verb, sum: &Sum, reasons: &Reasons, page: &Page) -> String
             text.push_str(&format!(", {} {word}", count(number)));
         }
     }
-    if sum.elapsed_s >= 1.0 {
-        text.push_str(&format!(" in {}", measure(sum.elapsed_s)));
+    if sum.elapsed_s.0 >= 0.05 {
+        text.push_str(&format!(" in {}", measure(sum.elapsed_s.0)));
     }
     text.push('\n');
     let mut reasons: Vec<_> = reasons.0.iter().collect();

@@ -61,7 +61,7 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     match cx.out.format() {
         Format::Raw => cx.out.verbatim(&[&reply[..], b"\n"].concat())?,
         Format::Table if !dry => cx.out.show(&Bulk {
-            sum: Sum::default(),
+            sum: Sum::of("tag", false, 0),
             items: Vec::new(),
             shows: Shows::Tags,
             rows: vec![Row {
