@@ -17,6 +17,7 @@ mod core {
     mod lifecycle;
     mod model;
     mod property;
+    mod refusal;
     mod script;
     mod traces;
 }

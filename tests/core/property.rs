@@ -1,6 +1,5 @@
 //! Random sequences of calls: after every one, the reply, the events and all keys are those of the
-//! second implementation, and the invariants hold. And random arguments: a call that answers with
-//! an error has changed nothing. PROPTEST_CASES raises the number of cases.
+//! second implementation, and the invariants hold. PROPTEST_CASES raises the number of cases.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -14,7 +13,7 @@ use super::invariants::{Excuses, broken};
 use super::model::{Answer, Model, number};
 use crate::house::core::{Core, Dump, Key, Reply, short};
 
-fn cases(default: u32) -> Config {
+pub(super) fn cases(default: u32) -> Config {
     let cases = std::env::var("PROPTEST_CASES")
         .ok()
         .and_then(|text| text.parse().ok());
@@ -29,9 +28,9 @@ fn cases(default: u32) -> Config {
 /// One call, some time after the one before. `@` words are filled in when it is made: `@running3`
 /// is some running job if there is one, `@w` its worker, `@q` its queue, `@m` its mark.
 #[derive(Clone, Debug)]
-struct Step {
-    after: f64,
-    line: String,
+pub(super) struct Step {
+    pub(super) after: f64,
+    pub(super) line: String,
 }
 
 const JIDS: [&str; 7] = ["a", "b", "c", "d", "e", "r-1", "r-2"];
@@ -255,7 +254,7 @@ fn read() -> impl Strategy<Value = String> {
     ]
 }
 
-fn settings() -> impl Strategy<Value = String> {
+pub(super) fn settings() -> impl Strategy<Value = String> {
     prop_oneof![
         one(&[
             "config.set heartbeat 20",
@@ -399,7 +398,7 @@ fn guard() -> impl Strategy<Value = String> {
     prop_oneof![4 => put, 4 => requeue, 3 => cancel, 2 => depends, 1 => pause]
 }
 
-fn step(ours: bool) -> impl Strategy<Value = Step> {
+pub(super) fn step(ours: bool) -> impl Strategy<Value = Step> {
     let line = if ours {
         prop_oneof![
             6 => put(), 6 => pop(), 6 => finish(), 4 => change(), 2 => read(), 1 => settings(),
@@ -421,7 +420,7 @@ fn step(ours: bool) -> impl Strategy<Value = Step> {
 }
 
 /// Fills in the `@` words from what is stored.
-fn fill(line: &str, now: f64, keys: &Model) -> Vec<String> {
+pub(super) fn fill(line: &str, now: f64, keys: &Model) -> Vec<String> {
     let jobs = keys.keys.0.iter().filter_map(|(name, key)| match key {
         Key::Hash(hash) => Some((
             name.strip_prefix("ql:j:")?.to_owned(),

@@ -1,0 +1,382 @@
+//! All or nothing: whatever words come, a call that answers with an error has changed no key and
+//! published nothing, says so in words meant for people, and leaves a database that still works.
+
+use std::cell::RefCell;
+
+use proptest::prelude::*;
+use proptest::sample::select;
+use proptest::test_runner::{TestCaseError, TestRunner};
+
+use super::model::Model;
+use super::property::{Step, cases, fill, step};
+use super::script::COMMANDS;
+use crate::house::core::{Core, Dump, Reply};
+
+/// Words that no command was made for, and some that many were.
+fn garbage() -> impl Strategy<Value = Vec<u8>> {
+    let words: &[&[u8]] = &[
+        b"",
+        b" ",
+        b"-",
+        b"0",
+        b"-0",
+        b"1",
+        b"-1",
+        b"1.5",
+        b"1e3",
+        b"1e15",
+        b"-1e15",
+        b"1e19",
+        b"1e308",
+        b"1e999",
+        b"nan",
+        b"-nan",
+        b"inf",
+        b"-inf",
+        b"infinity",
+        b"0x10",
+        b"0x",
+        b" 5 ",
+        b"5 5",
+        b"1,5",
+        b"9007199254740993",
+        b"99999999999999999999",
+        b"1e-400",
+        b"true",
+        b"false",
+        b"null",
+        b"{}",
+        b"[]",
+        b"[1]",
+        b"[1.5]",
+        b"[null]",
+        b"[false]",
+        b"[[]]",
+        b"[{}]",
+        b"[\"x\"]",
+        b"[\"x\",\"x\"]",
+        b"[\"\"]",
+        b"[\"a\",[]]",
+        b"{\"a\":1}",
+        b"{\"1\":\"a\"}",
+        b"{\"replace\":1}",
+        b"{\"from\":[]}",
+        b"{]",
+        b"[",
+        b"\"",
+        b"\"x\"",
+        b"NaN",
+        b"[NaN]",
+        b"[Infinity]",
+        b"[-Infinity]",
+        b"[1e999]",
+        b"[0x10]",
+        b"{\"a\":1e999}",
+        b"[\"\\u0000\"]",
+        b"[\"\\ud800\"]",
+        b"[\"\xff\"]",
+        b"{} {}",
+        b"{}x",
+        b"1\x002",
+        b"\0",
+        b"a\0b",
+        b"{}\0",
+        b"\xff\xfe",
+        b"a",
+        b"b",
+        b"c",
+        b"r",
+        b"r-1",
+        b"q",
+        b"p",
+        b"w1",
+        b"G",
+        b"x",
+        b"y",
+        b"on",
+        b"off",
+        b"all",
+        b"next",
+        b"delay",
+        b"depends",
+        b"tags",
+        b"priority",
+        b"retries",
+        b"interval",
+        b"backlog",
+        b"data",
+        b"klass",
+        b"queue",
+        b"at",
+        b"note",
+        b"history",
+        b"remaining",
+        b"failed",
+        b"add",
+        b"remove",
+        b"get",
+        b"top",
+        b"track",
+        b"untrack",
+        b"TRACK",
+        b"running",
+        b"complete",
+        b"waiting",
+        b"recurring",
+        b"scheduled",
+        b"stalled",
+        b"heartbeat",
+        b"q-heartbeat",
+        b"grace-period",
+        b"max-job-history",
+        b"jobs-history",
+        b"jobs-history-count",
+        b"q-max-concurrency",
+        b"max-worker-age",
+        b"a-history",
+        b"a-dependents",
+        b"-dependencies",
+        b"\x1b[31m",
+        b"/",
+        b"\\",
+        b"%s%d",
+        b"user_script:1: x",
+        b"waiting:1:1:q",
+        b"refuse",
+        b"cancel",
+        b"release",
+        b"brief",
+        b"full",
+        b"jobs",
+        b"keys",
+    ];
+    let words: Vec<Vec<u8>> = words.iter().map(|word| word.to_vec()).collect();
+    let long: &[Vec<u8>] = &[
+        b"x".repeat(20_000),
+        b"[".repeat(1001),
+        [b"[".repeat(1000), b"]".repeat(1000)].concat(),
+        [b"[".repeat(990), b"]".repeat(990)].concat(),
+        [&b"[\""[..], &b"y".repeat(20_000), b"\"]"].concat(),
+    ];
+    prop_oneof![30 => select(words), 1 => select(long.to_vec())]
+}
+
+/// How a well-made call is spoilt.
+#[derive(Clone, Debug)]
+enum Damage {
+    Replace(usize, Vec<u8>),
+    Insert(usize, Vec<u8>),
+    Remove(usize),
+    Truncate(usize),
+}
+
+fn damage() -> impl Strategy<Value = Damage> {
+    let at = || 1..14usize;
+    prop_oneof![
+        6 => (at(), garbage()).prop_map(|(at, word)| Damage::Replace(at, word)),
+        2 => (at(), garbage()).prop_map(|(at, word)| Damage::Insert(at, word)),
+        1 => at().prop_map(Damage::Remove),
+        1 => at().prop_map(Damage::Truncate),
+    ]
+}
+
+#[derive(Clone, Debug)]
+enum Call {
+    Spoilt(Step, Vec<Damage>),
+    Wild(&'static str, Vec<Vec<u8>>),
+}
+
+fn call() -> impl Strategy<Value = Call> {
+    let wild = (
+        select(&COMMANDS[..]),
+        prop::collection::vec(garbage(), 0..9),
+    );
+    prop_oneof![
+        8 => (step(false), prop::collection::vec(damage(), 0..3))
+            .prop_map(|(step, damage)| Call::Spoilt(step, damage)),
+        1 => wild.prop_map(|(command, words)| Call::Wild(command, words)),
+    ]
+}
+
+impl Call {
+    fn argv(&self, now: f64, keys: &Model) -> Vec<Vec<u8>> {
+        match self {
+            Call::Wild(command, words) => {
+                let front = [command.as_bytes().to_vec(), now.to_string().into_bytes()];
+                [&front[..], words].concat()
+            }
+            Call::Spoilt(step, damage) => {
+                let words = fill(&step.line, now, keys);
+                let mut argv: Vec<Vec<u8>> = words.into_iter().map(String::into_bytes).collect();
+                for damage in damage {
+                    let inside = |at: &usize| 1 + at % argv.len().max(2);
+                    match damage {
+                        Damage::Replace(at, word) => {
+                            let at = inside(at);
+                            match argv.get_mut(at) {
+                                Some(old) => *old = word.clone(),
+                                None => argv.push(word.clone()),
+                            }
+                        }
+                        Damage::Insert(at, word) => {
+                            let at = inside(at).min(argv.len());
+                            argv.insert(at, word.clone());
+                        }
+                        Damage::Remove(at) => {
+                            let at = inside(at);
+                            if at < argv.len() {
+                                argv.remove(at);
+                            }
+                        }
+                        Damage::Truncate(at) => {
+                            let at = inside(at);
+                            argv.truncate(at);
+                        }
+                    }
+                }
+                argv
+            }
+        }
+    }
+}
+
+fn shown(argv: &[Vec<u8>]) -> String {
+    let words = argv.iter().map(|word| {
+        let text = String::from_utf8_lossy(word);
+        match text.len() {
+            0..80 if !text.contains(' ') && !text.is_empty() => text.into_owned(),
+            0..80 => format!("'{text}'"),
+            len => format!("{}…({len})", &text[..20]),
+        }
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// Whether an error is one of those that a caller is meant to see.
+fn meant(error: &str) -> bool {
+    let fault = [
+        "attempt to",
+        "Script attempted",
+        "must be strings or integers",
+        "too many results",
+        "not a valid float",
+        "stack overflow",
+        "Unknown Redis command",
+    ];
+    let meant_anyway = "bad argument #1 to 'tonumber' (value expected)";
+    !fault.iter().any(|fault| error.contains(fault))
+        && (!error.contains("bad argument") || error.contains(meant_anyway))
+}
+
+fn play(core: &mut Core, calls: &[Call]) -> Result<(), TestCaseError> {
+    core.flush();
+    let mut model = Model::default();
+    let mut now = 1000.0;
+    let mut told: Vec<String> = Vec::new();
+    for call in calls {
+        if let Call::Spoilt(step, _) = call {
+            now += step.after;
+        }
+        let argv = call.argv(now, &model);
+        told.push(shown(&argv));
+        let words: Vec<&[u8]> = argv.iter().map(Vec::as_slice).collect();
+        let answer = core.call(&words);
+        let events = core.events();
+        let dump = core.dump();
+        let script = || told.join("\n    ");
+        if let Err(error) = answer {
+            prop_assert!(
+                dump == model.keys,
+                "\n    {}\nsays {error}, but changed\n{}",
+                script(),
+                changed(&model.keys, &dump)
+            );
+            prop_assert!(
+                events.is_empty(),
+                "\n    {}\nsays {error}, but published {events:?}",
+                script()
+            );
+            prop_assert!(meant(&error), "\n    {}\nsays {error}", script());
+        }
+        model.keys = dump;
+    }
+    still_works(core, now, &model.keys).map_err(|fault| {
+        TestCaseError::fail(format!("\n    {}\nthen\n    {fault}", told.join("\n    ")))
+    })
+}
+
+fn changed(before: &Dump, after: &Dump) -> String {
+    let names = before.0.keys().chain(after.0.keys());
+    let names: std::collections::BTreeSet<_> = names
+        .filter(|name| before.0.get(*name) != after.0.get(*name))
+        .collect();
+    names
+        .into_iter()
+        .map(|name| {
+            format!(
+                "{name}: {:?} → {:?}\n",
+                before.0.get(name),
+                after.0.get(name)
+            )
+        })
+        .collect()
+}
+
+/// Nothing that was accepted may make a later, well-made call fail.
+fn still_works(core: &mut Core, now: f64, keys: &Dump) -> Result<(), String> {
+    let later = format!("{}", now + 100.0);
+    let mut ask = |words: &[&str]| {
+        let argv: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
+        core.call(&argv)
+            .map_err(|error| format!("{} says {error}", words.join(" ")))
+    };
+    for (name, _) in keys.0.iter().filter(|(name, _)| name.starts_with("ql:j:")) {
+        let jid = &name["ql:j:".len()..];
+        if !jid.contains('\u{fffd}')
+            && !jid.ends_with("-history")
+            && !jid.ends_with("-dependencies")
+            && !jid.ends_with("-dependents")
+        {
+            let job = ask(&["get", &later, jid])?;
+            let text = if let Reply::Text(text) = job {
+                text
+            } else {
+                continue;
+            };
+            if serde_json::from_str::<serde_json::Value>(&text).is_err() {
+                return Err(format!("get {jid} answers {text}"));
+            }
+        }
+    }
+    for words in [
+        &["queues", &later][..],
+        &["workers", &later],
+        &["failed", &later],
+        &["track", &later],
+        &["tag", &later, "top"],
+        &["config.get", &later],
+        &["peek", &later, "q", "100"],
+        &["pop", &later, "q", "w1", "100"],
+        &["pop", &later, "p", "w1", "100"],
+        &[
+            "put", &later, "w", "q", "fresh", "K", "{}", "0", "priority", "1000000",
+        ],
+    ] {
+        ask(words)?;
+    }
+    let much_later = format!("{}", now + 200_000.0);
+    ask(&["pop", &much_later, "q", "w2", "100"])?;
+    ask(&["pop", &much_later, "p", "w2", "100"])?;
+    Ok(())
+}
+
+#[test]
+fn a_call_that_is_refused_has_changed_nothing() {
+    let core = RefCell::new(Core::new());
+    let calls = prop::collection::vec(call(), 1..40);
+    let outcome =
+        TestRunner::new(cases(150)).run(&calls, |calls| play(&mut core.borrow_mut(), &calls));
+    if let Err(error) = outcome {
+        panic!("{error}");
+    }
+}
