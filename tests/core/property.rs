@@ -666,7 +666,6 @@ fn random_calls_of_the_reference_do_what_the_second_implementation_does() {
 }
 
 #[test]
-#[ignore = "until guard.* stands"]
 fn random_calls_of_our_own_commands_do_what_the_second_implementation_does() {
     run(80, true);
 }
