@@ -12,13 +12,21 @@ mod house {
 }
 
 mod core {
+    mod config;
+    mod dependencies;
     mod errors;
+    mod failures;
     mod invariants;
     mod lifecycle;
     mod model;
+    mod pop;
     mod property;
+    mod queues;
+    mod recurring;
     mod refusal;
     mod script;
+    mod statistics;
+    mod tags;
     mod traces;
 }
 

@@ -808,6 +808,9 @@ impl Model {
             "queues" => Ok(Json(match word(0) {
                 Some(queue) => self.counts(queue),
                 None => {
+                    for queue in self.keys.set("ql:paused_queues") {
+                        self.paused(&queue);
+                    }
                     let names = self.ascending("ql:queues");
                     array(names.iter().map(|(name, _)| self.counts(name)).collect())
                 }
@@ -1968,6 +1971,9 @@ impl Model {
         if wanted.iter().any(|name| name == jid) {
             return Err(self.outcome("cycle", jid, vec![jid.into()]));
         }
+        if self.closes_a_cycle(jid, wanted) {
+            return Err(self.outcome("cycle", jid, Vec::new()));
+        }
         let missing: Vec<String> = wanted
             .iter()
             .filter(|name| !self.exists(name))
@@ -1975,9 +1981,6 @@ impl Model {
             .collect();
         if !missing.is_empty() && !missing_too {
             return Err(self.outcome("missing_dependency", jid, missing));
-        }
-        if self.closes_a_cycle(jid, wanted) {
-            return Err(self.outcome("cycle", jid, Vec::new()));
         }
         let open = self.open(jid, wanted);
         Ok(wanted

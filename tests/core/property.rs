@@ -385,7 +385,7 @@ fn guard() -> impl Strategy<Value = String> {
         job_in("depends"),
         mark(),
         note(),
-        prop::collection::vec(any_job(), 0..3),
+        prop::collection::vec(any_job(), 1..3),
     )
         .prop_map(|(jid, mark, note, names)| {
             format!("guard.depends {jid} {mark} {note} {}", names.join(" "))

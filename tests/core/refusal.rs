@@ -9,7 +9,7 @@ use proptest::test_runner::{TestCaseError, TestRunner};
 
 use super::model::Model;
 use super::property::{Step, cases, fill, step};
-use super::script::COMMANDS;
+use super::script::{COMMANDS, OURS};
 use crate::house::core::{Core, Dump, Reply};
 
 /// Words that no command was made for, and some that many were.
@@ -188,11 +188,11 @@ enum Call {
 
 fn call() -> impl Strategy<Value = Call> {
     let wild = (
-        select(&COMMANDS[..]),
+        select([&COMMANDS[..], &OURS[..]].concat()),
         prop::collection::vec(garbage(), 0..9),
     );
     prop_oneof![
-        8 => (step(false), prop::collection::vec(damage(), 0..3))
+        8 => (step(true), prop::collection::vec(damage(), 0..3))
             .prop_map(|(step, damage)| Call::Spoilt(step, damage)),
         1 => wild.prop_map(|(command, words)| Call::Wild(command, words)),
     ]

@@ -41,3 +41,18 @@ pub(crate) const COMMANDS: [&str; 37] = [
     "worker.deregister",
     "workers",
 ];
+
+/// Our own.
+pub(crate) const OURS: [&str; 11] = [
+    "guard.cancel",
+    "guard.depends",
+    "guard.pause",
+    "guard.put",
+    "guard.requeue",
+    "look.index",
+    "look.jobs",
+    "look.queues",
+    "look.recurs",
+    "look.scan",
+    "look.workers",
+];

@@ -129,7 +129,7 @@ impl Wire {
                     .read_exact(&mut body)
                     .expect("the private server answers");
                 body.truncate(body.len() - 2);
-                Reply::Text(String::from_utf8_lossy(&body).into_owned())
+                Reply::Text(shown(&body))
             }
             "*" if number() < 0 => Reply::Nil,
             "*" => Reply::List((0..number()).map(|_| self.receive()).collect()),
@@ -141,6 +141,19 @@ impl Wire {
         self.send(words);
         self.receive()
     }
+}
+
+/// Bytes as text; those that are none each in their own way, so that no two names look alike.
+fn shown(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        chunk
+            .invalid()
+            .iter()
+            .for_each(|byte| text.push_str(&format!("\u{fffd}{byte:02x}")));
+    }
+    text
 }
 
 /// The value of one key.

@@ -1,0 +1,303 @@
+//! Jobs that wait for jobs: how they come to wait, how they are let go, and what may be left behind.
+
+use serde_json::json;
+
+use crate::house::core::{Core, short};
+
+/// `a` waits in `q`; `b` waits for it.
+fn chain() -> Core {
+    let mut core = Core::new();
+    core.ok("put 0 w q a K {} 0");
+    core.ok(r#"put 1 w q b K {} 0 depends ["a"]"#);
+    core.events();
+    core
+}
+
+fn finish(core: &mut Core, now: u32, jid: &str) {
+    assert_eq!(core.jids(&format!("pop {now} q w1 1")), [jid]);
+    core.ok(&format!("complete {now} {jid} w1 q {{}}"));
+}
+
+#[test]
+fn both_sides_know_of_a_dependency() {
+    let mut core = chain();
+    assert_eq!(core.json("get 2 a")["dependents"], json!(["b"]));
+    let job = core.json("get 2 b");
+    assert_eq!(
+        (&job["state"], &job["dependencies"]),
+        (&json!("depends"), &json!(["a"]))
+    );
+    assert_eq!(core.ok("jobs 2 depends q").texts(), ["b"]);
+    assert_eq!(core.score("ql:q:q-depends", "b"), Some(1.0));
+}
+
+#[test]
+fn completing_lets_go_who_waited_in_silence() {
+    let mut core = chain();
+    finish(&mut core, 5, "a");
+    assert_eq!(core.state("b"), "waiting");
+    assert_eq!(core.score("ql:q:q-work", "b"), Some(-5.0 / 1e10));
+    assert_eq!(
+        core.told(),
+        [r#"ql:log {"jid":"a","event":"completed","queue":"q"}"#]
+    );
+    assert_eq!(core.history("b").len(), 1);
+}
+
+#[test]
+fn a_job_waits_for_all_it_depends_on() {
+    let mut core = chain();
+    core.ok(r#"put 1 w q c K {} 0 depends ["a","b"]"#);
+    finish(&mut core, 5, "a");
+    assert_eq!(core.state("c"), "depends");
+    finish(&mut core, 6, "b");
+    assert_eq!(core.state("c"), "waiting");
+}
+
+#[test]
+fn a_delay_is_kept_for_when_the_waiting_ends() {
+    let mut core = Core::new();
+    core.ok("put 0 w q a K {} 0");
+    core.ok(r#"put 0 w q b K {} 50 depends ["a"]"#);
+    core.ok(r#"put 0 w q c K {} 3 depends ["a"]"#);
+    finish(&mut core, 5, "a");
+    assert_eq!(core.state("b"), "scheduled");
+    assert_eq!(core.score("ql:q:q-scheduled", "b"), Some(50.0));
+    // Even if the time has passed by then.
+    assert_eq!(core.score("ql:q:q-scheduled", "c"), Some(3.0));
+    assert_eq!(core.field("b", "scheduled"), None);
+}
+
+#[test]
+fn missing_and_complete_jobs_are_satisfied() {
+    let mut core = Core::new();
+    core.ok("put 0 w q a K {} 0");
+    finish(&mut core, 1, "a");
+    core.ok(r#"put 2 w q b K {} 0 depends ["a","gone"]"#);
+    assert_eq!(core.state("b"), "waiting");
+    assert!(!core.dump().has("ql:j:a-dependents"));
+}
+
+#[test]
+fn stalled_and_failed_jobs_are_not_satisfied() {
+    let mut core = super::errors::one_of_each();
+    for state in [
+        "waiting",
+        "scheduled",
+        "depends",
+        "running",
+        "stalled",
+        "failed",
+    ] {
+        core.ok(&format!(
+            r#"put 9 w p on-{state} K {{}} 0 depends ["{state}"]"#
+        ));
+        assert_eq!(core.state(&format!("on-{state}")), "depends");
+    }
+    core.ok(r#"put 9 w p on-template K {} 0 depends ["template"]"#);
+    assert_eq!(core.state("on-template"), "waiting");
+}
+
+#[test]
+fn a_failed_job_keeps_the_others_waiting() {
+    let mut core = chain();
+    core.all("pop 2 q w1 1; fail 3 a w1 G M");
+    assert_eq!(core.state("b"), "depends");
+    core.ok("unfail 4 q G");
+    finish(&mut core, 5, "a");
+    assert_eq!(core.state("b"), "waiting");
+}
+
+#[test]
+fn advancing_lets_nobody_go() {
+    let mut core = chain();
+    core.all("pop 2 q w1 1; complete 3 a w1 q {} next p");
+    assert_eq!(core.state("b"), "depends");
+    core.all("pop 4 p w1 1; complete 5 a w1 p {}");
+    assert_eq!(core.state("b"), "waiting");
+}
+
+#[test]
+fn d_35_putting_again_without_dependencies_keeps_the_old_ones() {
+    let mut core = chain();
+    core.ok("put 2 w p b K {} 0 depends []");
+    assert_eq!(core.state("b"), "depends");
+    assert_eq!(core.score("ql:q:p-depends", "b"), Some(2.0));
+    assert_eq!(core.score("ql:q:q-depends", "b"), None);
+    core.ok(r#"put 3 w p b K {} 0 depends ["gone"]"#);
+    assert_eq!(core.state("b"), "waiting");
+    assert!(!core.dump().has("ql:j:a-dependents"));
+}
+
+#[test]
+fn putting_again_with_others_drops_the_old_ones() {
+    let mut core = chain();
+    core.ok("put 1 w q c K {} 0");
+    core.ok(r#"put 2 w q b K {} 0 depends ["c"]"#);
+    assert_eq!(core.json("get 3 b")["dependencies"], json!(["c"]));
+    assert_eq!(core.json("get 3 a")["dependents"], json!({}));
+}
+
+#[test]
+fn d_70_a_dependency_on_oneself_is_satisfied() {
+    let mut core = chain();
+    core.ok(r#"put 2 w q c K {} 0 depends ["c"]"#);
+    assert_eq!(core.state("c"), "waiting");
+    core.ok(r#"put 3 w q c K {} 0 depends ["c"]"#);
+    assert_eq!(core.state("c"), "waiting");
+    core.ok("depends 4 b on b");
+    assert_eq!(core.json("get 5 b")["dependencies"], json!(["a"]));
+}
+
+#[test]
+fn d_23_putting_again_without_a_delay_forgets_the_old_one() {
+    let mut core = chain();
+    core.ok(r#"put 2 w q c K {} 100 depends ["a"]"#);
+    core.ok("put 3 w q c K {} 0");
+    assert_eq!(core.field("c", "scheduled"), None);
+    finish(&mut core, 5, "a");
+    assert_eq!(core.state("c"), "waiting");
+}
+
+#[test]
+fn dependencies_can_be_added_and_taken_away() {
+    let mut core = chain();
+    core.all("put 1 w q c K {} 0; put 1 w q d K {} 0");
+    assert_eq!(core.ok("depends 2 b on c d gone").int(), 1);
+    let mut names = core.json("get 3 b")["dependencies"]
+        .as_array()
+        .unwrap()
+        .clone();
+    names.sort_by_key(|name| name.to_string());
+    assert_eq!(names, [json!("a"), json!("c"), json!("d")]);
+    assert_eq!(core.ok("depends 4 b off a d").int(), 1);
+    assert_eq!(core.json("get 5 b")["dependencies"], json!(["c"]));
+    assert_eq!(core.ok("depends 6 b off gone").int(), 1);
+    assert_eq!(core.ok("depends 6 b off").int(), 1);
+    assert_eq!(core.ok("depends 6 b on").int(), 1);
+    assert_eq!(core.state("b"), "depends");
+    assert_eq!(core.ok("depends 7 b off c").int(), 1);
+    assert_eq!(core.state("b"), "waiting");
+    assert_eq!(core.score("ql:q:q-work", "b"), Some(-7.0 / 1e10));
+    assert!(
+        core.events()
+            .iter()
+            .all(|(_, payload)| payload.contains(r#""event":"put""#))
+    );
+}
+
+#[test]
+fn all_dependencies_can_be_taken_away_at_once() {
+    let mut core = chain();
+    core.all("put 1 w q c K {} 0; depends 2 b on c; depends 3 b off all");
+    assert_eq!(core.state("b"), "waiting");
+    let dump = core.dump();
+    assert!(!dump.has("ql:j:a-dependents") && !dump.has("ql:j:c-dependents"));
+    assert!(!dump.has("ql:j:b-dependencies") && !dump.has("ql:q:q-depends"));
+}
+
+#[test]
+fn d_32_taking_the_last_away_honours_a_delay_to_come() {
+    let mut core = Core::new();
+    core.ok("put 0 w q a K {} 0");
+    core.ok(r#"put 0 w q b K {} 50 depends ["a"]"#);
+    core.ok(r#"put 0 w q c K {} 3 depends ["a"]"#);
+    core.all("depends 5 b off all; depends 5 c off a");
+    assert_eq!(core.score("ql:q:q-scheduled", "b"), Some(50.0));
+    assert_eq!(
+        (core.state("b"), core.state("c")),
+        ("scheduled".into(), "waiting".into())
+    );
+    assert_eq!(
+        (core.field("b", "scheduled"), core.field("c", "scheduled")),
+        (None, None)
+    );
+}
+
+#[test]
+fn a_job_is_cancelled_with_all_that_wait_for_it_in_any_order() {
+    let mut core = chain();
+    core.ok(r#"put 1 w q c K {} 0 depends ["b"]"#);
+    let error = core.refused("cancel 2 a b");
+    assert_eq!(
+        short(&error),
+        "user_script:N: Cancel(): b is a dependency of c but is not mentioned to be canceled"
+    );
+    assert_eq!(core.ok("cancel 2 c a b").texts(), ["c", "a", "b"]);
+    let left: Vec<String> = core.dump().0.into_keys().collect();
+    assert_eq!(left, ["ql:queues"]);
+}
+
+#[test]
+fn cancelling_who_waits_frees_the_other_side() {
+    let mut core = chain();
+    core.ok("cancel 2 b");
+    assert_eq!(core.json("get 3 a")["dependents"], json!({}));
+}
+
+#[test]
+fn d_17_a_leftover_entry_restarts_nobody() {
+    let mut core = chain();
+    core.all("put 1 w p run K {} 0; pop 1 p w2 1; put 1 w p done K {} 0; pop 1 p w2 1; complete 2 done w2 p {}");
+    core.redis("SADD ql:j:a-dependents run done gone");
+    core.events();
+    finish(&mut core, 5, "a");
+    assert_eq!(
+        (core.state("run"), core.state("done")),
+        ("running".into(), "complete".into())
+    );
+    assert_eq!(core.state("b"), "waiting");
+    let dump = core.dump();
+    assert!(!dump.has("ql:j:gone") && !dump.has("ql:j:a-dependents") && !dump.has("ql:q:p-work"));
+}
+
+#[test]
+fn d_59_a_leftover_entry_does_not_block_a_cancel() {
+    let mut core = Core::new();
+    core.all("put 0 w q a K {} 0; put 0 w q other K {} 0");
+    core.redis("SADD ql:j:a-dependents gone other");
+    assert_eq!(core.ok("cancel 1 a").texts(), ["a"]);
+    assert!(!core.dump().has("ql:j:a-dependents"));
+}
+
+#[test]
+fn d_57_nothing_is_left_of_a_job_that_is_cancelled_or_expires() {
+    let mut core = Core::new();
+    core.ok("put 0 w q a K {} 0");
+    core.redis("SADD ql:j:a-dependents gone");
+    core.ok("cancel 1 a");
+    assert!(!core.dump().has("ql:j:a-dependents"));
+    core.ok("put 0 w q a K {} 0");
+    finish(&mut core, 2, "a");
+    core.redis("SADD ql:j:a-dependents gone");
+    core.redis("SADD ql:j:a-dependencies gone");
+    core.all("config.set 2 jobs-history-count 1; put 3 w q b K {} 0");
+    finish(&mut core, 4, "b");
+    let dump = core.dump();
+    assert!(
+        !dump.has("ql:j:a") && !dump.has("ql:j:a-dependents") && !dump.has("ql:j:a-dependencies")
+    );
+}
+
+#[test]
+fn d_14_d_19_what_a_job_waits_for_is_a_list_of_ids() {
+    let mut core = chain();
+    core.all("put 1 w p run K {} 0; pop 1 p w2 1");
+    for depends in ["[[]]", "[{}]", "5"] {
+        core.refused(&format!(
+            "complete 3 run w2 p {{}} next q depends {depends}"
+        ));
+        core.refused(&format!("put 3 w q run K {{}} 0 depends {depends}"));
+    }
+    assert_eq!(core.state("run"), "running");
+    assert!(core.score("ql:q:p-locks", "run").is_some());
+}
+
+#[test]
+fn a_dependency_named_twice_counts_once() {
+    let mut core = Core::new();
+    core.ok("put 0 w q a K {} 0");
+    core.ok(r#"put 0 w q b K {} 0 depends ["a","a"]"#);
+    finish(&mut core, 1, "a");
+    assert_eq!(core.state("b"), "waiting");
+}

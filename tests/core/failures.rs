@@ -1,0 +1,171 @@
+//! Groups of failed jobs, and the way back from them.
+
+use serde_json::json;
+
+use crate::house::core::{Core, Reply};
+
+/// Jobs `j0` … failed one after another, at 10, 11 …
+fn failed(count: usize) -> Core {
+    let mut core = Core::new();
+    for n in 0..count {
+        core.ok(&format!("put 0 w q j{n} K {{}} 0"));
+        core.ok("pop 1 q w1 1");
+        core.ok(&format!("fail {} j{n} w1 G M", 10 + n));
+    }
+    core.events();
+    core
+}
+
+#[test]
+fn groups_are_counted() {
+    let mut core = failed(2);
+    core.all("put 0 w q k K {} 0; pop 1 q w1 1; fail 2 k w1 H M");
+    assert_eq!(core.json("failed 3"), json!({"G": 2, "H": 1}));
+    assert_eq!(Core::new().ok("failed 3").text(), "{}");
+}
+
+#[test]
+fn a_group_is_paged_newest_first() {
+    let mut core = failed(4);
+    assert_eq!(
+        core.json("failed 99 G"),
+        json!({"total": 4, "jobs": ["j3", "j2", "j1", "j0"]})
+    );
+    assert_eq!(core.json("failed 99 G 1 2")["jobs"], json!(["j2", "j1"]));
+    assert_eq!(
+        core.json("failed 99 G 0 0")["jobs"],
+        json!(["j3", "j2", "j1", "j0"])
+    );
+    assert_eq!(
+        core.json("failed 99 G 0 -1")["jobs"],
+        json!(["j3", "j2", "j1"])
+    );
+    assert_eq!(core.json("failed 99 G 9")["jobs"], json!({}));
+    assert_eq!(core.json("failed 99 nope"), json!({"total": 0, "jobs": {}}));
+}
+
+#[test]
+fn unfail_takes_the_oldest_failures() {
+    let mut core = failed(4);
+    assert_eq!(core.ok("unfail 50 p G 3"), Reply::Int(3));
+    assert_eq!(core.json("failed 51 G")["jobs"], json!(["j3"]));
+    assert_eq!(core.jids("pop 51 p w1 9").len(), 3);
+    assert_eq!(core.ok("unfail 52 p G"), Reply::Int(1));
+    assert_eq!(core.json("failed 53"), json!({}));
+    assert_eq!(core.ok("unfail 53 p G"), Reply::Int(0));
+    assert_eq!(core.ok("unfail 53 p nope 10000"), Reply::Int(0));
+}
+
+#[test]
+fn an_unfailed_job_waits_with_all_its_tries_where_it_was_asked_for() {
+    let mut core = Core::new();
+    core.all("put 0 w q j K {} 0 retries 0; pop 1 q w1 1; retry 2 j q w1");
+    assert_eq!(core.field("j", "remaining").as_deref(), Some("-1"));
+    core.events();
+    core.ok("unfail 9.5 p failed-retries-q");
+    let job = core.json("get 10 j");
+    assert_eq!(
+        (&job["state"], &job["queue"], &job["remaining"]),
+        (&json!("waiting"), &json!("p"), &json!(0))
+    );
+    assert_eq!(job["failure"]["group"], "failed-retries-q");
+    assert_eq!(core.field("j", "time").unwrap().parse(), Ok(1.0));
+    assert_eq!(core.score("ql:q:p-work", "j"), Some(-9.5 / 1e10));
+    assert_eq!(core.history("j").last().unwrap(), r#"[9,"put",{"q":"p"}]"#);
+    assert!(core.events().is_empty());
+    // D-40
+    assert_eq!(core.score("ql:queues", "p"), Some(9.5));
+}
+
+#[test]
+fn a_negative_count_leaves_that_many() {
+    let mut core = failed(3);
+    assert_eq!(core.ok("unfail 50 q G -1"), Reply::Int(2));
+    assert_eq!(core.json("failed 51 G")["jobs"], json!(["j2"]));
+}
+
+#[test]
+fn d_53_a_count_of_none_takes_none() {
+    let mut core = failed(2);
+    let before = core.dump();
+    assert_eq!(core.ok("unfail 50 q G 0"), Reply::Int(0));
+    assert_eq!(core.dump(), before);
+}
+
+#[test]
+fn clients_unfail_ten_thousand_at_once() {
+    let mut core = Core::new();
+    for n in 0..9000 {
+        core.ok(&format!("put 0 w q j{n} K {{}} 0"));
+    }
+    core.ok("pop 1 q w1 9000");
+    for n in 0..9000 {
+        core.ok(&format!("fail 2 j{n} w1 G M"));
+    }
+    assert_eq!(core.ok("unfail 3 q G 10000"), Reply::Int(9000));
+    assert_eq!(core.dump().zset("ql:q:q-work").len(), 9000);
+    assert_eq!(core.json("stats 3 q 3")["failed"], 0);
+    assert_eq!(core.json("failed 4"), json!({}));
+}
+
+#[test]
+fn d_20_unfail_moves_only_failed_jobs_and_takes_each_off_the_list() {
+    let mut core = failed(2);
+    core.all("put 0 w q run K {} 0; pop 1 q w1 1");
+    core.redis("RPUSH ql:f:G gone run");
+    core.ok("unfail 50 q G");
+    assert_eq!(
+        (core.state("j0"), core.state("j1")),
+        ("waiting".into(), "waiting".into())
+    );
+    assert_eq!(core.state("run"), "running");
+    let dump = core.dump();
+    assert!(!dump.has("ql:j:gone") && !dump.has("ql:f:G") && !dump.has("ql:failures"));
+    assert_eq!(dump.zset("ql:q:q-work").len(), 2);
+}
+
+#[test]
+fn d_60_a_job_that_left_failed_is_in_no_group_that_could_bring_it_back() {
+    for line in ["put 50 w q j0 K {} 0", "unfail 50 q G", "unfail 50 q H"] {
+        let mut core = failed(1);
+        core.redis("LPUSH ql:f:H j0");
+        core.redis("SADD ql:failures H");
+        core.ok(line);
+        assert_eq!(core.jids("pop 51 q w2 5"), ["j0"], "{line}");
+        core.all("unfail 52 q G; unfail 52 q H");
+        assert_eq!(core.state("j0"), "running", "{line}");
+        let dump = core.dump();
+        assert!(
+            !dump.has("ql:q:q-work") && !dump.has("ql:failures"),
+            "{line}"
+        );
+    }
+    let mut core = failed(1);
+    core.redis("LPUSH ql:f:H j0");
+    core.redis("SADD ql:failures H");
+    core.all("cancel 50 j0; unfail 52 q G; unfail 52 q H");
+    let dump = core.dump();
+    assert!(!dump.has("ql:j:j0") && !dump.has("ql:q:q-work") && !dump.has("ql:failures"));
+}
+
+#[test]
+fn d_34_a_failed_job_whose_failure_is_lost_can_be_put_and_cancelled() {
+    for damage in [
+        "HDEL ql:j:j0 failure",
+        "HSET ql:j:j0 failure {}",
+        "HSET ql:j:j0 failure oops",
+    ] {
+        for line in ["put 50 w q j0 K {} 0", "cancel 50 j0"] {
+            let mut core = failed(1);
+            core.redis(damage);
+            core.ok(line);
+            let dump = core.dump();
+            assert!(dump.list("ql:f:G").is_empty(), "{damage}, {line}");
+            assert!(!dump.has("ql:failures"), "{damage}, {line}");
+        }
+    }
+    let mut core = failed(1);
+    core.redis("HSET ql:j:j0 tags {]");
+    assert_eq!(core.ok("cancel 50 j0").texts(), ["j0"]);
+    assert!(!core.dump().has("ql:j:j0"));
+}

@@ -1,0 +1,269 @@
+//! Templates and the jobs that they spawn.
+
+use serde_json::json;
+
+use crate::house::core::{Core, Reply};
+
+fn every(interval: &str, rest: &str) -> Core {
+    let mut core = Core::new();
+    core.ok(&format!("recur 0 q r K {{}} interval {interval} {rest}"));
+    core
+}
+
+#[test]
+fn a_template_has_the_defaults() {
+    let mut core = every("60", "0");
+    assert_eq!(
+        core.json("recur.get 1 r"),
+        json!({
+            "jid": "r", "klass": "K", "state": "recur", "queue": "q", "priority": 0, "interval": 60,
+            "retries": 0, "count": 0, "data": "{}", "tags": {}, "backlog": 0,
+        })
+    );
+    assert!(core.events().is_empty());
+    assert_eq!(core.ok("recur.get 1 nope"), Reply::Nil);
+    assert_eq!(core.ok("jobs 1 recurring q").texts(), ["r"]);
+}
+
+#[test]
+fn the_first_run_is_after_the_offset() {
+    let mut core = every("60", "30");
+    assert!(core.jids("pop 29 q w1 5").is_empty());
+    assert_eq!(core.jids("pop 30 q w1 5"), ["r-1"]);
+    assert_eq!(core.score("ql:q:q-recur", "r"), Some(90.0));
+}
+
+#[test]
+fn a_child_is_a_job_with_the_scheduled_time_of_its_run() {
+    let mut core = every("60", r#"0 tags ["t"] priority 3 retries 2"#);
+    let job = core.json("pop 65 q w1 1")[0].clone();
+    assert_eq!(
+        (&job["jid"], &job["spawned_from_jid"]),
+        (&json!("r-1"), &json!("r"))
+    );
+    assert_eq!(
+        (&job["priority"], &job["retries"], &job["remaining"]),
+        (&json!(3), &json!(2), &json!(2))
+    );
+    assert_eq!(job["tags"], json!(["t"]));
+    assert_eq!(
+        job["history"][0],
+        json!({"when": 0, "what": "put", "q": "q"})
+    );
+    assert_eq!(core.json("stats 65 q 65")["wait"]["mean"], 65);
+    assert!(core.events().is_empty());
+    assert_eq!(core.json("tag 65 get t")["jobs"], json!(["r-1"]));
+}
+
+#[test]
+fn runs_that_were_missed_are_made_up() {
+    let mut core = every("60", "0");
+    assert_eq!(core.jids("pop 180 q w1 10"), ["r-1", "r-2", "r-3", "r-4"]);
+    assert_eq!(core.json("recur.get 180 r")["count"], 4);
+}
+
+#[test]
+fn d_46_a_small_pop_makes_no_more_than_it_takes() {
+    let mut core = every("60", "0");
+    assert_eq!(core.jids("pop 180 q w1 1"), ["r-1"]);
+    assert_eq!(core.jids("peek 180 q 2"), ["r-2", "r-3"]);
+    assert_eq!(core.json("recur.get 180 r")["count"], 3);
+}
+
+#[test]
+fn d_45_a_backlog_skips_older_runs_and_leaves_one_more() {
+    for (now, runs) in [
+        (600, vec![540.0, 600.0]),
+        (599, vec![540.0]),
+        (601, vec![600.0]),
+    ] {
+        let mut core = every("60", "0 backlog 1");
+        core.ok("pop 0 q w1 1");
+        core.ok(&format!("pop {now} q w1 10"));
+        let last = runs.len() + 1;
+        let whens: Vec<f64> = (2..=last)
+            .map(|n| {
+                core.json(&format!("get {now} r-{n}"))["history"][0]["when"]
+                    .as_f64()
+                    .unwrap()
+            })
+            .collect();
+        assert_eq!(whens, runs);
+        assert_eq!(core.ok(&format!("get {now} r-{}", last + 1)), Reply::Nil);
+    }
+}
+
+#[test]
+fn d_50_a_negative_backlog_is_none() {
+    let mut core = every("60", "0 backlog -1");
+    assert_eq!(core.jids("pop 120 q w1 10"), ["r-1", "r-2", "r-3"]);
+}
+
+#[test]
+fn d_44_the_next_run_loses_its_fraction_at_every_call() {
+    let mut core = every("1.5", "0.75");
+    assert_eq!(core.jids("pop 0.75 q w1 1"), ["r-1"]);
+    assert_eq!(core.score("ql:q:q-recur", "r"), Some(1.5));
+    core.ok("pop 1.5 q w1 1");
+    assert_eq!(core.score("ql:q:q-recur", "r"), Some(2.5));
+}
+
+#[test]
+fn templates_are_spawned_by_pop_and_peek_only() {
+    let mut core = every("60", "0");
+    assert_eq!(core.json("queues 100 q")["waiting"], 0);
+    assert_eq!(core.json("queues 100 q")["recurring"], 1);
+    assert_eq!(core.ok("length 100 q"), Reply::Int(0));
+    core.ok("pause 100 q");
+    assert!(core.jids("pop 100 q w1 1").is_empty());
+    assert_eq!(core.jids("peek 100 q 1"), ["r-1"]);
+}
+
+#[test]
+fn d_47_making_a_template_anew_resets_all_but_its_count() {
+    let mut core = every("60", r#"0 tags ["t"] priority 3 retries 2 backlog 5"#);
+    core.ok("pop 0 q w1 1");
+    core.ok("recur 10 p r K2 [] interval 30 0");
+    assert_eq!(
+        core.json("recur.get 10 r"),
+        json!({
+            "jid": "r", "klass": "K2", "state": "recur", "queue": "p", "priority": 0, "interval": 30,
+            "retries": 0, "count": 1, "data": "[]", "tags": {}, "backlog": 0,
+        })
+    );
+    assert_eq!(core.score("ql:q:q-recur", "r"), None);
+    assert_eq!(core.jids("pop 10 p w1 1"), ["r-2"]);
+}
+
+#[test]
+fn unrecur_leaves_the_children() {
+    let mut core = every("60", "0");
+    core.ok("pop 0 q w1 1");
+    assert_eq!(core.ok("unrecur 1 r"), Reply::Int(1));
+    assert_eq!(core.ok("unrecur 1 r"), Reply::Int(1));
+    assert_eq!(core.state("r-1"), "running");
+    assert!(!core.dump().has("ql:r:r") && !core.dump().has("ql:q:q-recur"));
+}
+
+#[test]
+fn d_16_children_never_overwrite_a_job() {
+    let mut core = every("60", "0");
+    core.all("pop 120 q w1 3; complete 121 r-1 w1 q {}; fail 121 r-2 w1 G M; unrecur 122 r");
+    core.ok("recur 122 q r K {} interval 60 0");
+    assert_eq!(core.jids("pop 122 q w2 1"), ["r-4"]);
+    assert_eq!(
+        (core.state("r-1"), core.state("r-2")),
+        ("complete".into(), "failed".into())
+    );
+    assert_eq!(core.json("get 123 r-3")["worker"], "w1");
+    assert_eq!(core.json("recur.get 123 r")["count"], 4);
+}
+
+#[test]
+fn d_04_an_entry_without_a_template_is_dropped_when_it_is_due() {
+    for line in ["pop 10 q w1 5", "peek 10 q 5"] {
+        let mut core = every("60", "5");
+        core.ok("put 0 w q j K {} 0");
+        core.redis("DEL ql:r:r");
+        assert_eq!(core.jids(line), ["j"]);
+        assert!(!core.dump().has("ql:q:q-recur"));
+    }
+}
+
+#[test]
+fn d_04_tags_that_cannot_be_read_are_none() {
+    for line in ["pop 10 q w1 5", "peek 10 q 5"] {
+        let mut core = every("60", "5");
+        core.redis("HSET ql:r:r tags {]");
+        assert_eq!(core.json("recur.get 1 r")["tags"], json!({}));
+        let jobs = core.json(line);
+        assert_eq!(
+            (&jobs[0]["jid"], &jobs[0]["tags"]),
+            (&json!("r-1"), &json!({}))
+        );
+        assert_eq!(core.field("r-1", "tags").as_deref(), Some("{}"));
+    }
+}
+
+#[test]
+fn an_entry_with_a_spoilt_interval_does_not_stop_a_queue() {
+    for interval in ["0", "-5", "soon", "nan", "inf"] {
+        let mut core = every("60", "5");
+        core.ok("put 0 w q j K {} 0");
+        core.redis(&format!("HSET ql:r:r interval {interval}"));
+        assert!(
+            core.jids("pop 100 q w1 3").contains(&"j".to_owned()),
+            "{interval}"
+        );
+        assert!(core.dump().zset("ql:q:q-locks").len() <= 3);
+    }
+}
+
+#[test]
+fn d_40_spawning_makes_a_forgotten_queue_known_again() {
+    let mut core = every("60", "0");
+    core.ok("queue.forget 1 q");
+    core.ok("pop 10 q w1 1");
+    assert_eq!(core.score("ql:queues", "q"), Some(10.0));
+}
+
+#[test]
+fn d_13_a_template_may_have_fractional_tries() {
+    let mut core = every("60", "0 retries 1.5");
+    core.ok("pop 0 q w1 1");
+    assert_eq!(core.field("r-1", "remaining").as_deref(), Some("1"));
+    assert_eq!(core.ok("retry 1 r-1 q w1"), Reply::Int(0));
+}
+
+#[test]
+fn update_changes_what_it_is_told() {
+    let mut core = every("60", "30");
+    let line =
+        "recur.update 5 r priority 4 interval 90 retries 2 data [1] klass K2 queue p backlog 3";
+    assert_eq!(core.ok(line), Reply::Int(1));
+    assert_eq!(
+        core.json("recur.get 6 r"),
+        json!({
+            "jid": "r", "klass": "K2", "state": "recur", "queue": "p", "priority": 4, "interval": 90,
+            "retries": 2, "count": 0, "data": "[1]", "tags": {}, "backlog": 3,
+        })
+    );
+    // The next run moves by as much as the interval grew.
+    assert_eq!(core.score("ql:q:p-recur", "r"), Some(60.0));
+    assert_eq!(core.score("ql:q:q-recur", "r"), None);
+    assert_eq!(core.score("ql:queues", "p"), Some(5.0));
+    assert_eq!(core.ok("recur.update 7 r"), Reply::Int(1));
+}
+
+#[test]
+fn d_49_a_tag_given_twice_is_kept_once() {
+    let mut core = every("60", r#"0 tags ["t","t"]"#);
+    assert_eq!(core.json("recur.get 1 r")["tags"], json!(["t"]));
+    assert_eq!(core.json("recur.tag 1 r u u t"), json!(["t", "u"]));
+    assert_eq!(core.json("recur.untag 2 r t nope"), json!(["u"]));
+    assert_eq!(core.json("recur.untag 2 r u"), json!({}));
+    assert_eq!(core.field("r", "tags"), None);
+    assert!(!core.dump().has("ql:tags"), "templates are in no index");
+}
+
+#[test]
+fn several_templates_share_what_is_popped() {
+    let mut core = every("60", "0");
+    core.ok("recur 0 q s K {} interval 60 10");
+    assert_eq!(core.jids("pop 70 q w1 3").len(), 3);
+    let counts = [
+        core.json("recur.get 70 r")["count"].clone(),
+        core.json("recur.get 70 s")["count"].clone(),
+    ];
+    assert_eq!(counts, [json!(2), json!(1)]);
+}
+
+#[test]
+fn a_template_and_a_job_may_have_the_same_name() {
+    let mut core = every("60", "1000");
+    core.ok("put 0 w q r K {} 0");
+    assert_eq!(core.json("get 1 r")["state"], "waiting");
+    assert_eq!(core.json("recur.get 1 r")["state"], "recur");
+    core.ok("cancel 2 r");
+    assert_eq!(core.json("recur.get 3 r")["state"], "recur");
+}
