@@ -182,7 +182,7 @@ fn a_tracked_job_is_announced_wherever_it_goes() {
     let mut core = Core::new();
     core.all("put 0 w q j K {} 0 retries 0; track 0 track j");
     core.events();
-    let mut told = |core: &mut Core, line: &str| -> Vec<String> {
+    let told = |core: &mut Core, line: &str| -> Vec<String> {
         core.ok(line);
         let events = core
             .events()
