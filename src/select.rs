@@ -136,12 +136,12 @@ impl<'a> Selection<'a> {
         let size = (size as usize).min(self.jids.len());
         let slice: Vec<Name> = self.jids.drain(..size).collect();
         let mut jobs: Vec<Job> = Vec::with_capacity(slice.len());
-        for job in core
-            .jobs(self.now, self.tell, &slice)?
-            .into_iter()
-            .flatten()
-        {
-            if self.means(&job) && self.first(&job) {
+        let tell = match self.tell {
+            Tell::Match if exact => Tell::Jid,
+            tell => tell,
+        };
+        for job in core.jobs(self.now, tell, &slice)?.into_iter().flatten() {
+            if (tell == Tell::Jid || self.means(&job)) && self.first(&job) {
                 jobs.push(job);
             }
         }

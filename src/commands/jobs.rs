@@ -70,7 +70,7 @@ pub fn list(selector: &Selector, newest: bool, now: Moment, cx: &mut Cx) -> Resu
     }
     let (core, out) = cx.parts()?;
     let tell = if out.format() == Format::Jid {
-        Tell::Mark
+        Tell::Match
     } else {
         Tell::Brief
     };

@@ -23,6 +23,10 @@ pub enum Tell {
     Mark,
     /// Where it is.
     Place,
+    /// What decides whether a selector means it.
+    Match,
+    /// That it exists.
+    Jid,
 }
 
 impl Tell {
@@ -31,6 +35,8 @@ impl Tell {
             Tell::Brief => "brief",
             Tell::Full => "full",
             Tell::Mark => "jid,klass,queue,state,worker,tags,failure,shown,since,mark,lock",
+            Tell::Match => "jid,queue,tags,failure,shown",
+            Tell::Jid => "jid",
             Tell::Place => "jid,klass,queue,state,worker,failure,shown,since,lock",
         }
     }

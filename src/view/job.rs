@@ -273,7 +273,7 @@ impl View for Counts {
             detail.remarked(
                 state.word(),
                 page.count(count),
-                Ink::of(state),
+                Ink::of(state).filter(|_| count > 0),
                 String::new(),
             );
         }
