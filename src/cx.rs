@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use crate::cli::Globals;
+use crate::cli::{Format, Globals};
 use crate::clock::Clock;
 use crate::core::url::{Address, Target};
 use crate::core::{Core, Settings};
-use crate::error::Error;
+use crate::error::{Error, Kind};
 use crate::model::moment::Moment;
 use crate::out::Out;
 use crate::password;
@@ -30,6 +30,11 @@ impl Cx {
             clock,
             core: None,
         }
+    }
+
+    /// Returns the name of the command.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// Returns the prefix of all keys.
@@ -71,6 +76,25 @@ impl Cx {
         Ok(now)
     }
 
+    /// Refuses what may change something under `--read-only`, before there is a connection.
+    pub fn writes(&self, what: &str) -> Result<(), Error> {
+        match self.globals.read_only {
+            true => Err(Error::new(
+                Kind::NotConfirmed,
+                format!("{what} may change something, and `--read-only` was given"),
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// Refuses, under `--read-only`, a call of the reference that may change something on the way.
+    pub fn writes_raw(&self) -> Result<(), Error> {
+        match self.out.format() {
+            Format::Raw => self.writes(&format!("the core's own `{}`", self.name)),
+            _ => Ok(()),
+        }
+    }
+
     /// Returns the address that was given, else the default one, without its password filled in.
     pub fn target(&self) -> Result<Target, Error> {
         Target::parse(self.globals.redis.as_deref().unwrap_or(Target::DEFAULT))
@@ -103,6 +127,7 @@ impl Cx {
             timeout: self.timeout(),
             clock: self.clock.clone(),
             trace: self.out.trace(),
+            read_only: self.globals.read_only,
         }
     }
 }

@@ -42,6 +42,7 @@ mod commands {
     mod local;
     mod peek;
     mod queues;
+    mod read_only;
     mod recur;
     mod script;
     mod stats;

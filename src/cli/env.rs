@@ -50,6 +50,7 @@ impl Globals {
             })?;
         }
         self.no_input |= var("QLESS_NO_INPUT").is_some();
+        self.read_only |= var("QLESS_READ_ONLY").is_some();
         Ok(())
     }
 }

@@ -91,6 +91,9 @@ pub struct Globals {
     /// Never prompt, even on a terminal [QLESS_NO_INPUT]
     #[arg(long, global = true)]
     pub no_input: bool,
+    /// Refuse whatever may change something; works on a replica [QLESS_READ_ONLY]
+    #[arg(long, global = true)]
+    pub read_only: bool,
     /// Nothing on stderr except errors
     #[arg(short, long, global = true)]
     pub quiet: bool,

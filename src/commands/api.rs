@@ -30,6 +30,13 @@ pub struct Args {
     now: Option<when::When>,
 }
 
+impl Args {
+    pub fn writes(&self) -> bool {
+        let args = self.args.iter().map(|arg| arg.as_encoded_bytes());
+        Call::new(&self.command).args(args).may_write()
+    }
+}
+
 pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     cx.out.accepts(&[Format::Raw])?;
     let mut source = Source::default();

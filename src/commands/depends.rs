@@ -42,6 +42,12 @@ pub struct Args {
 /// As errors speak of it.
 const ASKS: &str = "change what it waits for:";
 
+impl Args {
+    pub fn writes(&self) -> bool {
+        self.off_all || !self.on.is_empty() || !self.off.is_empty()
+    }
+}
+
 pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     cx.out.accepts(&[Format::Jid])?;
     let now = cx.begin()?;

@@ -64,8 +64,14 @@ struct Action {
     cancel_all: bool,
 }
 
+impl Args {
+    pub fn writes(&self) -> bool {
+        self.action.retry_all || self.action.cancel_all
+    }
+}
+
 pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    if args.action.retry_all || args.action.cancel_all {
+    if args.writes() {
         return act(args, cx);
     }
     if args.dry.dry_run {

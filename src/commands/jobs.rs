@@ -47,6 +47,9 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         Format::Raw => Some(raw(&args.selector)?),
         _ => None,
     };
+    if raw.as_ref().is_some_and(Call::may_write) {
+        cx.writes_raw()?;
+    }
     let now = cx.begin()?;
     if let Some(call) = raw {
         let text = cx.core()?.raw(now, &call)?;

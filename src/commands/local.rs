@@ -40,6 +40,12 @@ pub enum Verb {
     Url,
 }
 
+impl Args {
+    pub fn writes(&self) -> bool {
+        matches!(self.verb, Some(Verb::Start | Verb::Stop))
+    }
+}
+
 pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     cx.out.accepts(&[])?;
     let (local, fsync) = local(cx)?;

@@ -88,8 +88,52 @@ pub enum Command {
     Workers(workers::Args),
 }
 
+impl Command {
+    /// Returns whether it may change something, so that `--read-only` refuses it. Whether an
+    /// option of a reading command does is for that command to say.
+    fn writes(&self) -> bool {
+        match self {
+            Command::Api(args) => args.writes(),
+            Command::Config(args) => args.writes(),
+            Command::Depends(args) => args.writes(),
+            Command::Failed(args) => args.writes(),
+            Command::Local(args) => args.writes(),
+            Command::Recur(args) => args.writes(),
+            Command::Tag(args) => args.writes(),
+            Command::Track(args) => args.writes(),
+            Command::Cancel(_)
+            | Command::Complete(_)
+            | Command::Fail(_)
+            | Command::Forget(_)
+            | Command::Heartbeat(_)
+            | Command::Log(_)
+            | Command::Pause(_)
+            | Command::Pop(_)
+            | Command::Priority(_)
+            | Command::Put(_)
+            | Command::Retry(_)
+            | Command::Timeout(_)
+            | Command::Unfail(_)
+            | Command::Unpause(_) => true,
+            Command::Get(_)
+            | Command::Help(_)
+            | Command::Jobs(_)
+            | Command::Length(_)
+            | Command::Peek(_)
+            | Command::Queues(_)
+            | Command::Script(_)
+            | Command::Stats(_)
+            | Command::Version(_)
+            | Command::Workers(_) => false,
+        }
+    }
+}
+
 /// Runs the command that was typed.
 pub fn run(command: Command, cx: &mut Cx) -> Result<Exit, Error> {
+    if command.writes() {
+        cx.writes(&format!("`qless {}`", cx.name()))?;
+    }
     match command {
         Command::Api(args) => api::run(args, cx),
         Command::Cancel(args) => cancel::run(args, cx),

@@ -11,7 +11,8 @@ use crate::model::name::Name;
 /// Show the next jobs that a pop would return
 ///
 /// In the order in which they would be popped. This is the core's own call, which puts the jobs
-/// of recurring ones that are due. A paused queue is peeked all the same.
+/// of recurring ones that are due; with `--read-only` those are told as `(due)`. A paused queue is
+/// peeked all the same.
 ///
 /// Example: `qless peek mail --count 3`
 ///
@@ -29,6 +30,8 @@ pub struct Args {
 pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     cx.out.accepts(&[Format::Jid, Format::Raw])?;
     cx.out.shows::<Jobs>()?;
+    cx.writes_raw()?;
+    let read_only = cx.globals.read_only;
     let now = cx.begin()?;
     let (core, out) = cx.parts()?;
     if out.format() == Format::Raw {
@@ -39,7 +42,10 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         out.verbatim(&text)?;
         return Ok(Exit::Ok);
     }
-    let jobs = core.peek(now, &args.queue, args.count)?;
+    let jobs = match read_only {
+        true => core.foresee(now, &args.queue, args.count)?,
+        false => core.peek(now, &args.queue, args.count)?,
+    };
     if jobs.is_empty() {
         core.queue_exists(now, &args.queue)?;
     }

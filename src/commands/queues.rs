@@ -28,6 +28,7 @@ pub struct Args {
 pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     cx.out.accepts(&[Format::Raw])?;
     cx.out.shows::<List<Queue>>()?;
+    cx.writes_raw()?;
     let now = cx.begin()?;
     let (core, out) = cx.parts()?;
     if out.format() == Format::Raw {

@@ -49,6 +49,12 @@ const TAG: Verb = Verb {
     shows: Shows::Tags,
 };
 
+impl Args {
+    pub fn writes(&self) -> bool {
+        !self.add.is_empty() || !self.remove.is_empty()
+    }
+}
+
 pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     let selector = &args.jobs.selector;
     let nobody = args.jobs.jids.is_empty() && selector.is_empty();

@@ -53,6 +53,12 @@ const UNTRACK: Verb = Verb {
     shows: Shows::Nothing,
 };
 
+impl Args {
+    pub fn writes(&self) -> bool {
+        self.prune || self.remove || !self.jobs.jids.is_empty() || !self.jobs.selector.is_empty()
+    }
+}
+
 pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     if args.prune {
         return prune(args.dry.dry_run, cx);

@@ -41,6 +41,7 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
             cx.out.shows::<List<Worker>>()?;
         }
     }
+    cx.writes_raw()?;
     let now = cx.begin()?;
     if cx.out.format() == Format::Raw {
         return raw(&args.workers, cx);

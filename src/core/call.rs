@@ -47,10 +47,21 @@ impl Call {
         self
     }
 
+    /// Whether it may change something, if only on the way.
+    pub fn may_write(&self) -> bool {
+        wire::may_write(&self.name, &self.args)
+    }
+
     fn reads(&self) -> bool {
         wire::call(&self.name, &self.args).reads
     }
 }
+
+/// Scripts that may write.
+const RUN: [&str; 2] = ["EVALSHA", "EVAL"];
+
+/// Scripts that the server keeps from writing; replicas run them too.
+const RUN_READ_ONLY: [&str; 2] = ["EVALSHA_RO", "EVAL_RO"];
 
 /// The Lua core of one server.
 #[derive(Debug)]
@@ -62,6 +73,9 @@ pub struct Core {
     script: Script,
     clock: Clock,
     trace: Trace,
+    read_only: bool,
+    /// The commands that run a script: by its SHA, by its text.
+    run: [&'static str; 2],
     /// Dropped after any fault.
     line: Option<Line>,
 }
@@ -76,6 +90,8 @@ impl Core {
             script: Script::new(&settings.prefix),
             clock: settings.clock,
             trace: settings.trace,
+            read_only: settings.read_only,
+            run: RUN,
             line: None,
         };
         core.dial(Instant::now() + core.timeout)?;
@@ -157,8 +173,8 @@ impl Core {
             let mut packed = Packed::default();
             for (at, call) in left.iter().map(|at| &calls[*at]).enumerate() {
                 let (command, script) = match whole && at == 0 {
-                    true => ("EVAL", self.script.text()),
-                    false => ("EVALSHA", self.script.sha()),
+                    true => (self.run[1], self.script.text()),
+                    false => (self.run[0], self.script.sha()),
                 };
                 packed.begin(5 + call.args.len());
                 for word in [command, script, "0", &call.name, now] {
@@ -244,6 +260,9 @@ impl Core {
         if server.cluster && !self.script.prefix().contains('{') {
             return Err(error::cluster_prefix());
         }
+        if self.read_only && server.knows_read_only_scripts() {
+            self.run = RUN_READ_ONLY;
+        }
         self.clock.set(server.time);
         self.line = Some(line);
         Ok(())
@@ -298,7 +317,7 @@ fn shown(arg: &[u8]) -> String {
     let document = matches!(arg.first(), Some(b'{' | b'[' | b'"'));
     match document || arg.len() > 60 {
         true => format!("<{} bytes>", arg.len()),
-        false => wire::typed(text.as_bytes()).into_owned(),
+        false => wire::typed(text.as_bytes()),
     }
 }
 

@@ -65,29 +65,6 @@ impl Core {
         Ok(jobs)
     }
 
-    /// Returns the next jobs that a pop would return, as the core's own `peek` tells them.
-    pub fn peek(&mut self, now: Moment, queue: &Name, count: u64) -> Result<Vec<Job>, Error> {
-        let count = count.to_string();
-        let text = reply::bytes(self.call(now, "peek", &[queue.as_bytes(), count.as_bytes()])?)?;
-        let told = Json::read(&text)
-            .and_then(|told| told.array())
-            .unwrap_or_default();
-        let jids = told.iter().filter_map(|job| {
-            let members = job.object()?;
-            members
-                .iter()
-                .find(|(key, _)| key.as_bytes() == b"jid")?
-                .1
-                .text()
-        });
-        let jids: Vec<Name> = jids.collect();
-        Ok(self
-            .jobs(now, Tell::Brief, &jids)?
-            .into_iter()
-            .flatten()
-            .collect())
-    }
-
     /// Looks up how many of the jobs that blocked jobs wait for have failed.
     pub fn blockers(&mut self, now: Moment, jobs: &mut [Job]) -> Result<(), Error> {
         let blocked = jobs.iter().filter(|job| job.state == Some(State::Depends));

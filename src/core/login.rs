@@ -21,6 +21,18 @@ pub struct Server {
     pub time: Moment,
 }
 
+impl Server {
+    /// Whether it has EVALSHA_RO and EVAL_RO: Redis 7, and Valkey, whose versions go on from there.
+    pub fn knows_read_only_scripts(&self) -> bool {
+        let major = self
+            .version
+            .split('.')
+            .next()
+            .and_then(|major| major.parse().ok());
+        major.is_some_and(|major: u32| major >= 7)
+    }
+}
+
 /// Why a login did not come about.
 pub enum Failed {
     /// The line broke.

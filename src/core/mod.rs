@@ -12,6 +12,7 @@ pub mod index;
 pub mod job;
 pub mod local;
 pub mod login;
+pub mod peek;
 pub mod put;
 pub mod queue;
 pub mod recur;
@@ -46,4 +47,6 @@ pub struct Settings {
     pub timeout: Duration,
     pub clock: Clock,
     pub trace: Trace,
+    /// Whether scripts are run so that the server lets them change nothing.
+    pub read_only: bool,
 }

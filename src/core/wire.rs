@@ -1,8 +1,6 @@
 //! What is to be known of each call by its name on the wire: whether repeating it is safe, and
 //! how to speak of it when it is lost or refused.
 
-use std::borrow::Cow;
-
 use crate::model::name::Name;
 use crate::view::text;
 
@@ -104,6 +102,16 @@ pub fn call(name: &str, args: &[Vec<u8>]) -> Wire {
     }
 }
 
+/// Whether a call may change something, if only on the way: some reads of the reference move what
+/// is due, put what recurs, or forget workers.
+pub fn may_write(name: &str, args: &[Vec<u8>]) -> bool {
+    match name {
+        "queues" | "peek" | "workers" => true,
+        "jobs" => args.first().is_some_and(|state| state == b"scheduled"),
+        _ => !call(name, args).reads,
+    }
+}
+
 impl Wire {
     /// Returns the job it is about.
     pub fn jid(&self, args: &[Vec<u8>]) -> Option<Name> {
@@ -147,12 +155,8 @@ impl Wire {
 }
 
 /// Returns a word as a shell takes it.
-pub fn typed(word: &[u8]) -> Cow<'_, str> {
-    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-./:@%+=,".contains(byte);
-    match std::str::from_utf8(word) {
-        Ok(text) if !text.is_empty() && word.iter().all(plain) => Cow::from(text),
-        _ => Cow::from(format!("'{}'", text::clean(word).replace('\'', r"'\''"))),
-    }
+pub fn typed(word: &[u8]) -> String {
+    text::quoted(word)
 }
 
 #[cfg(test)]

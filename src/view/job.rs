@@ -73,6 +73,8 @@ impl Job {
         match (self.state, &self.state_stored) {
             (Some(state), _) => state.to_string(),
             (None, Some(stored)) => text::clean(stored.as_bytes()),
+            // A job that is still to be put.
+            (None, None) if self.spawned_from.is_some() => "(due)".to_owned(),
             (None, None) => NONE.to_owned(),
         }
     }
@@ -125,7 +127,10 @@ impl Job {
                 None => String::new(),
             },
             Some(State::Complete) => self.since.map(|since| page.when(since)).unwrap_or_default(),
-            None => String::new(),
+            None => {
+                let due = self.scheduled_for.filter(|_| self.state_stored.is_none());
+                due.map(|due| due_at(due, page)).unwrap_or_default()
+            }
         }
     }
 

@@ -66,3 +66,43 @@ fn an_empty_queue_is_fine_and_an_unknown_one_is_not() {
             }
         "#]]);
 }
+
+#[test]
+fn read_only_foresees_what_the_core_would_do() {
+    let redis = Redis::start();
+    let api = |now: f64, line: &str| redis.at(now).run(&format!("api {line}")).ok();
+    api(0.0, "put me q stalls K {} 0");
+    api(1.0, "pop q w 1");
+    api(2.0, "put me q taken K {} 0");
+    api(3.0, "pop q w 1");
+    api(4.0, "timeout taken");
+    api(5.0, "put me q low K {} 0 priority -1");
+    api(6.0, "put me q soon K {} 10 priority 3");
+    api(7.0, "put me q later K {} 1000");
+    api(8.0, "recur q nightly Nightly {} interval 40 12 priority 1");
+    api(9.0, "put me q plain K {} 0 priority 1");
+    let before = redis.dump();
+    let foreseen = redis.at(70).run("--read-only peek q -o jid").ok();
+    redis
+        .at(70)
+        .run("peek q --read-only --time-format relative")
+        .shows(expect![[r#"
+            stalls	K	stalled	q	0	5/5	1m 9s	w lost it 9s ago
+            taken	K	stalled	q	0	5/5	1m 6s	w lost it 1m 6s ago
+            soon	K	scheduled	q	3	5/5	1m 4s	due 54s ago
+            plain	K	waiting	q	1	5/5	1m 1s	waits 1m 1s
+            nightly-1	Nightly	(due)	q	1	0/0	–	due 50s ago
+            nightly-2	Nightly	(due)	q	1	0/0	–	due 10s ago
+            low	K	waiting	q	-1	5/5	1m 5s	waits 1m 5s
+        "#]]);
+    assert_eq!(redis.dump(), before);
+    assert_eq!(redis.at(70).run("peek q -o jid").ok(), foreseen);
+    redis
+        .at(70)
+        .run("peek q --read-only -o raw")
+        .shows(expect![[r#"
+            --- stderr
+            error: the core's own `peek` may change something, and `--read-only` was given
+            --- exit 9
+        "#]]);
+}

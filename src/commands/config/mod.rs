@@ -30,6 +30,12 @@ enum Command {
     Unset(unset::Args),
 }
 
+impl Args {
+    pub fn writes(&self) -> bool {
+        matches!(self.command, Command::Set(_) | Command::Unset(_))
+    }
+}
+
 pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     match args.command {
         Command::Get(args) => get::run(args, cx),

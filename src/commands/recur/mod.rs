@@ -41,6 +41,12 @@ enum Command {
     Tag(tag::Args),
 }
 
+impl Args {
+    pub fn writes(&self) -> bool {
+        !matches!(self.command, Command::Get(_) | Command::List(_))
+    }
+}
+
 pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     match args.command {
         Command::Get(args) => get::run(args, cx),

@@ -1,0 +1,78 @@
+//! `--read-only`
+
+use expect_test::expect;
+
+use super::jobs::busy;
+use crate::house::qless::Qless;
+
+#[test]
+fn writes_are_refused_before_there_is_a_connection() {
+    let nowhere = Qless::bare().env("QLESS_REDIS_URL", "unix:///nowhere/at/all");
+    nowhere.run("put q K --read-only").shows(expect![[r#"
+        --- stderr
+        error: `qless put` may change something, and `--read-only` was given
+        --- exit 9
+    "#]]);
+    nowhere
+        .run("put q K --read-only -o json")
+        .shows(expect![[r#"
+            --- stderr
+            {"kind":"error","v":1,"code":"not_confirmed","exit":9,"message":"`qless put` may change something, and `--read-only` was given","hint":null,"jid":null}
+            --- exit 9
+        "#]]);
+    let looking = nowhere.env("QLESS_READ_ONLY", "1");
+    for line in [
+        "pop q",
+        "retry j",
+        "cancel j",
+        "pause q",
+        "config set heartbeat 5",
+        "recur rm nightly",
+        "track j",
+        "tag j --add t",
+        "depends j --off-all",
+        "failed --group g --retry-all --yes",
+        "api put me q j K {} 0",
+        "api queues",
+        "queues -o raw",
+        "workers -o raw",
+        "jobs --queue q --state scheduled -o raw",
+    ] {
+        assert_eq!(looking.run(line).code(), 9, "{line}");
+    }
+}
+
+#[test]
+fn looking_works_and_the_server_itself_lets_nothing_change() {
+    let redis = busy();
+    redis.send(&["SCRIPT", "FLUSH"]);
+    redis.send(&["CONFIG", "RESETSTAT"]);
+    for line in [
+        "queues",
+        "jobs",
+        "jobs --queue mail --state running -o raw",
+        "get waits",
+        "get waits -o raw",
+        "workers",
+        "failed",
+        "stats mail",
+        "track",
+        "tag",
+        "config list",
+        "recur list",
+        "depends blocked",
+        "length mail",
+        "peek mail",
+    ] {
+        redis.at(10_000).run(&format!("{line} --read-only")).ok();
+    }
+    let info: String = redis::cmd("INFO")
+        .arg("commandstats")
+        .query(&mut redis.connection())
+        .unwrap();
+    assert!(info.contains("cmdstat_evalsha_ro"), "{info}");
+    assert!(
+        !info.contains("cmdstat_evalsha:") && !info.contains("cmdstat_eval:"),
+        "{info}"
+    );
+}
