@@ -71,6 +71,7 @@ QLESS_TIMEOUT         longest wait, as --timeout
 QLESS_OUTPUT          format of stdout, as --output
 QLESS_TIME_FORMAT     how moments are written, as --time-format
 QLESS_NO_INPUT        never prompt, as --no-input
+QLESS_READ_ONLY       refuse writes, as --read-only
 QLESS_WORKER          in whose name jobs are taken and finished, as --worker
 QLESS_REDIS_SERVER    the program that local: starts
 QLESS_NOW             pins the time that is sent, in seconds since the epoch; for tests
