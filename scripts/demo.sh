@@ -1,0 +1,133 @@
+#!/usr/bin/env bash
+# Plays a night of an operator with the given binary on a private Redis in a temporary directory,
+# and says so if anything is not as told. Leaves nothing behind.
+set -euo pipefail
+
+photos=200
+videos=100
+all=$((photos + videos))
+
+qless=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+for name in ${!QLESS_@} REDIS_URL REDISCLI_AUTH; do
+  [ "$name" = QLESS_REDIS_SERVER ] || unset "$name"
+done
+
+# Short, since a socket's path has to be.
+home=$(mktemp -d /tmp/qless-demo.XXXXXX)
+end() {
+  trap - EXIT INT TERM HUP
+  "$qless" local stop --redis "local:$home/night" >"$home/end" 2>&1 || cat "$home/end" >&2
+  cd / && rm -rf "$home"
+}
+trap end EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+cd "$home"
+mkdir bin
+ln -s "$qless" bin/qless
+export PATH="$home/bin:$PATH"
+
+# One stream, in the order in which it happened.
+exec 2>&1
+
+# On a terminal: colour, and time to read. Elsewhere tables have tabs and no headers, unless asked.
+bold='' dim='' plain='' breath=0
+queues=' --headers always | expand -t 9,18,27,36,47,56,67,78'
+failed=' --headers always --time-format relative | expand -t 14,20,28,45'
+jobs=' --headers always | expand -t 34,49,58'
+if [ -t 1 ]; then
+  queues='' failed='' jobs=''
+  [ -n "${CI:-}" ] || breath=0.9
+  if [ -z "${NO_COLOR:-}" ]; then
+    bold=$'\e[1m' dim=$'\e[2m' plain=$'\e[0m'
+  fi
+fi
+
+# Tells the story.
+tell() {
+  printf '\n%s# %s%s\n' "$dim" "$1" "$plain"
+  sleep "$breath"
+}
+
+# Prints a command and runs it.
+run() {
+  printf '%s$ %s%s\n' "$bold" "${1//$'\n'/$'\n'  }" "$plain"
+  eval "$1"
+}
+
+# The same, for one whose answer is to be read.
+show() {
+  run "$1"
+  sleep "$breath"
+}
+
+# Holds the night to what is told: what, wanted, found.
+check() {
+  if [ "$2" != "$3" ]; then
+    printf '\nerror: %s: %s wanted, %s found\n' "$1" "$2" "$3" >&2
+    exit 1
+  fi
+}
+
+# The jobs of a queue: waiting running stalled scheduled depends.
+counts() {
+  qless -q queues "$1" --columns waiting,running,stalled,scheduled,depends | tr '\t' ' '
+}
+
+# The groups of failed jobs: name jobs.
+groups() {
+  qless -q failed --columns group,jobs | tr '\t' ' '
+}
+
+tell 'Evening. A private Redis starts with the first command; two queues fill up.'
+run 'export QLESS_REDIS_URL=local:$PWD/night'
+run "for i in \$(seq $photos); do qless put uploads Photo::Upload \"{\\\"photo\\\":\$i}\" --tag night; done >jids"
+run "for i in \$(seq $videos); do qless put videos Video::Upload \"{\\\"video\\\":\$i}\" --tag night; done >>jids"
+show "qless queues$queues"
+check 'jids printed' "$all" "$(sort -u jids | wc -l | tr -d ' ')"
+check 'photos put' "$photos 0 0 0 0" "$(counts uploads)"
+check 'videos put' "$videos 0 0 0 0" "$(counts videos)"
+
+tell 'A worker takes them one by one, and puts each into the bucket. Tonight there is no bucket.'
+show 'worker() {
+  while jid=$(qless pop "$@" -o jid); do
+    if [ -d bucket ]; then
+      qless get "$jid" --data >"bucket/$jid" && qless complete "$jid"
+    else
+      qless fail "$jid" --group "upload error" --message "PUT /bucket: 503 Slow Down"
+    fi
+  done
+}'
+run 'worker uploads videos >log 2>&1'
+show "qless queues$queues"
+check 'uploads after the failure' '0 0 0 0 0' "$(counts uploads)"
+check 'videos after the failure' '0 0 0 0 0' "$(counts videos)"
+
+tell 'The operator looks: one group of failures, some of its jobs, one in full.'
+show "qless failed$failed"
+show "qless jobs --group 'upload error' --limit 3 --columns jid,klass,queue,detail$jobs"
+show "qless get \$(head -n 1 jids)"
+check 'jobs failed' "upload error $all" "$(groups)"
+
+tell 'The bucket is back. Each job goes back into its own queue.'
+run 'mkdir bucket'
+show "qless failed --group 'upload error' --retry-all --yes"
+show "qless queues$queues"
+check 'groups after the retry' '' "$(groups)"
+check 'photos back' "$photos 0 0 0 0" "$(counts uploads)"
+check 'videos back' "$videos 0 0 0 0" "$(counts videos)"
+
+tell 'The same worker, once more.'
+run 'worker uploads videos >log 2>&1'
+show "qless queues$queues"
+show 'ls bucket | wc -l'
+show 'qless stats uploads'
+check 'uploads in the end' '0 0 0 0 0' "$(counts uploads)"
+check 'videos in the end' '0 0 0 0 0' "$(counts videos)"
+check 'groups in the end' '' "$(groups)"
+check 'the bucket' "$(sort jids)" "$(ls bucket)"
+check 'jobs complete' "$all" "$(qless jobs --state complete -o jid | wc -l | tr -d ' ')"
+
+run 'qless local stop'
+check 'the server' $'running\tno' "$(qless local status | head -n 1)"
+printf '\n%s# %s%s\n' "$dim" "$all jobs put, failed, brought back and done, each once. Morning." "$plain"
