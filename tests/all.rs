@@ -37,6 +37,7 @@ mod commands {
     mod failed;
     mod get;
     mod help;
+    mod hostile;
     mod jobs;
     mod length;
     mod local;

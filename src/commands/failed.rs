@@ -140,8 +140,14 @@ fn groups(selector: &Selector, cx: &mut Cx) -> Result<Exit, Error> {
     }
     let mut groups = List::whole(core.failed_groups(now)?);
     let first = groups.items.first().map(|group| group.group.clone());
-    groups.page(selector.offset, selector.limit);
+    groups.page(selector.offset, selector.limit.or(out.rows()));
     out.show(&groups)?;
+    out.note_cut(
+        groups.items.len() as u64,
+        groups.total,
+        selector.offset,
+        "groups",
+    );
     match first {
         Some(group) => out.hint(&format!(
             "qless failed --group {} --retry-all",

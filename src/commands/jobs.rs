@@ -11,7 +11,6 @@ use crate::model::job::{Counts, State};
 use crate::model::list::Jobs;
 use crate::model::moment::Moment;
 use crate::select::{self, Selection};
-use crate::view::text::thousands;
 
 /// List jobs
 ///
@@ -103,18 +102,9 @@ pub fn list(selector: &Selector, newest: bool, now: Moment, cx: &mut Cx) -> Resu
     }
     jobs.list.total = selection.total(core)?;
     out.show(&jobs)?;
-    match jobs.list.total {
-        _ if shown == 0 => out.note_on_terminal("no jobs"),
-        Some(total) if total > selector.offset + shown => out.note_on_terminal(&format!(
-            "{} of {} jobs; `--limit N` shows more",
-            thousands(shown),
-            thousands(total)
-        )),
-        None => out.note_on_terminal(&format!(
-            "the first {} jobs; `--limit N` shows more",
-            thousands(shown)
-        )),
-        _ => {}
+    match shown {
+        0 => out.note_on_terminal("no jobs"),
+        _ => out.note_cut(shown, jobs.list.total, selector.offset, "jobs"),
     }
     Ok(())
 }

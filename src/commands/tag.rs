@@ -167,6 +167,7 @@ fn list(offset: u64, limit: Option<u64>, cx: &mut Cx) -> Result<Exit, Error> {
     let total = tags.items.len();
     tags.page(offset, limit.or(out.rows()));
     out.show(&tags)?;
+    out.note_cut(tags.items.len() as u64, tags.total, offset, "tags");
     if total == 0 {
         out.note_on_terminal("no tags");
     }

@@ -175,7 +175,7 @@ impl Walk {
         }
     }
 
-    /// A walk from the end to the beginning.
+    /// A walk from the end to the beginning, of an index that nothing joins at its beginning.
     pub fn back(index: Index, size: u64) -> Walk {
         Walk {
             back: Some(u64::MAX),
@@ -189,18 +189,26 @@ impl Walk {
 
     /// Returns the next members; `None` at the end.
     pub fn next(&mut self, core: &mut Core, now: Moment) -> Result<Option<Vec<Name>>, Error> {
-        if self.done {
-            return Ok(None);
+        let index = self.index.clone();
+        self.step(&mut |offset, count| core.index(now, &index, offset, count))
+    }
+
+    fn step(&mut self, read: Read) -> Result<Option<Vec<Name>>, Error> {
+        match self.back {
+            _ if self.done => Ok(None),
+            Some(end) => self.before(read, end).map(Some),
+            None => self.after(read).map(Some),
         }
-        if let Some(end) = self.back {
-            return self.before(core, now, end).map(Some);
-        }
+    }
+
+    /// Returns the members after those that were seen.
+    fn after(&mut self, read: Read) -> Result<Vec<Name>, Error> {
         let overlap = (self.size / 10).min(self.next);
         let mut offset = self.next - overlap;
-        let part = loop {
-            let part = core.index(now, &self.index, offset, self.size)?;
-            let met = offset == 0 || part.members.iter().any(|member| self.seen.contains(member));
-            if met {
+        let mut part = loop {
+            let part = read(offset, self.size)?;
+            let seen = |member: &Name| self.seen.contains(member);
+            if offset == 0 || part.members.first().is_some_and(seen) {
                 break part;
             }
             offset = offset.saturating_sub(self.size);
@@ -208,20 +216,19 @@ impl Walk {
         self.total = Some(part.total);
         self.next = offset + part.members.len() as u64;
         self.done = self.next >= part.total || part.members.is_empty();
-        if self.done && self.seen.is_empty() {
-            return Ok(Some(part.members));
+        if !(self.done && self.seen.is_empty()) {
+            part.members
+                .retain(|member| self.seen.insert(member.clone()));
         }
-        let mut fresh = part.members;
-        fresh.retain(|member| self.seen.insert(member.clone()));
-        Ok(Some(fresh))
+        Ok(part.members)
     }
 
     /// Returns the members before `end`, last first. What leaves the index moves nobody past us.
-    fn before(&mut self, core: &mut Core, now: Moment, end: u64) -> Result<Vec<Name>, Error> {
-        let total = core.index(now, &self.index, 0, 0)?.total;
+    fn before(&mut self, read: Read, end: u64) -> Result<Vec<Name>, Error> {
+        let total = read(0, 0)?.total;
         let end = end.min(total);
         let offset = end.saturating_sub(self.size);
-        let mut part = core.index(now, &self.index, offset, end - offset)?;
+        let mut part = read(offset, end - offset)?;
         self.total = Some(total);
         self.back = Some(offset);
         self.done = offset == 0;
@@ -229,5 +236,62 @@ impl Walk {
         part.members
             .retain(|member| self.seen.insert(member.clone()));
         Ok(part.members)
+    }
+}
+
+/// Reads a part: from where, how many.
+type Read<'a> = &'a mut dyn FnMut(u64, u64) -> Result<Part, Error>;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn name(number: usize) -> Name {
+        Name::from(format!("{number:05}"))
+    }
+
+    proptest! {
+        /// While we look, members leave at the front and anywhere, and others come at both ends.
+        /// Only failure lists are walked from the end, and nothing comes to their front.
+        #[test]
+        fn who_was_there_all_the_time_is_told_once(
+            size in 0usize..700,
+            back in any::<bool>(),
+            moves in proptest::collection::vec((0usize..60, 0usize..8, 0usize..8), 1..8),
+        ) {
+            let mut list: Vec<Name> = (0..size).map(name).collect();
+            let mut stayed: HashSet<Name> = list.iter().cloned().collect();
+            let mut walk = match back {
+                true => Walk::back(Index::Tracked, 1),
+                false => Walk::new(Index::Tracked, 1),
+            };
+            let (mut told, mut fresh, mut moves) = (Vec::new(), size, moves.into_iter().cycle().take(40));
+            while let Some(slice) = walk.step(&mut |offset, count| {
+                let (from, count) = ((offset as usize).min(list.len()), count as usize);
+                let members = list[from..(from + count).min(list.len())].to_vec();
+                Ok(Part { total: list.len() as u64, members })
+            }).unwrap() {
+                told.extend(slice);
+                let Some((leave, some, come)) = moves.next() else { continue };
+                for at in (0..leave.min(list.len())).rev() {
+                    stayed.remove(&list.remove(if at % 3 == 0 { at * 7 % list.len() } else { 0 }));
+                }
+                for _ in 0..if back { 0 } else { some } {
+                    list.insert(0, name(fresh));
+                    fresh += 1;
+                }
+                for _ in 0..come {
+                    list.push(name(fresh));
+                    fresh += 1;
+                }
+            }
+            let once: HashSet<&Name> = told.iter().collect();
+            prop_assert_eq!(once.len(), told.len());
+            for member in &stayed {
+                prop_assert!(once.contains(member), "{:?} was missed", member);
+            }
+        }
     }
 }

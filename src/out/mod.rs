@@ -226,6 +226,21 @@ impl Out {
         }
     }
 
+    /// Says, where people read it, that a list goes on after what was shown; `total` is how many
+    /// there are, where that is known.
+    pub fn note_cut(&mut self, shown: u64, total: Option<u64>, offset: u64, of: &str) {
+        let more = "`--limit N` shows more";
+        let count = text::thousands(shown);
+        match total {
+            Some(total) if total <= offset + shown => {}
+            Some(total) => {
+                let total = text::thousands(total);
+                self.note_on_terminal(&format!("{count} of {total} {of}; {more}"));
+            }
+            None => self.note_on_terminal(&format!("the first {count} {of}; {more}")),
+        }
+    }
+
     /// Offers the next useful command, where people read it.
     pub fn hint(&mut self, line: &str) {
         if self.hints() {
