@@ -258,7 +258,7 @@ impl Core {
             begun.elapsed(),
         );
         if server.cluster && !self.script.prefix().contains('{') {
-            return Err(error::cluster_prefix());
+            return Err(error::cluster_prefix(self.script.prefix()));
         }
         if self.read_only && server.knows_read_only_scripts() {
             self.run = RUN_READ_ONLY;

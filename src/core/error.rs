@@ -279,7 +279,13 @@ fn by_the_server(said: &Said, target: &Target, wire: Wire, script: &Script) -> O
         ));
     }
     if words.contains("non local key") {
-        return Some(cluster_prefix());
+        return Some(match script.prefix().contains('{') {
+            false => cluster_prefix(script.prefix()),
+            true => Error::new(
+                Kind::Server,
+                format!("`{target}` belongs to a Redis Cluster, where this call cannot be made"),
+            ),
+        });
     }
     if words.contains("not an integer or out of range") {
         return Some(Error::usage("a number is not an integer or out of range"));
@@ -301,13 +307,13 @@ fn in_part(wire: Wire) -> &'static str {
     }
 }
 
-/// Says that the plain prefix cannot live in a cluster.
-pub fn cluster_prefix() -> Error {
+/// Says that a prefix without hash tag cannot live in a cluster: each key would be somewhere else.
+pub fn cluster_prefix(prefix: &str) -> Error {
     Error::new(
         Kind::ClusterPrefix,
-        "the prefix has no hash tag, so its keys cannot live in a Redis Cluster",
+        format!("prefix `{prefix}` cannot live in a Redis Cluster"),
     )
-    .hint("give one: `--prefix '{ql}:'`")
+    .hint("give a hash tag: `--prefix '{ql}:'`")
 }
 
 fn fault_of_ours(line: usize, said: &str, script: &Script) -> Error {
