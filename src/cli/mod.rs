@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use clap::error::ErrorKind;
-use clap::{Args, CommandFactory, FromArgMatches, Parser};
+use clap::{Args, FromArgMatches, Subcommand};
 
 use crate::commands::Command;
 use crate::error::Error;
@@ -18,24 +18,12 @@ pub mod when;
 
 pub use format::{Format, TimeFormat, When};
 
-/// Look at, steer and repair the queues of qless, a job queue on Redis
-#[derive(Debug, Parser)]
-#[command(
-    name = "qless",
-    version,
-    disable_help_subcommand = true,
-    infer_subcommands = false,
-    max_term_width = 100,
-    subcommand_value_name = "COMMAND",
-    subcommand_help_heading = "Commands"
-)]
+/// What was typed.
+#[derive(Debug)]
 pub struct Cli {
-    #[command(flatten)]
     pub globals: Globals,
-    #[command(subcommand)]
     pub command: Command,
-    /// The command as it was typed.
-    #[arg(skip)]
+    /// The command's name.
     pub name: String,
 }
 
@@ -114,16 +102,43 @@ pub enum Stop {
 
 /// Reads the command line and fills in what the environment says.
 pub fn parse(args: &[OsString]) -> Result<Cli, Stop> {
-    let matches = command().try_get_matches_from(args).map_err(stop)?;
-    let mut cli = Cli::from_arg_matches(&matches).map_err(stop)?;
-    cli.globals.fill_from_env().map_err(Stop::Wrong)?;
-    cli.name = matches.subcommand_name().unwrap_or_default().to_string();
-    Ok(cli)
+    let matches = tree(args).try_get_matches_from(args).map_err(stop)?;
+    let mut globals = Globals::from_arg_matches(&matches).map_err(stop)?;
+    globals.fill_from_env().map_err(Stop::Wrong)?;
+    Ok(Cli {
+        globals,
+        command: Command::from_arg_matches(&matches).map_err(stop)?,
+        name: matches.subcommand_name().unwrap_or_default().to_string(),
+    })
 }
 
 /// Returns the one clap tree, from which help, completions and man pages are made.
 pub fn command() -> clap::Command {
-    Cli::command()
+    Command::augment_subcommands(root())
+}
+
+/// Returns the tree with only the commands that are named in a command line, if any is: clap
+/// hands every global flag down to every command, which took longer than all else in `version`.
+fn tree(args: &[OsString]) -> clap::Command {
+    let whole = command();
+    let named = |command: &&clap::Command| args.iter().any(|arg| arg == command.get_name());
+    let named: Vec<_> = whole.get_subcommands().filter(named).cloned().collect();
+    match named.is_empty() {
+        true => whole,
+        false => root().subcommands(named),
+    }
+}
+
+fn root() -> clap::Command {
+    Globals::augment_args(clap::Command::new("qless"))
+        .about("Look at, steer and repair the queues of qless, a job queue on Redis")
+        .version(env!("CARGO_PKG_VERSION"))
+        .disable_help_subcommand(true)
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommand_value_name("COMMAND")
+        .subcommand_help_heading("Commands")
+        .max_term_width(100)
 }
 
 fn stop(error: clap::Error) -> Stop {

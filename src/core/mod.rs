@@ -10,6 +10,7 @@ pub mod guard;
 pub mod hold;
 pub mod index;
 pub mod job;
+pub mod join;
 pub mod local;
 pub mod login;
 pub mod peek;

@@ -1,52 +1,56 @@
-//! The Lua sources joined into one script, its SHA, and which line came from where.
+//! The Lua core as one script, its SHA, and which line came from where.
 //!
-//! Redis runs the script text anew at each call, so nothing is built before it is asked for: each
-//! shared room and each command becomes one branch of a choice, and key names are written as
-//! literals. Comments and blank lines are dropped, so that they never change the SHA.
+//! For the usual prefix both were made when this binary was built: no command has to wait for the
+//! join, and the text is touched only when a server does not know the script yet.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
 
 use sha1_smol::Sha1;
 
-use super::source::{COMMANDS, DISPATCH, HEAD, KEYS, LIB, ROOMS, Source};
+use super::join::join;
+use super::source::{DISPATCH, LIB, Source};
+
+/// The prefix that other clients know.
+pub const USUAL: &str = "ql:";
+
+const USUAL_TEXT: &str = include_str!(concat!(env!("OUT_DIR"), "/core.lua"));
+const USUAL_SHA: &str = env!("QLESS_CORE_SHA");
 
 /// The joined script of one prefix.
 #[derive(Debug)]
 pub struct Script {
     prefix: String,
-    text: String,
-    sha: String,
-    /// For each line the file and line it came from; `None` for what the join adds.
-    places: Vec<Option<(&'static str, usize)>>,
+    last: Source,
+    text: Cow<'static, str>,
+    sha: Cow<'static, str>,
 }
 
 impl Script {
-    /// Joins the script that the binary loads.
+    /// Returns the script that the binary loads.
     pub fn new(prefix: &str) -> Script {
-        Script::ending(prefix, DISPATCH)
-    }
-
-    /// Joins the library form, which plugins of other clients put before their own script.
-    pub fn library(prefix: &str) -> Script {
-        Script::ending(prefix, LIB)
-    }
-
-    fn ending(prefix: &str, last: Source) -> Script {
-        let mut join = Join::new(prefix);
-        join.source(HEAD);
-        join.line("local need");
-        join.line("need = function(name, command)");
-        join.line("if not command then");
-        join.choice(ROOMS);
-        join.line("end");
-        join.choice(COMMANDS);
-        join.line("end");
-        join.source(last);
+        if prefix != USUAL {
+            return Script::joined(prefix, DISPATCH);
+        }
         Script {
             prefix: prefix.to_string(),
-            sha: Sha1::from(&join.text).digest().to_string(),
-            text: join.text,
-            places: join.places,
+            last: DISPATCH,
+            text: USUAL_TEXT.into(),
+            sha: USUAL_SHA.into(),
+        }
+    }
+
+    /// Returns the library form, which plugins of other clients put before their own script.
+    pub fn library(prefix: &str) -> Script {
+        Script::joined(prefix, LIB)
+    }
+
+    fn joined(prefix: &str, last: Source) -> Script {
+        let text = join(prefix, last).text;
+        Script {
+            prefix: prefix.to_string(),
+            last,
+            sha: Sha1::from(&text).digest().to_string().into(),
+            text: text.into(),
         }
     }
 
@@ -68,90 +72,16 @@ impl Script {
     /// Returns the file and line that a line of the script, counted from 1, came from:
     /// `lua/command/put.lua:17`.
     pub fn place(&self, line: usize) -> Option<String> {
-        let (path, number) = (*self.places.get(line.checked_sub(1)?)?)?;
+        let places = join(&self.prefix, self.last).places;
+        let (path, number) = (*places.get(line.checked_sub(1)?)?)?;
         Some(format!("{path}:{number}"))
     }
 }
 
-/// The script so far.
-struct Join {
-    keys: HashMap<&'static str, String>,
-    text: String,
-    places: Vec<Option<(&'static str, usize)>>,
-}
-
-impl Join {
-    fn new(prefix: &str) -> Join {
-        Join {
-            keys: keys()
-                .map(|(name, key)| (name, format!("'{}'", key.replacen("ql:", prefix, 1))))
-                .collect(),
-            text: String::with_capacity(1 << 17),
-            places: Vec::with_capacity(1 << 12),
-        }
-    }
-
-    /// Adds a line of the join itself.
-    fn line(&mut self, line: &str) {
-        self.text.push_str(line);
-        self.text.push('\n');
-        self.places.push(None);
-    }
-
-    /// Adds a choice by name, of which a call enters one branch.
-    fn choice(&mut self, sources: &[(&str, Source)]) {
-        for (at, (name, source)) in sources.iter().enumerate() {
-            let word = if at == 0 { "if" } else { "elseif" };
-            self.line(&format!("{word} name == '{name}' then"));
-            self.source(*source);
-        }
-        self.line("end");
-    }
-
-    /// Adds the lines of a file that say something to Lua.
-    fn source(&mut self, source: Source) {
-        for (at, line) in source.text.lines().enumerate() {
-            let start = line.trim_start();
-            let comment = start.starts_with("--") && !start.starts_with("--!df");
-            if start.is_empty() || comment {
-                continue;
-            }
-            self.keyed(line);
-            self.text.push('\n');
-            self.places.push(Some((source.path, at + 1)));
-        }
-    }
-
-    /// Adds a line with literals in place of `Keys.<name>`. A name that is none stays as it is;
-    /// a test says that there is none.
-    fn keyed(&mut self, line: &str) {
-        let mut rest = line;
-        while let Some(at) = rest.find("Keys.") {
-            let (before, name) = (&rest[..at], &rest[at + 5..]);
-            let end = name
-                .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-                .unwrap_or(name.len());
-            self.text.push_str(before);
-            match self.keys.get(&name[..end]) {
-                Some(literal) => self.text.push_str(literal),
-                None => self.text.push_str(&rest[at..at + 5 + end]),
-            }
-            rest = &name[end..];
-        }
-        self.text.push_str(rest);
-    }
-}
-
-/// Returns the names and values of `keys.lua`: its lines `  name = 'ql:j:',`.
-fn keys() -> impl Iterator<Item = (&'static str, &'static str)> {
-    KEYS.text.lines().filter_map(|line| {
-        let (name, value) = line.trim().split_once(" = '")?;
-        Some((name, value.strip_suffix("',")?))
-    })
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::join::keys;
+    use super::super::source::{COMMANDS, HEAD, KEYS, ROOMS};
     use super::*;
 
     fn sources() -> impl Iterator<Item = Source> {
@@ -211,14 +141,15 @@ mod tests {
     fn every_line_knows_where_it_came_from() {
         let script = Script::new("ql:");
         let lines: Vec<&str> = script.text().lines().collect();
-        assert_eq!(lines.len(), script.places.len());
+        let places = join("ql:", DISPATCH).places;
+        assert_eq!(lines.len(), places.len());
         for source in sources().filter(|source| source.path != LIB.path) {
             for (at, line) in source.text.lines().enumerate() {
                 let line = line.trim_start();
                 if line.is_empty() || line.starts_with("--") {
                     continue;
                 }
-                assert!(script.places.contains(&Some((source.path, at + 1))));
+                assert!(places.contains(&Some((source.path, at + 1))));
             }
         }
         let first = lines.iter().position(|line| line.contains("Must provide"));
@@ -234,5 +165,12 @@ mod tests {
         let mut comments = script.text().lines();
         assert_eq!(comments.next(), Some("--!df flags=allow-undeclared-keys"));
         assert!(comments.all(|line| !line.trim_start().starts_with("--")));
+    }
+
+    #[test]
+    fn what_the_build_joined_is_what_the_binary_would_join() {
+        let (built, joined) = (Script::new(USUAL), Script::joined(USUAL, DISPATCH));
+        assert_eq!(built.text(), joined.text());
+        assert_eq!(built.sha(), joined.sha());
     }
 }
