@@ -4,6 +4,9 @@ CARGO ?= cargo
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 QLESS := $(TARGET)/release/qless
 
+# What `qless version` tells of its origin.
+export QLESS_COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null)
+
 # The server's program, found or installed when a recipe needs it.
 WITH_REDIS = server=$$(scripts/redis.sh) && REDIS_SERVER="$$server" QLESS_REDIS_SERVER="$$server"
 

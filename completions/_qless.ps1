@@ -77,7 +77,7 @@ Register-ArgumentCompleter -Native -CommandName 'qless' -ScriptBlock {
             [CompletionResult]::new('track', 'track', [CompletionResultType]::ParameterValue, 'Track jobs, or show the tracked ones')
             [CompletionResult]::new('unfail', 'unfail', [CompletionResultType]::ParameterValue, 'Move the oldest failed jobs of a group to one queue')
             [CompletionResult]::new('unpause', 'unpause', [CompletionResultType]::ParameterValue, 'Let workers take jobs of queues again')
-            [CompletionResult]::new('version', 'version', [CompletionResultType]::ParameterValue, 'Print the version of the binary and the name of its core')
+            [CompletionResult]::new('version', 'version', [CompletionResultType]::ParameterValue, 'Print the version of the binary, its commit and the name of its core')
             [CompletionResult]::new('workers', 'workers', [CompletionResultType]::ParameterValue, 'Show the workers, or the jobs of one')
             break
         }

@@ -74,7 +74,7 @@ set edit:completion:arg-completer[qless] = {|@words|
             cand track 'Track jobs, or show the tracked ones'
             cand unfail 'Move the oldest failed jobs of a group to one queue'
             cand unpause 'Let workers take jobs of queues again'
-            cand version 'Print the version of the binary and the name of its core'
+            cand version 'Print the version of the binary, its commit and the name of its core'
             cand workers 'Show the workers, or the jobs of one'
         }
         &'qless;api'= {

@@ -85,7 +85,7 @@ complete -c qless -n "__fish_qless_needs_command" -f -a "timeout" -d 'Take the l
 complete -c qless -n "__fish_qless_needs_command" -f -a "track" -d 'Track jobs, or show the tracked ones'
 complete -c qless -n "__fish_qless_needs_command" -f -a "unfail" -d 'Move the oldest failed jobs of a group to one queue'
 complete -c qless -n "__fish_qless_needs_command" -f -a "unpause" -d 'Let workers take jobs of queues again'
-complete -c qless -n "__fish_qless_needs_command" -f -a "version" -d 'Print the version of the binary and the name of its core'
+complete -c qless -n "__fish_qless_needs_command" -f -a "version" -d 'Print the version of the binary, its commit and the name of its core'
 complete -c qless -n "__fish_qless_needs_command" -f -a "workers" -d 'Show the workers, or the jobs of one'
 complete -c qless -n "__fish_qless_using_subcommand api" -l now -d 'The time of the call, instead of the server\'s' -r
 complete -c qless -n "__fish_qless_using_subcommand api" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r

@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::version::Version;
 
-/// Print the version of the binary and the name of its core
+/// Print the version of the binary, its commit and the name of its core
 ///
 /// The core is named by the SHA-1 of its script, as `EVALSHA` uses it.
 ///
@@ -18,6 +18,7 @@ pub fn run(_: Args, cx: &mut Cx) -> Result<Exit, Error> {
     cx.out.accepts(&[])?;
     let version = Version {
         version: env!("CARGO_PKG_VERSION"),
+        commit: option_env!("QLESS_COMMIT").filter(|commit| !commit.is_empty()),
         core: Script::new(cx.prefix()).sha().to_string(),
     };
     cx.out.show(&version)?;

@@ -120,6 +120,7 @@ fn asking<T>(prompt: impl FnOnce() -> dialoguer::Result<T>) -> Result<T, Error> 
     }
     if interrupted.load(Ordering::Relaxed) {
         _ = Term::stderr().show_cursor();
+        _ = Term::stderr().write_line("");
         return Err(Error::new(
             Kind::Interrupted,
             "interrupted; nothing was changed",

@@ -7,6 +7,8 @@ impl View for Version {
     const KIND: &'static str = "version";
 
     fn text(&self, _: &Page) -> String {
-        format!("qless {}\ncore {}\n", self.version, self.core)
+        let commit = self.commit.map(|commit| format!("commit {commit}\n"));
+        let commit = commit.unwrap_or_default();
+        format!("qless {}\n{commit}core {}\n", self.version, self.core)
     }
 }

@@ -10,6 +10,10 @@ fn the_document_names_version_and_core() {
     assert_eq!(document["kind"], "version");
     assert_eq!(document["v"], 1);
     assert_eq!(document["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(
+        document["commit"].as_str(),
+        option_env!("QLESS_COMMIT").filter(|c| !c.is_empty())
+    );
     assert_eq!(document["core"].as_str().unwrap().len(), 40);
 }
 
