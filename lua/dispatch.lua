@@ -9,7 +9,9 @@ if not t then error("bad argument #1 to 'tonumber' (value expected)") end
 local now = tonumber(t)
 -- A time that is not finite would break off most writes half-way, so it is no number here.
 if not now or now - now ~= 0 then error('Arg "now" missing or not a number: nil') end
--- `t` is the moment as text for Redis: as the caller wrote it where that is plain. Lua reads more
--- than Redis does (blanks, hexadecimal, exponents that underflow, what stands before a NUL).
-if not string.find(t, '^%d+%.?%d*$') then t = string.format('%.17g', now) end
-return run(ARGV, now, t)
+-- `t` is the moment as text for Redis, `when` its whole seconds as text: as the caller wrote them
+-- where that is plain. Lua reads more than Redis does (blanks, hexadecimal, exponents that
+-- underflow, what stands before a NUL).
+local when = string.match(t, '^([1-9]%d*)%.?%d*$')
+if not when then t, when = string.format('%.17g', now), '' .. math.floor(now) end
+return run(ARGV, now, t, when)

@@ -16,7 +16,7 @@ local function run(name, now, ...)
     local word = select(i, ...)
     argv[i + 2] = word ~= nil and tostring(word) or nil
   end
-  return need(name, true)(argv, moment, string.format('%.17g', moment))
+  return need(name, true)(argv, moment, string.format('%.17g', moment), '' .. math.floor(moment))
 end
 
 -- The same, with the JSON reply decoded.

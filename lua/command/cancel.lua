@@ -6,12 +6,14 @@ return function(argv)
   local call = redis.call
   local jids, count = {}, #argv - 2
   for i = 1, count do jids[i] = argv[i + 2] end
-  local related
+  local related, tracked
   if count == 1 then
     local key = Keys.job .. jids[1]
-    related = call('exists', key .. Keys.dependents, key .. Keys.dependencies) > 0
+    related = call('exists', key .. Keys.dependents, key .. Keys.dependencies, Keys.tracked) > 0
+    tracked = related
   else
     related = need('related')(jids, 1, count)
+    tracked = call('exists', Keys.tracked) == 1
   end
   if related then
     local named = {}
@@ -29,6 +31,6 @@ return function(argv)
       end
     end
   end
-  need('cancel')(jids, related)
+  need('cancel')(jids, related, tracked)
   return jids
 end

@@ -1,7 +1,7 @@
 -- complete: jid worker queue data [next q] [delay s] [depends json]
 -- Ends the run of a job: for good, or on to the next queue. Answers its new state.
 -- Events: the jid to `completed` if tracked; `completed` or `advanced` to the log.
-return function(argv, now, t)
+return function(argv, now, t, when)
   local call, encode = redis.call, cjson.encode
   local jid, worker, queue, data = argv[3], argv[4], argv[5], argv[6]
   if not jid then error('Job(): no jid provided') end
@@ -42,7 +42,9 @@ return function(argv, now, t)
   local open = names and names[1] and need('open')(jid, names)
 
   if job[7] then need('migrate')(jid, job[7]) end
-  local history, when = key .. Keys.history, math.floor(now)
+  -- One command tells that neither is there, as mostly: tracked jobs, who waits for this one.
+  local some = call('exists', Keys.tracked, key .. Keys.dependents) > 0
+  local history = key .. Keys.history
   local config = call('hmget', Keys.config, 'max-job-history', 'jobs-history', 'jobs-history-count')
   local quoted, length = encode(queue), nil
   if following then
@@ -57,7 +59,7 @@ return function(argv, now, t)
   local started = tonumber(job[6])
   if not started or started - started ~= 0 then started = now end
   need('stat')(Keys.run .. now - now % 86400 .. ':' .. queue, {now - started})
-  if call('zscore', Keys.tracked, jid) then call('publish', Keys.on_completed, jid) end
+  if some and call('zscore', Keys.tracked, jid) then call('publish', Keys.on_completed, jid) end
   local stamp, retries = string.format('%.20f', now), job[5] or '0'
   if not string.find(retries, '^%d+$') then
     retries = tonumber(retries) or 0
@@ -94,8 +96,10 @@ return function(argv, now, t)
     'expires', '0', 'remaining', retries)
   if job[9] then call('hdel', key, 'scheduled') end
   call('zadd', Keys.completed, t, jid)
-  local dependents = call('smembers', key .. Keys.dependents)
-  if dependents[1] then need('release')(now, jid, dependents) end
+  if some then
+    local dependents = call('smembers', key .. Keys.dependents)
+    if dependents[1] then need('release')(now, jid, dependents) end
+  end
   need('forget_complete')(now, config[2], config[3])
   return 'complete'
 end

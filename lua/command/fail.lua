@@ -1,7 +1,7 @@
 -- fail: jid worker group message [data]
 -- Fails a running job in the name of its holder. Answers the jid.
 -- Events: `failed` to the log; the jid to `failed` if tracked.
-return function(argv, now)
+return function(argv, now, _, when)
   local call = redis.call
   local jid, worker, group, message, data = argv[3], argv[4], argv[5], argv[6], argv[7]
   if not jid then error('Job(): no jid provided') end
@@ -9,7 +9,14 @@ return function(argv, now)
   if not group then error('Fail(): Arg "group" missing') end
   if not message then error('Fail(): Arg "message" missing') end
   -- The bare document `false` has always meant: no data.
-  if data and cjson.decode(data) == false then data = nil end
+  if data then
+    local value = cjson.decode(data)
+    if value == false then
+      data = nil
+    elseif string.find(data, '\0', 1, true) then
+      data = cjson.encode(value)
+    end
+  end
   local key = Keys.job .. jid
   local job = call('hmget', key, 'state', 'worker', 'queue', 'history', 'grace')
   local queue = job[3] or ''
@@ -18,7 +25,7 @@ return function(argv, now)
   if job[2] ~= worker then
     error('Fail(): Job ' .. jid .. ' running with another worker: ' .. tostring(job[2]))
   end
-  local when, g, w, m = math.floor(now), cjson.encode(group), cjson.encode(worker), cjson.encode(message)
+  local g, w, m = cjson.encode(group), cjson.encode(worker), cjson.encode(message)
   if job[4] then need('migrate')(jid, job[4]) end
   need('append')(jid, '[' .. when .. ',"failed",{"group":' .. g .. ',"worker":' .. w .. '}]')
   call('publish', Keys.on_log, '{"message":' .. m .. ',"jid":' .. cjson.encode(jid) .. ',"group":' .. g ..

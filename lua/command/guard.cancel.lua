@@ -167,6 +167,6 @@ return function(argv, now)
       end
     end
   end
-  if gone[1] then need('cancel')(gone, true) end
+  if gone[1] then need('cancel')(gone, true, true) end
   return reply
 end

@@ -2,10 +2,10 @@
 -- Makes a job in state `depends` wait for more, for all of them or none. Answers outcome, mark and
 -- details: `done` (those complete already), `missing_dependency` (those), `cycle` (its jids), `gone`,
 -- `state_changed`, `invalid` (why).
-return function(argv, now)
+return function(argv, _, _, when)
   local jid, mark = argv[3], argv[4]
   if not jid or not mark then error('Guard(): jid or mark missing') end
-  local note = need('note')(now, argv[5])
+  local note = need('note')(when, argv[5])
   if not argv[6] then error('Guard(): no dependency') end
   if #argv - 5 > 500 then error('Guard(): more than 500 dependencies') end
   local names, seen = {}, {}

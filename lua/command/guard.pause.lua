@@ -1,7 +1,7 @@
 -- guard.pause: until note queue ...
 -- Pauses queues until a time ('' for none), and keeps since when, by whom and why. Other clients see
 -- a plain pause, which ends when one of ours looks after its time.
-return function(argv, now)
+return function(argv, now, _, when)
   local till, note = argv[3], argv[4]
   if not till then error('Guard(): until missing') end
   local moment = 'null'
@@ -10,7 +10,7 @@ return function(argv, now)
     if not n then error('Guard(): until is not a number: ' .. till) end
     moment = string.format('%.17g', n)
   end
-  need('note')(now, note)
+  need('note')(when, note)
   local told = note ~= '' and cjson.decode(note) or {}
   if not argv[5] then error('Guard(): no queue') end
   if #argv - 4 > 500 then error('Guard(): more than 500 queues') end

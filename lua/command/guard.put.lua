@@ -67,7 +67,7 @@ local function ages(jid)
   return first, put
 end
 
-return function(argv, now, t)
+return function(argv, now, t, when)
   local policy = need('object')('policy', argv[3], {replace = 'boolean', missing = 'string', me = 'string'})
   local missing_policy = policy.missing or 'refuse'
   if missing_policy ~= 'refuse' and missing_policy ~= 'allow' then
@@ -80,7 +80,7 @@ return function(argv, now, t)
       error('Guard(): wrong number of words: ' .. argv[at])
     end
     local job = read_job(argv, at + 1, count)
-    job.entry = job.note and need('note')(now, job.note) or nil
+    job.entry = job.note and need('note')(when, job.note) or nil
     jobs[#jobs + 1] = job
     if #jobs > 500 then error('Guard(): more than 500 jobs') end
     at = at + count + 1
@@ -137,7 +137,7 @@ return function(argv, now, t)
     elseif not row then
       if job.at and job.at > now then o.due = string.format('%.17g', job.at) end
       o.note = job.entry
-      local state = put(now, t, policy.me or '', queue, jid, job.klass, job.data, job.delay, o, old)
+      local state = put(now, t, when, policy.me or '', queue, jid, job.klass, job.data, job.delay, o, old)
       row = outcome('done', '', state, passed)
     end
     reply[i] = row

@@ -20,7 +20,7 @@ local function last_queue(jid)
   end
 end
 
-return function(argv, now, t)
+return function(argv, now, t, when)
   local options = need('object')('options', argv[3], {from = 'table', to = 'string', priority = 'number', keep = 'boolean'})
   local states, from = {failed = true}, options.from
   if from then
@@ -33,7 +33,7 @@ return function(argv, now, t)
       states[state] = true
     end
   end
-  local note = need('note')(now, argv[4])
+  local note = need('note')(when, argv[4])
   local count = (#argv - 4) / 3
   if count % 1 ~= 0 then error('Guard(): jid, mark and due for each job') end
   if count > 500 then error('Guard(): more than 500 jobs') end
@@ -50,7 +50,7 @@ return function(argv, now, t)
   local reply, failed = {}, {}
   local outcome, sound, mark_of, sound_job = need('outcome'), need('sound')(), need('mark'), need('sound_job')
   local number, leave, lock_lost, trim = need('number'), need('leave'), need('lock_lost'), need('trim')
-  local tracking, stamp, when = call('exists', Keys.tracked) == 1, string.format('%.20f', now), math.floor(now)
+  local tracking, stamp = call('exists', Keys.tracked) == 1, string.format('%.20f', now)
   local limit = tonumber(call('hget', Keys.config, 'max-job-history') or 100) or 100
   for i = 1, count do
     local jid, mark, due = argv[2 + 3 * i], argv[3 + 3 * i], dues[i]

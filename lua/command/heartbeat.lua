@@ -6,7 +6,14 @@ return function(argv, now, t)
   if not jid then error('Job(): no jid provided') end
   if not worker then error('Heatbeat(): Arg "worker" missing') end
   -- The bare document `false` has always meant: no data.
-  if data and cjson.decode(data) == false then data = nil end
+  if data then
+    local value = cjson.decode(data)
+    if value == false then
+      data = nil
+    elseif string.find(data, '\0', 1, true) then
+      data = cjson.encode(value)
+    end
+  end
   local key = Keys.job .. jid
   local job = call('hmget', key, 'state', 'worker', 'queue', 'grace')
   local state, queue = job[1], job[3] or ''

@@ -1,12 +1,14 @@
 -- log: jid message [data]
 -- Appends to the history of a job. Data that is no object is kept as the member `data` of one.
-return function(argv, now)
+return function(argv, _, _, when)
   local jid, message, data = argv[3], argv[4], argv[5]
   if not jid then error("Log(): Argument 'jid' missing") end
   if not message then error("Log(): Argument 'message' missing") end
-  local entry = '[' .. math.floor(now) .. ',' .. cjson.encode(message)
+  local entry = '[' .. when .. ',' .. cjson.encode(message)
   if data then
     local value = cjson.decode(data)
+    -- The decoder stops at a NUL; what it has read is kept.
+    if string.find(data, '\0', 1, true) then data = cjson.encode(value) end
     if value == false then error("Log(): Argument 'data' not cjson: " .. data) end
     if not string.find(data, '^%s*{') then data = '{"data":' .. data .. '}' end
     entry = entry .. ',' .. data .. ']'

@@ -8,7 +8,7 @@ local function setting(text)
   if n and n - n == 0 then return n end
 end
 
-return function(argv, now, t)
+return function(argv, now, t, when)
   local call = redis.call
   local queue, worker, count = argv[3], argv[4], tonumber(argv[5])
   if not queue then error('Queue(): no queue name provided') end
@@ -34,12 +34,14 @@ return function(argv, now, t)
   local jids, jobs, taken, rest = {}, {}, 0, count
   local lost = call('zrangebyscore', base .. Keys.locks, '-inf', t, 'LIMIT', 0, count)
   if lost[1] then
-    local renewed
-    jids, jobs, renewed = need('expire')(now, queue, lost, setting(config[4]) or 10, limit)
+    jids, jobs = need('expire')(now, when, queue, lost, setting(config[4]) or 10, limit)
     taken = #jids
     rest = count - taken
     -- A lock that was just renewed takes up a place again.
-    if free then rest = math.min(rest, math.max(0, free - taken - renewed)) end
+    if free then
+      local held = call('zcount', base .. Keys.locks, '(' .. t, '+inf') + taken
+      rest = math.min(rest, math.max(0, math.floor(max) - held))
+    end
   end
   if rest > 0 then
     local due = call('zrangebyscore', base .. Keys.recur, 0, t, 'WITHSCORES', 'LIMIT', 0, rest)
@@ -79,9 +81,13 @@ return function(argv, now, t)
 
   local expires = string.format('%.17g', now + (setting(config[1]) or setting(config[2]) or 60))
   local stamp = string.format('%.20f', now)
-  local entry = '[' .. math.floor(now) .. ',"popped",{"worker":' .. cjson.encode(worker) .. '}]'
+  local entry = '[' .. when .. ',"popped",{"worker":' .. cjson.encode(worker) .. '}]'
   local waited, locks = {}, {}
-  local tracked = call('exists', Keys.tracked) == 1 and {}
+  -- For one job the same command tells whether it has dependencies or dependents.
+  local related
+  local first = Keys.job .. jids[1]
+  if count == 1 then related = call('exists', first .. Keys.dependents, first .. Keys.dependencies, Keys.tracked) > 0 end
+  local tracked = (count == 1 and related or count > 1 and call('exists', Keys.tracked) == 1) and {}
   for i = 1, count do
     local jid, job = jids[i], jobs[i]
     local key = Keys.job .. jid
@@ -110,12 +116,16 @@ return function(argv, now, t)
   if count == 1 then
     call('zadd', Keys.worker .. worker .. Keys.held, expires, jids[1])
     call('zadd', base .. Keys.locks, expires, jids[1])
-    if remove[1] then call('zrem', base .. Keys.work, unpack(remove)) end
+    if remove[2] then
+      need('many')('zrem', base .. Keys.work, remove, 1, #remove)
+    elseif remove[1] then
+      call('zrem', base .. Keys.work, remove[1])
+    end
   else
     local many = need('many')
     many('zadd', Keys.worker .. worker .. Keys.held, locks, 1, 2 * count)
     many('zadd', base .. Keys.locks, locks, 1, 2 * count)
     many('zrem', base .. Keys.work, remove, 1, #remove)
   end
-  return need('render_all')(jids, jobs, count, tracked)
+  return need('render_all')(jids, jobs, count, tracked, related)
 end

@@ -1,6 +1,6 @@
 -- put: me queue jid klass data delay [priority p] [tags json] [retries n] [depends json]
 -- Creates a job, or takes one that exists, in whatever state, into the queue. Answers the jid.
-return function(argv, now, t)
+return function(argv, now, t, when)
   local queue, jid, klass, data, delay = argv[4], argv[5], argv[6], argv[7], argv[8]
   if not queue then error('Queue(): no queue name provided') end
   if not jid then error('Put(): Arg "jid" missing') end
@@ -24,6 +24,6 @@ return function(argv, now, t)
   end
   local old = redis.call('hmget', Keys.job .. jid, 'state', 'queue', 'worker', 'priority', 'tags', 'retries',
     'failure', 'history', 'grace', 'scheduled')
-  need('put')(now, t, argv[3], queue, jid, klass, data, seconds, o, old)
+  need('put')(now, t, when, argv[3], queue, jid, klass, data, seconds, o, old)
   return jid
 end

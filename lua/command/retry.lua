@@ -1,7 +1,7 @@
 -- retry: jid queue worker [delay [group [message]]]
 -- Lets a running job run again, at the cost of one try; without one left it fails.
 -- Answers how many tries are left. Event: the jid to `failed` if it failed and is tracked.
-return function(argv, now, t)
+return function(argv, now, t, when)
   local call = redis.call
   local jid, queue, worker, group, message = argv[3], argv[4], argv[5], argv[7], argv[8]
   if not jid then error('Job(): no jid provided') end
@@ -24,10 +24,9 @@ return function(argv, now, t)
   left = math.floor(left) - 1
   local home, named = job[3] or queue, group and message
   local failure
-  if named then failure = need('failure_text')(group, message, math.floor(now), worker) end
+  if named then failure = need('failure_text')(group, message, when, worker) end
   if left < 0 then
     group = group or 'failed-retries-' .. queue
-    local when = math.floor(now)
     if not named then
       failure = need('failure_text')(group, 'Job exhausted retries in queue "' .. home .. '"', when, '')
     end

@@ -1,7 +1,7 @@
 -- timeout: jid ...
 -- Takes jobs away from their holders; each is next in its queue. Refuses all if one does not run.
 -- Events per job: `lock_lost` to the holder and to the log.
-return function(argv, now)
+return function(argv, _, _, when)
   local call = redis.call
   local jobs = {}
   for i = 3, #argv do
@@ -11,7 +11,7 @@ return function(argv, now)
     if job[1] ~= 'running' or jobs[jid] then error('Timeout(): Job ' .. jid .. ' not running') end
     jobs[jid] = job
   end
-  local entry, limit, lock_lost = '[' .. math.floor(now) .. ',"timed-out"]', nil, need('lock_lost')
+  local entry, limit, lock_lost = '[' .. when .. ',"timed-out"]', nil, need('lock_lost')
   for i = 3, #argv do
     local jid, job = argv[i], jobs[argv[i]]
     local key, queue, worker = Keys.job .. jid, job[2] or '', job[3] or ''

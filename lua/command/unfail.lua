@@ -1,7 +1,7 @@
 -- unfail: queue group [count]
 -- Takes the oldest failed jobs of a group into one queue. Answers how many entries it took off
 -- the list; those that are no failed job any more are only dropped.
-return function(argv, now, t)
+return function(argv, now, t, when)
   local call = redis.call
   local queue, group, count = argv[3], argv[4], tonumber(argv[5] or 25)
   if not queue then error('Queue(): no queue name provided') end
@@ -16,7 +16,7 @@ return function(argv, now, t)
   if not jids[1] then return 0 end
   local limit = tonumber(call('hget', Keys.config, 'max-job-history') or 100) or 100
   local append, prefix = need('append'), '{"group":' .. cjson.encode(group) .. ','
-  local entry = '[' .. math.floor(now) .. ',"put",{"q":' .. cjson.encode(queue) .. '}]'
+  local entry = '[' .. when .. ',"put",{"q":' .. cjson.encode(queue) .. '}]'
   local work, scores, age, days, whens = {}, {}, now / 10000000000, {}, {}
   for i = 1, #jids do
     local jid = jids[i]
@@ -39,22 +39,22 @@ return function(argv, now, t)
       work[#work + 1] = jid
       -- Mostly the failure is of this group, and its text tells so without being decoded.
       local text = job[4] or '{}'
-      local when = whens[text]
-      if not when and string.find(text, prefix, 1, true) == 1 then
-        when = tonumber(string.match(text, '"when":(%d+)[,}]'))
-        whens[text] = when
+      local at = whens[text]
+      if not at and string.find(text, prefix, 1, true) == 1 then
+        at = tonumber(string.match(text, '"when":(%d+)[,}]'))
+        whens[text] = at
       end
-      if not when then
+      if not at then
         local failure = need('failure')(text)
         local other = failure.group
-        when = tonumber(failure.when)
+        at = tonumber(failure.when)
         if type(other) == 'string' and other ~= group then
           call('lrem', Keys.group .. other, 0, jid)
           if call('exists', Keys.group .. other) == 0 then call('srem', Keys.failures, other) end
         end
       end
-      if when and when - when == 0 then
-        local of, day = days[job[5]], when - when % 86400
+      if at and at - at == 0 then
+        local of, day = days[job[5]], at - at % 86400
         if not of then
           of = {}
           days[job[5]] = of

@@ -1,17 +1,15 @@
 -- Deletes jobs with all that belongs to them.
 local call, encode = redis.call, cjson.encode
 
--- `related`: whether any of them may have dependencies.
-return function(jids, related)
+-- `related`, `tracked`: whether any of them may have dependencies, or be tracked.
+return function(jids, related, tracked)
   local count = #jids
-  local tracked = count == 1 or call('exists', Keys.tracked) == 1
   local failed, tags_of, untag
   -- All are read before the first is deleted: a key of another kind stops the call here.
-  local jobs = {}
+  local jobs, deleted = {}, {}
   for i = 1, count do
     jobs[i] = call('hmget', Keys.job .. jids[i], 'state', 'queue', 'failure', 'worker', 'tags')
   end
-  local deleted = {}
   for i = 1, count do
     local jid = jids[i]
     local key = Keys.job .. jid
@@ -48,7 +46,7 @@ return function(jids, related)
       end
       if tracked and call('zscore', Keys.tracked, jid) then call('publish', Keys.on_canceled, jid) end
       call('del', key, key .. Keys.history, key .. Keys.dependencies, key .. Keys.dependents)
-      if count > 1 then deleted[jid] = true end
+      deleted[jid] = true
     end
   end
   if failed then need('leave_failed_many')(failed) end

@@ -1,14 +1,13 @@
 -- Returns one history entry as a JSON object, or '' if it does not parse. Entries of the usual
 -- shapes are taken apart as text, which costs a third of decoding and encoding them.
 return function(entry)
-  local when, what, rest = string.match(entry, '^%[(%d+),("[%w%-]+")(.*)%]$')
-  if when then
-    if rest == '' then return '{"when":' .. when .. ',"what":' .. what .. '}' end
-    -- `q`, `worker` or `group` alone, or `group` and `worker`: what the core itself writes.
-    local item = string.match(rest, '^,{("[qwg][orkeup]*":"[^"\\%c]*")}$')
-      or string.match(rest, '^,{("group":"[^"\\%c]*","worker":"[^"\\%c]*")}$')
-    if item then return '{"when":' .. when .. ',"what":' .. what .. ',' .. item .. '}' end
-  end
+  local match = string.match
+  local when, value = match(entry, '^%[(%d+),"put",{"q":("[^"\\%c]*")}%]$')
+  if when then return '{"when":' .. when .. ',"what":"put","q":' .. value .. '}' end
+  when, value = match(entry, '^%[(%d+),"popped",{"worker":("[^"\\%c]*")}%]$')
+  if when then return '{"when":' .. when .. ',"what":"popped","worker":' .. value .. '}' end
+  when, value = match(entry, '^%[(%d+),("[%w%-]+")%]$')
+  if when then return '{"when":' .. when .. ',"what":' .. value .. '}' end
   local ok, list = pcall(cjson.decode, entry)
   if not ok or type(list) ~= 'table' or type(list[1]) ~= 'number' or type(list[2]) ~= 'string' then return '' end
   local item = list[3]

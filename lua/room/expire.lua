@@ -6,11 +6,10 @@ local call = redis.call
 -- Returns jids and jobs (as `read` answers) to hand out again, and how many locks were
 -- renewed. Events: `lock_lost` to the holder; per tracked job `stalled` or `failed`; `failed`
 -- to the log.
-return function(now, queue, lost, grace, limit)
+return function(now, when, queue, lost, grace, limit)
   local locks = Keys.queue .. queue .. Keys.locks
-  local jids, jobs, renewed = {}, {}, 0
+  local jids, jobs = {}, {}
   local read, append, many = need('read'), need('append'), need('many')
-  local when = math.floor(now)
   local tracked = call('exists', Keys.tracked) == 1
   local held, drop, renew, warned, failed = {}, {}, {}, 0, 0
   local extended = string.format('%.17g', now + grace)
@@ -21,7 +20,8 @@ return function(now, queue, lost, grace, limit)
     if not job[1] and (job[2] or job[10]) then
       -- What is left of a job: nobody can run it, but it must not hide the locks behind it.
       renew[#renew + 1], renew[#renew + 2] = string.format('%.17g', now + 60), jid
-    elseif not job[1] or state == 'waiting' or state == 'scheduled' or state == 'depends' or state == 'stalled'
+    elseif not job[1] or job[4] and job[4] ~= queue and call('zscore', Keys.queue .. job[4] .. Keys.locks, jid)
+      or state == 'waiting' or state == 'scheduled' or state == 'depends' or state == 'stalled'
       or state == 'failed' or state == 'complete' then
       drop[#drop + 1] = jid
       if not job[1] then
@@ -51,7 +51,6 @@ return function(now, queue, lost, grace, limit)
         if grace > 0 then
           call('hset', key, 'grace', '1')
           renew[#renew + 1], renew[#renew + 2] = extended, jid
-          renewed = renewed + 1
         end
       end
       if not warn or grace <= 0 then
@@ -89,5 +88,5 @@ return function(now, queue, lost, grace, limit)
       call('hincrby', day, 'failed', failed)
     end
   end
-  return jids, jobs, renewed
+  return jids, jobs
 end

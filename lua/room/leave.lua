@@ -1,11 +1,13 @@
 -- Takes a job out of the set that its state names; only if it is not there, out of the others.
--- Failed and complete jobs are in none.
+-- A running one may have been left in the work set by a pop that broke off. Failed and complete
+-- jobs are in none.
 return function(jid, state, queue)
   local call, base, home = redis.call, Keys.queue .. queue, nil
   if state == 'waiting' or state == 'stalled' then
     home = Keys.work
   elseif state == 'running' then
     home = Keys.locks
+    call('zrem', base .. Keys.work, jid)
   elseif state == 'scheduled' then
     home = Keys.scheduled
   elseif state == 'depends' then

@@ -1,5 +1,5 @@
 -- Returns the history entry of a note: '' gives none (false); else it must be a flat JSON object.
-return function(now, text)
+return function(when, text)
   if not text then error('Guard(): note missing') end
   if text == '' then return false end
   if #text > 4096 then error('Guard(): note longer than 4096 bytes') end
@@ -11,5 +11,5 @@ return function(now, text)
       error('Guard(): values of a note must be texts, finite numbers, booleans or null')
     end
   end
-  return '[' .. math.floor(now) .. ',"cli",' .. text .. ']'
+  return '[' .. when .. ',"cli",' .. text .. ']'
 end

@@ -4,16 +4,18 @@
 -- (all given names), open (those to wait for); and for restoring: due (a time), history (entries),
 -- remaining, spawned_from_jid, failed (group, when, text), note (an entry).
 -- Answers the state. Events: `put` to the log, `lock_lost` to a holder, the jid if tracked.
-return function(now, t, me, queue, jid, klass, data, delay, o, old)
+return function(now, t, when, me, queue, jid, klass, data, delay, o, old)
   local call, encode = redis.call, cjson.encode
   local key = Keys.job .. jid
   local state, worker = old[1], old[3]
-  local blockers = call('smembers', key .. Keys.dependencies)
-  local blocked = #blockers
+  -- One command tells that neither is there, as mostly: what the job waits for, tracked jobs.
+  local some = call('exists', key .. Keys.dependencies, Keys.tracked) > 0
+  local blockers = some and call('smembers', key .. Keys.dependencies)
+  local blocked = blockers and #blockers or 0
   if old[8] then need('migrate')(jid, old[8]) end
   -- The first write goes to the key of which another core might have made something else.
   local quoted, history = encode(queue), key .. Keys.history
-  local entry = '[' .. math.floor(now) .. ',"put",{"q":' .. quoted .. '}]'
+  local entry = '[' .. when .. ',"put",{"q":' .. quoted .. '}]'
   if o.history then
     call('del', history)
     if o.history[1] then need('many')('rpush', history, o.history, 1, #o.history) end
@@ -109,6 +111,6 @@ return function(now, t, me, queue, jid, klass, data, delay, o, old)
   if old[9] then call('hdel', key, 'grace') end
   if leftover then call('hdel', key, 'scheduled') end
   call('zadd', Keys.queues, 'NX', t, queue)
-  if call('zscore', Keys.tracked, jid) then call('publish', Keys.on_put, jid) end
+  if some and call('zscore', Keys.tracked, jid) then call('publish', Keys.on_put, jid) end
   return placed
 end

@@ -1,27 +1,17 @@
 -- Writes a job as the JSON that clients know. One damaged field never breaks a reply: it is
 -- shown as empty.
--- What many jobs of one reply share is made once: history entries, numbers and names.
-local events, numbers, names, event_of = {}, {}, {}, nil
+-- History entries that many jobs of one reply share are made once.
+local encode, events, event_of = cjson.encode, {}, nil
+-- So are the names of one job, for the next that has the same.
+local klass, klass_json, queue, queue_json
 
 -- A number with 14 digits, as cjson writes it; 0 where it is none.
 local function number(text)
-  if text == '0' or #text < 15 and string.find(text, '^[1-9]%d*$') then return text end
-  local json = numbers[text]
-  if not json then
-    local n = tonumber(text)
-    json = n and n - n == 0 and '' .. n or '0'
-    numbers[text] = json
-  end
-  return json
-end
-
-local function name(text)
-  local json = names[text]
-  if not json then
-    json = cjson.encode(text)
-    names[text] = json
-  end
-  return json
+  if text == '0' then return text end
+  local n, first = tonumber(text), string.byte(text)
+  if not n or n - n ~= 0 then return '0' end
+  -- A short text that begins with 1 to 9 says no more than that.
+  return first > 48 and first < 58 and #text < 15 and text or '' .. n
 end
 
 -- Returns a job as JSON. `job`: what `read` answered; `tracked`: whether it is; `related`: whether
@@ -60,19 +50,21 @@ return function(jid, job, tracked, related, before)
     local members = need('set_json')
     dependents, dependencies = members(key .. Keys.dependents), members(key .. Keys.dependencies)
   end
-  local remaining, tags, failure = job[9] or '0', job[11], job[12]
-  if not string.find(remaining, '^%d+$') then
+  local remaining, tags, failure = '' .. (job[9] or 0), job[11], job[12]
+  if #remaining ~= 1 or string.byte(remaining) < 48 or string.byte(remaining) > 57 then
     local n = tonumber(remaining)
     remaining = n and n - n == 0 and '' .. math.floor(n) or '0'
   end
   if tags ~= '{}' then tags = need('document')(tags) end
   if failure ~= '{}' then failure = failure and need('document')(failure) or '{}' end
-  return before .. '{"jid":' .. cjson.encode(jid) .. ',"klass":' .. name(job[2]) .. ',"state":' ..
-    (job[3] == 'running' and '"running"' or name(job[3])) .. ',"queue":' .. name(job[4]) .. ',"worker":' ..
-    (job[5] == '' and '""' or name(job[5] or '')) .. ',"tracked":' .. (tracked and 'true' or 'false') ..
+  if job[2] ~= klass or not klass then klass, klass_json = job[2], encode(job[2]) end
+  if job[4] ~= queue or not queue then queue, queue_json = job[4], encode(job[4]) end
+  return before .. '{"jid":' .. encode(jid) .. ',"klass":' .. klass_json .. ',"state":' ..
+    encode(job[3]) .. ',"queue":' .. queue_json .. ',"worker":' ..
+    encode(job[5] or '') .. ',"tracked":' .. (tracked and 'true' or 'false') ..
     (job[6] and ',"priority":' .. number(job[6]) or '') .. ',"expires":' .. number(job[7] or '') ..
     (job[8] and ',"retries":' .. number(job[8]) or '') .. ',"remaining":' .. remaining .. ',"data":' ..
-    cjson.encode(job[10]) .. ',"tags":' .. tags .. ',"history":' .. history .. ',"failure":' .. failure ..
-    ',"spawned_from_jid":' .. (job[13] and cjson.encode(job[13]) or 'false') .. ',"dependents":' .. dependents ..
+    encode(job[10]) .. ',"tags":' .. tags .. ',"history":' .. history .. ',"failure":' .. failure ..
+    ',"spawned_from_jid":' .. (job[13] and encode(job[13]) or 'false') .. ',"dependents":' .. dependents ..
     ',"dependencies":' .. dependencies .. '}'
 end

@@ -15,17 +15,17 @@ join = function(list, count)
 end
 
 -- Returns jobs as a JSON array, `{}` if there are none. `jobs[i]` is what `read` answered for
--- `jids[i]`; `tracked` the set of those that are, or false.
-return function(jids, jobs, count, tracked)
+-- `jids[i]`; `tracked` the set of those that are, or false; `related`: for a single
+-- job, if it is known, whether it may have dependencies or dependents.
+return function(jids, jobs, count, tracked, related)
   if count == 0 then return '{}' end
   local render = need('render')
   if count == 1 then
     local jid = jids[1]
-    local key = Keys.job .. jid
-    local related = redis.call('exists', key .. Keys.dependents, key .. Keys.dependencies) > 0
+    if related == nil then related = need('related')(jids, 1, 1) end
     return render(jid, jobs[1], tracked and tracked[jid], related, '[') .. ']'
   end
-  local related = need('related')(jids, 1, count)
+  related = need('related')(jids, 1, count)
   local parts = {}
   for i = 1, count do
     local jid = jids[i]

@@ -11,9 +11,9 @@ local function slot(value)
   return 'd' .. math.floor(u / 86400)
 end
 
--- Adds values, in order, to the streaming statistics of a day in the hash at `key`: count, mean
+-- Adds some values, in order, to the streaming statistics of a day in the hash at `key`: count, mean
 -- and sum of squares (Welford's method), and the histogram.
-return function(key, values)
+local function add(key, values)
   local call = redis.call
   if not values[2] then
     local value, name = values[1], slot(values[1])
@@ -58,4 +58,11 @@ return function(key, values)
     write[6 + 2 * i] = (tonumber(stored[3 + i]) or 0) + hits[names[i]]
   end
   call('hmset', key, unpack(write))
+end
+
+-- The same for any number of values: with clocks that disagree each may have a slot of its own.
+return function(key, values)
+  local count = #values
+  if count <= 1000 then return add(key, values) end
+  for from = 1, count, 1000 do add(key, {unpack(values, from, math.min(from + 999, count))}) end
 end

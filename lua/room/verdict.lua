@@ -5,8 +5,9 @@ return function(queue, t, jid, job)
   local state, home = job[3], job[4]
   if not job[1] then return (job[2] or job[10]) and 'leave' or 'drop' end
   if state == 'waiting' or state == 'stalled' or state == 'scheduled' then
-    if home and home ~= queue and call('zscore', Keys.queue .. home .. Keys.work, jid) then return 'drop' end
-    if state == 'scheduled' then call('zrem', Keys.queue .. (home or queue) .. Keys.scheduled, jid) end
+    local base = Keys.queue .. (home or queue)
+    if home and home ~= queue and call('zscore', base .. Keys.work, jid) then return 'drop' end
+    if (state == 'scheduled' or home ~= queue) and call('zscore', base .. Keys.scheduled, jid) then return 'drop' end
     return 'take'
   elseif state == 'running' then
     -- Its holder wins. Without a lock nobody would ever ask for it again, so it gets one.
