@@ -3,8 +3,7 @@
 local call = redis.call
 
 -- Looks at locks of a queue that have run out.
--- Returns jids and jobs (as `read` answers) to hand out again, and how many locks were
--- renewed. Events: `lock_lost` to the holder; per tracked job `stalled` or `failed`; `failed`
+-- Returns jids and jobs (as `read` answers) to hand out again. Events: `lock_lost` to the holder; per tracked job `stalled` or `failed`; `failed`
 -- to the log.
 return function(now, when, queue, lost, grace, limit)
   local locks = Keys.queue .. queue .. Keys.locks
