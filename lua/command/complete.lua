@@ -43,9 +43,18 @@ return function(argv, now, t, when)
 
   if job[7] then need('migrate')(jid, job[7]) end
   -- One command tells that neither is there, as mostly: tracked jobs, who waits for this one.
-  local some = call('exists', Keys.tracked, key .. Keys.dependents) > 0
+  local some, tracked, dependents = call('exists', Keys.tracked, key .. Keys.dependents) > 0, false, nil
+  if some then
+    tracked = call('zscore', Keys.tracked, jid)
+    dependents = redis.pcall('smembers', key .. Keys.dependents)
+  end
   local history = key .. Keys.history
-  local config = call('hmget', Keys.config, 'max-job-history', 'jobs-history', 'jobs-history-count')
+  if open and open[1] then
+    -- Both may be refused by a key of another kind: so they come before all other writes.
+    call('llen', history)
+    need('link')(jid, open)
+  end
+  local config = redis.pcall('hmget', Keys.config, 'max-job-history', 'jobs-history', 'jobs-history-count')
   local quoted, length = encode(queue), nil
   if following then
     length = call('rpush', history, '[' .. when .. ',"done"]', '[' .. when .. ',"put",{"q":' .. encode(following) .. '}]')
@@ -59,11 +68,11 @@ return function(argv, now, t, when)
   local started = tonumber(job[6])
   if not started or started - started ~= 0 then started = now end
   need('stat')(Keys.run .. now - now % 86400 .. ':' .. queue, {now - started})
-  if some and call('zscore', Keys.tracked, jid) then call('publish', Keys.on_completed, jid) end
+  if tracked then call('publish', Keys.on_completed, jid) end
   local stamp, retries = string.format('%.20f', now), job[5] or '0'
   if not string.find(retries, '^%d+$') then
     retries = tonumber(retries) or 0
-    retries = retries - retries == 0 and math.floor(retries) or 0
+    retries = retries - retries == 0 and need('whole')(retries) or 0
   end
   if job[8] then call('hdel', key, 'grace') end
 
@@ -77,7 +86,6 @@ return function(argv, now, t, when)
     call('hmset', key, 'data', data, 'time', stamp, 'state', state, 'worker', '', 'failure', '{}', 'queue', following,
       'expires', '0', 'remaining', retries)
     if state == 'depends' then
-      need('link')(jid, open)
       call('zadd', base .. Keys.depends, t, jid)
       if due then call('hset', key, 'scheduled', due) end
     elseif state == 'scheduled' then
@@ -96,10 +104,7 @@ return function(argv, now, t, when)
     'expires', '0', 'remaining', retries)
   if job[9] then call('hdel', key, 'scheduled') end
   call('zadd', Keys.completed, t, jid)
-  if some then
-    local dependents = call('smembers', key .. Keys.dependents)
-    if dependents[1] then need('release')(now, jid, dependents) end
-  end
+  if dependents and dependents[1] then need('release')(now, jid, dependents) end
   need('forget_complete')(now, config[2], config[3])
   return 'complete'
 end

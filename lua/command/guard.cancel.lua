@@ -36,6 +36,8 @@ return function(argv, now)
     marks[jid] = mark_of(jid, job[2], job[3])
     if job[2] == 'complete' then return 'complete' end
     local bad = sound_job(sound, jid, job[2], job[3], job[4], job[5], job[6])
+    local names = bad and {} or redis.call('smembers', Keys.job .. jid .. Keys.dependencies)
+    for i = 1, #names do bad = bad or sound('set', Keys.job .. names[i] .. Keys.dependents) end
     if bad then return 'invalid', bad end
   end
   for i = 1, count do
@@ -48,19 +50,27 @@ return function(argv, now)
         order[#order + 1] = jid
       end
     end
-    if going[jid] and mark ~= '' and mark ~= marks[jid] then
+    if (going[jid] or stays[jid] == 'complete') and mark ~= '' and mark ~= marks[jid] then
       -- One mark of a jid that does not fit keeps the job, whatever the others say.
       going[jid], stays[jid] = nil, 'state_changed'
     end
   end
 
   -- 2. Find who waits for them; with `cancel` the whole tree below.
-  local below, named, taken, blocked = {}, #order, {}, {}
+  local below, blocked = {}, {}
   local position = 1
   while order[position] do
     local jid = order[position]
     if going[jid] then
       below[jid] = dependents_of(jid)
+      if mode == 'release' then
+        for k = 1, #below[jid] do
+          local queue = redis.call('hget', Keys.job .. below[jid][k], 'queue')
+          local base = Keys.queue .. (queue or '')
+          local bad = sound('zset', base .. Keys.depends, 'zset', base .. Keys.work, 'zset', base .. Keys.scheduled)
+          if bad then going[jid], stays[jid], trouble[jid] = nil, 'invalid', bad end
+        end
+      end
       if mode == 'cancel' then
         for k = 1, #below[jid] do
           local name = below[jid][k]

@@ -20,6 +20,7 @@ local function read_job(argv, first, count)
       local n = number(value)
       if not n then error('Guard(): ' .. name .. ' is not a number: ' .. value) end
       if name == 'remaining' and n % 1 ~= 0 then error('Guard(): remaining must be a whole number') end
+      if name == 'remaining' then n = need('whole')(n) end
       if name == 'at' then job.at = n else o[name] = n end
     elseif name == 'tags' or name == 'depends' then
       json(name, value)
@@ -95,7 +96,7 @@ return function(argv, now, t, when)
     local key, base = Keys.job .. jid, Keys.queue .. queue
     local old = redis.pcall('hmget', key, 'state', 'queue', 'worker', 'priority', 'tags', 'retries', 'failure',
       'history', 'grace', 'scheduled', 'jid')
-    local invalid = job.invalid or old.err and key .. ' is no hash'
+    local invalid = job.invalid or old.err and key .. ' is no hash' or sound('hash', Keys.config)
     if not invalid then
       invalid = sound('zset', Keys.queues, 'list', key .. Keys.history, 'set', key .. Keys.dependencies,
         'zset', base .. Keys.work, 'zset', base .. Keys.scheduled, 'zset', base .. Keys.depends, 'zset', Keys.tracked)
@@ -111,7 +112,9 @@ return function(argv, now, t, when)
         for k = 1, #o.tags do invalid = invalid or sound('zset', Keys.tag .. o.tags[k]) end
       end
       if not invalid and o.failed then
-        invalid = sound('set', Keys.failures, 'list', Keys.group .. o.failed.group)
+        local at = o.failed.when
+        invalid = sound('set', Keys.failures, 'list', Keys.group .. o.failed.group,
+          'hash', Keys.stats .. at - at % 86400 .. ':' .. queue)
       end
     end
     local passed = {}
@@ -129,6 +132,9 @@ return function(argv, now, t, when)
           o.open, passed = open, complete
           for k = 1, #missing do passed[#passed + 1] = missing[k] end
           for k = 1, #open do invalid = invalid or sound('set', Keys.job .. open[k] .. Keys.dependents) end
+          -- Those that it waits for now, and may not any more.
+          local before = invalid and {} or call('smembers', key .. Keys.dependencies)
+          for k = 1, #before do invalid = invalid or sound('set', Keys.job .. before[k] .. Keys.dependents) end
         end
       end
     end

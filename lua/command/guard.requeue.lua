@@ -51,7 +51,7 @@ return function(argv, now, t, when)
   local outcome, sound, mark_of, sound_job = need('outcome'), need('sound')(), need('mark'), need('sound_job')
   local number, leave, lock_lost, trim = need('number'), need('leave'), need('lock_lost'), need('trim')
   local tracking, stamp = call('exists', Keys.tracked) == 1, string.format('%.20f', now)
-  local limit = tonumber(call('hget', Keys.config, 'max-job-history') or 100) or 100
+  local limit = tonumber(redis.pcall('hget', Keys.config, 'max-job-history') or 100) or 100
   for i = 1, count do
     local jid, mark, due = argv[2 + 3 * i], argv[3 + 3 * i], dues[i]
     local key = Keys.job .. jid
@@ -97,7 +97,7 @@ return function(argv, now, t, when)
             failed[#failed + 1] = {jid, job[8], home or ''}
           elseif state == 'complete' then
             call('zrem', Keys.completed, jid)
-          elseif home and home ~= '' then
+          elseif home then
             leave(jid, state, home)
           end
           if worker and worker ~= '' then
@@ -110,7 +110,7 @@ return function(argv, now, t, when)
           local placed = due and 'scheduled' or 'waiting'
           if call('exists', key .. Keys.dependencies) == 1 then placed = 'depends' end
           call('hmset', key, 'state', placed, 'worker', '', 'expires', '0', 'queue', queue, 'priority', priority,
-            'remaining', math.floor(remaining), 'time', stamp)
+            'remaining', need('whole')(remaining), 'time', stamp)
           local leftover = job[11]
           if placed == 'depends' then
             call('zadd', base .. Keys.depends, t, jid)

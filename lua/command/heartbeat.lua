@@ -24,7 +24,7 @@ return function(argv, now, t)
   if job[2] ~= worker or worker == '' then
     error('Heartbeat(): Job ' .. jid .. ' given out to another worker: ' .. job[2])
   end
-  local config = call('hmget', Keys.config, queue .. '-heartbeat', 'heartbeat')
+  local config = redis.pcall('hmget', Keys.config, queue .. '-heartbeat', 'heartbeat')
   local own, common = tonumber(config[1]), tonumber(config[2])
   local ends = now + (own and own - own == 0 and own or common and common - common == 0 and common or 60)
   local expires = string.format('%.17g', ends)

@@ -24,6 +24,6 @@ return function(argv, _, _, when)
   if not job[1] and not job[3] then error('Log(): Job ' .. jid .. ' does not exist') end
   if job[2] then need('migrate')(jid, job[2]) end
   local length = call('rpush', key .. Keys.history, entry)
-  local limit = tonumber(call('hget', Keys.config, 'max-job-history') or 100) or 100
+  local limit = tonumber(redis.pcall('hget', Keys.config, 'max-job-history') or 100) or 100
   if length > limit then need('trim')(key .. Keys.history, length, limit) end
 end

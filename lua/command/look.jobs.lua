@@ -14,7 +14,10 @@ return function(argv, now)
     wanted = {}
     for name in string.gmatch(what .. ',', '([^,]*),') do
       if name == '' then error('Look(): empty name in ' .. what) end
-      if not wanted[name] and not known[name] then fields[#fields + 1] = name == 'legacy' and 'history' or name end
+      if not wanted[name] and not known[name] and name ~= 'jid' and name ~= 'state' and name ~= 'queue' then
+        fields[#fields + 1] = name == 'legacy' and 'history' or name
+      end
+      if #fields > 100 then error('Look(): more than 100 names') end
       wanted[name] = true
     end
   end

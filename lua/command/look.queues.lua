@@ -12,9 +12,10 @@ return function(argv, now, t)
     local lapsed = call('zcount', base .. Keys.locks, '-inf', t)
     local taken = call('zcount', base .. Keys.work, '+inf', '+inf')
     local due = call('zcount', base .. Keys.scheduled, '-inf', t)
+    local text
     local pause, paused = {}, call('sismember', Keys.paused, queue) == 1
     if paused then
-      local text = call('hget', Keys.pauses, queue)
+      text = call('hget', Keys.pauses, queue)
       local ok, told = pcall(cjson.decode, text or '')
       if ok and type(told) == 'table' then pause = told end
       local till = tonumber(pause['until'])
@@ -22,7 +23,9 @@ return function(argv, now, t)
     end
     local function told(name)
       local value = pause[name]
-      return (type(value) == 'string' or type(value) == 'number') and '' .. value
+      -- A number as it is stored: decoded it would have 14 digits.
+      if type(value) == 'number' then value = string.match(text, '"' .. name .. '":(-?[%d.eE+]+)') or '' .. value end
+      return type(value) == 'string' and value
     end
     local head = call('zrevrange', base .. Keys.work, 0, 0)[1]
       or call('zrangebyscore', base .. Keys.scheduled, '-inf', t, 'LIMIT', 0, 1)[1]

@@ -3,7 +3,7 @@
 -- prefix. A name may come twice.
 return function(argv)
   local kind, cursor, count = argv[3], argv[4], tonumber(argv[5])
-  if not cursor or not string.find(cursor, '^%d+$') then error('Look(): cursor must be a number') end
+  if not cursor or not string.find(cursor, '^%d+$') or #cursor > 19 then error('Look(): cursor must be a number') end
   if not count or count % 1 ~= 0 or count < 1 or count > 10000 then
     error('Look(): count must be a whole number from 1 to 10000')
   end

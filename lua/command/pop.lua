@@ -20,7 +20,7 @@ return function(argv, now, t, when)
   if count % 1 ~= 0 or count > 9e15 or count < -9e15 then need('integer')(count) end
 
   call('zadd', Keys.workers, t, worker)
-  local config = call('hmget', Keys.config, queue .. '-heartbeat', 'heartbeat', queue .. '-max-concurrency',
+  local config = redis.pcall('hmget', Keys.config, queue .. '-heartbeat', 'heartbeat', queue .. '-max-concurrency',
     'grace-period', 'max-job-history')
   local base = Keys.queue .. queue
   local max, free = setting(config[3]), nil
@@ -69,7 +69,7 @@ return function(argv, now, t, when)
       else
         missed = missed + 1
       end
-      if what ~= 'leave' then remove[#remove + 1] = jid end
+      if what == 'drop' then remove[#remove + 1] = jid end
     end
     from = from + #page
     want = want > 0 and missed or 0
@@ -85,34 +85,39 @@ return function(argv, now, t, when)
   local waited, locks = {}, {}
   -- For one job the same command tells whether it has dependencies or dependents.
   local related
-  local first = Keys.job .. jids[1]
-  if count == 1 then related = call('exists', first .. Keys.dependents, first .. Keys.dependencies, Keys.tracked) > 0 end
-  local tracked = (count == 1 and related or count > 1 and call('exists', Keys.tracked) == 1) and {}
+  local key = Keys.job .. jids[1]
+  if count == 1 then related = call('exists', key .. Keys.dependents, key .. Keys.dependencies, Keys.tracked) > 0 end
+  local tracked = (count == 1 and related or count > 1) and need('tracked')(jids, count)
+  local given = 0
   for i = 1, count do
     local jid, job = jids[i], jobs[i]
-    local key = Keys.job .. jid
+    key = Keys.job .. jid
     if job[14] then
       need('migrate')(jid, job[14])
       job[14] = false
     end
-    local length = call('rpush', key .. Keys.history, entry)
-    if length > limit then need('trim')(key .. Keys.history, length, limit) end
-    waited[i] = now - (setting(job[15]) or now)
-    if i <= taken then
-      call('hmset', key, 'time', stamp, 'worker', worker, 'expires', expires, 'state', 'running', 'remaining', job[9])
-    else
-      call('hmset', key, 'time', stamp, 'worker', worker, 'expires', expires, 'state', 'running')
+    local length = redis.pcall('rpush', key .. Keys.history, entry)
+    -- A job whose history is no list stays where it is, for a person to look at.
+    if type(length) == 'number' then
+      if length > limit then need('trim')(key .. Keys.history, length, limit) end
+      if i <= taken then
+        call('hmset', key, 'time', stamp, 'worker', worker, 'expires', expires, 'state', 'running', 'remaining', job[9])
+      else
+        call('hmset', key, 'time', stamp, 'worker', worker, 'expires', expires, 'state', 'running')
+        remove[#remove + 1] = jid
+      end
+      if job[4] ~= queue then call('hset', key, 'queue', queue) end
+      if job[16] then call('hdel', key, 'grace') end
+      if tracked and tracked[jid] then call('publish', Keys.on_popped, jid) end
+      job[3], job[4], job[5], job[7] = 'running', queue, worker, expires
+      given = given + 1
+      waited[given] = now - (setting(job[15]) or now)
+      locks[2 * given - 1], locks[2 * given] = expires, jid
+      jids[given], jobs[given] = jid, job
     end
-    if job[4] ~= queue then call('hset', key, 'queue', queue) end
-    if job[16] then call('hdel', key, 'grace') end
-    if tracked and call('zscore', Keys.tracked, jid) then
-      tracked[jid] = true
-      call('publish', Keys.on_popped, jid)
-    end
-    job[3], job[4], job[5], job[7] = 'running', queue, worker, expires
-    locks[2 * i - 1], locks[2 * i] = expires, jid
   end
-  need('stat')(Keys.wait .. now - now % 86400 .. ':' .. queue, waited)
+  count = given
+  if count > 0 then need('stat')(Keys.wait .. now - now % 86400 .. ':' .. queue, waited) end
   if count == 1 then
     call('zadd', Keys.worker .. worker .. Keys.held, expires, jids[1])
     call('zadd', base .. Keys.locks, expires, jids[1])

@@ -14,7 +14,8 @@ return function(argv)
   if job[3] == 'waiting' or job[3] == 'stalled' then
     local before = tonumber(job[2])
     local work = Keys.queue .. job[1] .. Keys.work
-    if before and before - before == 0 then
+    -- The time part of the score is lost among numbers beyond 2^53.
+    if before and math.abs(before) < 9e15 and math.abs(priority) < 9e15 then
       call('zadd', work, 'XX', 'INCR', priority - before, jid)
     else
       call('zadd', work, 'XX', priority, jid)

@@ -19,7 +19,7 @@ return function(argv, _, _, when)
     local length = call('rpush', key .. Keys.history, entry)
     -- Three entries are the least a job has here: the setting is not asked for that (README).
     if length > 3 then
-      limit = limit or tonumber(call('hget', Keys.config, 'max-job-history') or 100) or 100
+      limit = limit or tonumber(redis.pcall('hget', Keys.config, 'max-job-history') or 100) or 100
       if length > limit then need('trim')(key .. Keys.history, length, limit) end
     end
     call('zrem', Keys.queue .. queue .. Keys.locks, jid)

@@ -24,11 +24,13 @@ return function(argv, _, t)
     error('Track(): Job does not exist')
   end
   if verb == 'track' then
+    local new = call('zadd', Keys.tracked, t, jid)
     call('publish', Keys.on_track, jid)
-    return tostring(call('zadd', Keys.tracked, t, jid))
+    return tostring(new)
   elseif verb == 'untrack' then
+    local gone = call('zrem', Keys.tracked, jid)
     call('publish', Keys.on_untrack, jid)
-    return tostring(call('zrem', Keys.tracked, jid))
+    return tostring(gone)
   end
   error('Track(): Unknown action "' .. argv[3] .. '"')
 end

@@ -4,7 +4,7 @@
 return function(argv, now, t)
   local call = redis.call
   local worker = argv[3]
-  local age = tonumber(call('hget', Keys.config, 'max-worker-age'))
+  local age = tonumber(redis.pcall('hget', Keys.config, 'max-worker-age'))
   if not age or age - age ~= 0 then age = 86400 end
   local gone = call('zrangebyscore', Keys.workers, 0, now - age)
   if gone[1] then

@@ -9,6 +9,11 @@ return function(jids, related, tracked)
   local jobs, deleted = {}, {}
   for i = 1, count do
     jobs[i] = call('hmget', Keys.job .. jids[i], 'state', 'queue', 'failure', 'worker', 'tags')
+    if related then
+      local names = call('smembers', Keys.job .. jids[i] .. Keys.dependencies)
+      for k = 1, #names do call('scard', Keys.job .. names[k] .. Keys.dependents) end
+      jobs[i][6] = names
+    end
   end
   for i = 1, count do
     local jid = jids[i]
@@ -26,9 +31,9 @@ return function(jids, related, tracked)
       if state == 'waiting' and queue and call('zrem', Keys.queue .. queue .. Keys.work, jid) == 1 then
         queue = nil
       end
-      if queue and queue ~= '' then need('leave')(jid, state, queue) end
-      if related then
-        local names = call('smembers', key .. Keys.dependencies)
+      if queue then need('leave')(jid, state, queue) end
+      local names = job[6]
+      if names then
         for k = 1, #names do call('srem', Keys.job .. names[k] .. Keys.dependents, jid) end
       end
       if state == 'failed' then

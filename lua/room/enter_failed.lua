@@ -2,8 +2,9 @@
 return function(now, jid, group, queue)
   local call = redis.call
   local day = Keys.stats .. now - now % 86400 .. ':' .. queue
-  call('hincrby', day, 'failures', 1)
-  call('hincrby', day, 'failed', 1)
+  local count = need('count')
+  count(day, 'failures', 1)
+  count(day, 'failed', 1)
   call('sadd', Keys.failures, group)
   call('lpush', Keys.group .. group, jid)
 end

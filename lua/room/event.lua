@@ -2,11 +2,11 @@
 -- shapes are taken apart as text, which costs a third of decoding and encoding them.
 return function(entry)
   local match = string.match
-  local when, value = match(entry, '^%[(%d+),"put",{"q":("[^"\\%c]*")}%]$')
+  local when, value = match(entry, '^%[([1-9]%d*),"put",{"q":("[^"\\%c]*")}%]$')
   if when then return '{"when":' .. when .. ',"what":"put","q":' .. value .. '}' end
-  when, value = match(entry, '^%[(%d+),"popped",{"worker":("[^"\\%c]*")}%]$')
+  when, value = match(entry, '^%[([1-9]%d*),"popped",{"worker":("[^"\\%c]*")}%]$')
   if when then return '{"when":' .. when .. ',"what":"popped","worker":' .. value .. '}' end
-  when, value = match(entry, '^%[(%d+),("[%w%-]+")%]$')
+  when, value = match(entry, '^%[([1-9]%d*),("[%w%-]+")%]$')
   if when then return '{"when":' .. when .. ',"what":' .. value .. '}' end
   local ok, list = pcall(cjson.decode, entry)
   if not ok or type(list) ~= 'table' or type(list[1]) ~= 'number' or type(list[2]) ~= 'string' then return '' end

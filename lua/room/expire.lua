@@ -3,11 +3,12 @@
 local call = redis.call
 
 -- Looks at locks of a queue that have run out.
--- Returns jids and jobs (as `read` answers) to hand out again. Events: `lock_lost` to the holder; per tracked job `stalled` or `failed`; `failed`
--- to the log.
+-- Returns jids and jobs (as `read` answers) to hand out again. Events: `lock_lost` to the holder;
+-- per tracked job `stalled` or `failed`; `failed` to the log.
 return function(now, when, queue, lost, grace, limit)
   local locks = Keys.queue .. queue .. Keys.locks
   local jids, jobs = {}, {}
+  -- A history that is no list stops nobody here: hence pcall around append.
   local read, append, many = need('read'), need('append'), need('many')
   local tracked = call('exists', Keys.tracked) == 1
   local held, drop, renew, warned, failed = {}, {}, {}, 0, 0
@@ -16,7 +17,7 @@ return function(now, when, queue, lost, grace, limit)
     local jid = lost[i]
     local key, job = Keys.job .. jid, read(jid)
     local state, worker = job[3], job[5]
-    if not job[1] and (job[2] or job[10]) then
+    if not job[1] and (job[2] or job[10] or job.err) then
       -- What is left of a job: nobody can run it, but it must not hide the locks behind it.
       renew[#renew + 1], renew[#renew + 2] = string.format('%.17g', now + 60), jid
     elseif not job[1] or job[4] and job[4] ~= queue and call('zscore', Keys.queue .. job[4] .. Keys.locks, jid)
@@ -29,7 +30,7 @@ return function(now, when, queue, lost, grace, limit)
       end
     else
       local warn = job[16] ~= '1' or grace <= 0
-      local follow = tracked and call('zscore', Keys.tracked, jid)
+      local follow = tracked and type(redis.pcall('zscore', Keys.tracked, jid)) == 'string'
       if worker and worker ~= '' then
         local list = held[worker]
         if not list then
@@ -44,7 +45,7 @@ return function(now, when, queue, lost, grace, limit)
       end
       if warn then
         if follow then call('publish', Keys.on_stalled, jid) end
-        append(jid, '[' .. when .. ',"timed-out"]', limit)
+        pcall(append, jid, '[' .. when .. ',"timed-out"]', limit)
         need('lock_lost')(jid, worker or '')
         warned = warned + 1
         if grace > 0 then
@@ -55,14 +56,14 @@ return function(now, when, queue, lost, grace, limit)
       if not warn or grace <= 0 then
         local left = tonumber(job[9]) or tonumber(job[8]) or 0
         if left - left ~= 0 then left = 0 end
-        left = math.floor(left) - 1
+        left = need('whole')(left) - 1
         if left >= 0 then
           job[9] = left
           jids[#jids + 1], jobs[#jobs + 1] = jid, job
         else
           local group = 'failed-retries-' .. (job[4] or queue)
           local message = 'Job exhausted retries in queue "' .. queue .. '"'
-          append(jid, '[' .. when .. ',"failed",{"group":' .. cjson.encode(group) .. '}]', limit)
+          pcall(append, jid, '[' .. when .. ',"failed",{"group":' .. cjson.encode(group) .. '}]', limit)
           call('hmset', key, 'state', 'failed', 'worker', '', 'expires', '', 'remaining', left, 'failure',
             need('failure_text')(group, message, when, ''))
           if job[16] then call('hdel', key, 'grace') end
@@ -81,10 +82,11 @@ return function(now, when, queue, lost, grace, limit)
   if renew[1] then many('zadd', locks, renew, 1, #renew) end
   if warned + failed > 0 then
     local day = Keys.stats .. now - now % 86400 .. ':' .. queue
-    if warned > 0 then call('hincrby', day, 'retries', warned) end
+    local count = need('count')
+    if warned > 0 then count(day, 'retries', warned) end
     if failed > 0 then
-      call('hincrby', day, 'failures', failed)
-      call('hincrby', day, 'failed', failed)
+      count(day, 'failures', failed)
+      count(day, 'failed', failed)
     end
   end
   return jids, jobs

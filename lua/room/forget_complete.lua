@@ -28,7 +28,9 @@ return function(now, age, count)
   if not count or count - count ~= 0 then count = 50000 end
   local old = call('zrangebyscore', Keys.completed, 0, now - age, 'LIMIT', 0, most)
   if old[1] then delete(old) end
-  local excess = call('zcard', Keys.completed) - math.max(0, math.floor(count))
+  -- A negative count has always meant: that many of the oldest.
+  count = math.floor(count)
+  local excess = count < 0 and -count or call('zcard', Keys.completed) - count
   if excess > 0 and #old < most then
     delete(call('zrange', Keys.completed, 0, math.min(excess, most - #old) - 1))
   end

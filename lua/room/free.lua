@@ -6,7 +6,7 @@ return function(now, jid, queue, priority, due, past)
   call('zrem', base .. Keys.depends, jid)
   local at = due and tonumber(due)
   if at and at - at == 0 and not (past and at <= now) then
-    call('zadd', base .. Keys.scheduled, due, jid)
+    call('zadd', base .. Keys.scheduled, string.format('%.17g', at), jid)
     call('hset', key, 'state', 'scheduled')
   else
     local p = tonumber(priority)

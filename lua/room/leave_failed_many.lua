@@ -5,12 +5,15 @@ local function close(group)
 end
 
 -- Takes jobs off one list, reading it once from its oldest end until all are found, and writing
--- back what it passed. `wanted`: a set of jids, `count` of them; those that are found become false.
+-- back what it passed: that is what bulk work asks for. Few that are not found near that end are
+-- asked for one by one, which costs less than to write back a long list.
+-- `wanted`: a set of jids, `count` of them; those that are found become false.
 local function sweep(group, wanted, count)
   local list = Keys.group .. group
   local length = call('llen', list)
   local kept, passed = {}, 0
-  while count > 0 and passed < length do
+  local far = count < 300 and 10 * count or length
+  while count > 0 and passed < length and passed < far do
     local first = math.max(0, length - passed - 1000)
     local page = call('lrange', list, first, length - passed - 1)
     for i = #page, 1, -1 do
@@ -32,6 +35,11 @@ local function sweep(group, wanted, count)
   local back = {}
   for i = #kept, 1, -1 do back[#back + 1] = kept[i] end
   need('many')('rpush', list, back, 1, #back)
+  if count > 0 and passed < length then
+    for jid, missing in pairs(wanted) do
+      if missing and call('lrem', list, 1, jid) > 0 then wanted[jid] = false end
+    end
+  end
   close(group)
 end
 
@@ -68,9 +76,9 @@ return function(jobs)
     end
   end
   for group, wanted in pairs(groups) do
-    if wanted.count == 1 then
+    if wanted.count < 10 then
       for jid in pairs(wanted.jids) do
-        if call('lrem', Keys.group .. group, -1, jid) == 0 then unnamed[#unnamed + 1] = jid end
+        if call('lrem', Keys.group .. group, 1, jid) == 0 then unnamed[#unnamed + 1] = jid end
       end
       close(group)
     else

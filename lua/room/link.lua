@@ -1,7 +1,20 @@
--- Makes a job wait for all of `names`. Returns how many of them are new.
+-- Makes a job wait for all of `names`, or for none if one of their keys is of another kind.
+-- Returns how many of them are new.
 return function(jid, names)
-  local call = redis.call
-  for i = 1, #names do call('sadd', Keys.job .. names[i] .. Keys.dependents, jid) end
-  if #names > 4000 then return need('many')('sadd', Keys.job .. jid .. Keys.dependencies, names, 1, #names) end
-  return names[1] and call('sadd', Keys.job .. jid .. Keys.dependencies, unpack(names)) or 0
+  local call, own = redis.call, Keys.job .. jid .. Keys.dependencies
+  local done = {}
+  for i = 1, #names do
+    local key = Keys.job .. names[i] .. Keys.dependents
+    local added = redis.pcall('sadd', key, jid)
+    if type(added) ~= 'number' then
+      for n = 1, i - 1 do
+        if done[n] == 1 then call('srem', Keys.job .. names[n] .. Keys.dependents, jid) end
+      end
+      -- The same again, for its own words.
+      call('sadd', key, jid)
+    end
+    done[i] = added
+  end
+  if #names > 4000 then return need('many')('sadd', own, names, 1, #names) end
+  return names[1] and call('sadd', own, unpack(names)) or 0
 end

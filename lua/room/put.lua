@@ -12,9 +12,16 @@ return function(now, t, when, me, queue, jid, klass, data, delay, o, old)
   local some = call('exists', key .. Keys.dependencies, Keys.tracked) > 0
   local blockers = some and call('smembers', key .. Keys.dependencies)
   local blocked = blockers and #blockers or 0
+  local tracked = some and call('zscore', Keys.tracked, jid)
+  local open, history = o.open, key .. Keys.history
+  if open and open[1] then
+    -- Both may be refused by a key of another kind: so they come before all other writes.
+    call('llen', history)
+    blocked = blocked + need('link')(jid, open)
+  end
   if old[8] then need('migrate')(jid, old[8]) end
   -- The first write goes to the key of which another core might have made something else.
-  local quoted, history = encode(queue), key .. Keys.history
+  local quoted = encode(queue)
   local entry = '[' .. when .. ',"put",{"q":' .. quoted .. '}]'
   if o.history then
     call('del', history)
@@ -27,26 +34,26 @@ return function(now, t, when, me, queue, jid, klass, data, delay, o, old)
     length = call('rpush', history, entry)
   end
   if length > 1 then
-    local limit = tonumber(call('hget', Keys.config, 'max-job-history') or 100) or 100
+    local limit = tonumber(redis.pcall('hget', Keys.config, 'max-job-history') or 100) or 100
     if length > limit then need('trim')(history, length, limit) end
   end
 
-  local open, given = o.open, o.depends
-  if blocked > 0 and given and given[1] then
+  local given = o.depends
+  if blockers and given and given[1] then
     local kept = {}
     for i = 1, #given do kept[given[i]] = true end
-    for i = 1, blocked do
+    for i = 1, #blockers do
       if not kept[blockers[i]] then blocked = blocked - need('unlink')(jid, blockers[i]) end
     end
   end
   call('publish', Keys.on_log, '{"jid":' .. encode(jid) .. ',"event":"put","queue":' .. quoted .. '}')
 
   local priority, retries = o.priority, o.retries
-  local remaining = o.remaining or retries and math.floor(retries)
+  local remaining = o.remaining or retries and need('whole')(retries)
   local tags, leftover, stored = o.tags, false, '{}'
   if state or old[5] or worker then
     local from = old[2]
-    if from and from ~= '' then need('leave')(jid, state, from) end
+    if from then need('leave')(jid, state, from) end
     if state == 'complete' then call('zrem', Keys.completed, jid) end
     if state == 'failed' then need('leave_failed')(jid, old[7], from or '') end
     if worker and worker ~= '' then
@@ -55,7 +62,7 @@ return function(now, t, when, me, queue, jid, klass, data, delay, o, old)
     end
     priority = priority or need('number')(old[4])
     retries = retries or need('number')(old[6])
-    remaining = remaining or retries and math.floor(retries)
+    remaining = remaining or retries and need('whole')(retries)
     if old[5] and old[5] ~= '{}' then
       local before, kept = need('tags')(old[5]), {}
       tags = tags or before
@@ -72,7 +79,6 @@ return function(now, t, when, me, queue, jid, klass, data, delay, o, old)
     stored = encode(tags)
   end
 
-  if open and open[1] then blocked = blocked + need('link')(jid, open) end
   local due = o.due or (delay > 0 and string.format('%.17g', now + delay))
   local placed
   if o.failed then
@@ -102,7 +108,7 @@ return function(now, t, when, me, queue, jid, klass, data, delay, o, old)
   else
     local failed = o.failed
     call('hset', key, 'failure', failed.text)
-    call('hincrby', Keys.stats .. failed.when - failed.when % 86400 .. ':' .. queue, 'failed', 1)
+    need('count')(Keys.stats .. failed.when - failed.when % 86400 .. ':' .. queue, 'failed', 1)
     call('sadd', Keys.failures, failed.group)
     call('lpush', Keys.group .. failed.group, jid)
     leftover = old[10]
@@ -111,6 +117,6 @@ return function(now, t, when, me, queue, jid, klass, data, delay, o, old)
   if old[9] then call('hdel', key, 'grace') end
   if leftover then call('hdel', key, 'scheduled') end
   call('zadd', Keys.queues, 'NX', t, queue)
-  if some and call('zscore', Keys.tracked, jid) then call('publish', Keys.on_put, jid) end
+  if tracked then call('publish', Keys.on_put, jid) end
   return placed
 end

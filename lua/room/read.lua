@@ -1,5 +1,6 @@
--- Reads the stored fields of a job. The first is false if there is no such job.
+-- Reads the stored fields of a job. The first is false if there is no such job, nil (and `err` is
+-- set) if its key is of another kind.
 return function(jid)
-  return redis.call('hmget', Keys.job .. jid, 'jid', 'klass', 'state', 'queue', 'worker', 'priority', 'expires',
+  return redis.pcall('hmget', Keys.job .. jid, 'jid', 'klass', 'state', 'queue', 'worker', 'priority', 'expires',
     'retries', 'remaining', 'data', 'tags', 'failure', 'spawned_from_jid', 'history', 'time', 'grace')
 end

@@ -20,7 +20,7 @@ return function(jid, job, tracked, related, before)
   local key = Keys.job .. jid
   if job[14] then need('migrate')(jid, job[14]) end
 
-  local list, count = redis.call('lrange', key .. Keys.history, 0, -1), 0
+  local list, count = redis.pcall('lrange', key .. Keys.history, 0, -1), 0
   for i = 1, #list do
     local entry = list[i]
     local json = events[entry]

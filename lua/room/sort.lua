@@ -1,12 +1,24 @@
--- Sorts texts by their bytes. (Lua's own order is that of the server's locale.)
+-- Sorts texts by their bytes. Lua's own order is that of the server's locale, which agrees only
+-- for digits and lower-case letters: other texts are compared by their hexadecimal digits.
 return function(list)
-  local byte, min = string.byte, math.min
-  table.sort(list, function(a, b)
-    for i = 1, min(#a, #b) do
-      local x, y = byte(a, i), byte(b, i)
-      if x ~= y then return x < y end
+  local plain = true
+  for i = 1, #list do
+    if string.find(list[i], '[^0-9a-z]') then
+      plain = false
+      break
     end
-    return #a < #b
-  end)
+  end
+  if plain then
+    table.sort(list)
+    return list
+  end
+  local digits, texts = {}, {}
+  for i = 0, 255 do digits[string.char(i)] = string.format('%02x', i) end
+  for i = 1, #list do
+    local hex = string.gsub(list[i], '.', digits)
+    list[i], texts[hex] = hex, list[i]
+  end
+  table.sort(list)
+  for i = 1, #list do list[i] = texts[list[i]] end
   return list
 end

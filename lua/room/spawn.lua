@@ -13,23 +13,30 @@ return function(now, t, queue, due, limit)
       gone[#gone + 1] = id
     else
       local at, backlog, count = floor(tonumber(due[n + 1])), tonumber(r[8]) or 0, tonumber(r[9]) or 0
-      local started, priority = moved, tonumber(r[4]) or 0
+      local started, priority, tried = moved, tonumber(r[4]) or 0, 0
+      if not (count >= 0 and count < 9e15) then count = 0 end
       if priority - priority ~= 0 then priority = 0 end
       local behind = (now - at) / interval
       if backlog > 0 and behind > backlog then at = at + math.ceil(behind - backlog) * interval end
       local tags = r[5] and r[5] ~= '{}' and need('tags')(r[5]) or {}
       while at <= now and moved < limit do
+        -- A number that is taken, as after a template was made anew, is passed over: up to 1000
+        -- in one call; the next goes on from there.
         count = count + 1
         local jid = id .. '-' .. count
-        while call('exists', Keys.job .. jid) == 1 do
-          count = count + 1
+        while tried < 1000 and call('exists', Keys.job .. jid) == 1 do
+          count, tried = count + 1, tried + 1
           jid = id .. '-' .. count
+        end
+        if tried == 1000 then
+          call('hset', key, 'count', count - 1)
+          break
         end
         call('rpush', Keys.job .. jid .. Keys.history,
           '[' .. floor(at) .. ',"put",{"q":' .. cjson.encode(queue) .. '}]')
         call('hmset', Keys.job .. jid, 'jid', jid, 'klass', r[2], 'data', r[3], 'priority', priority,
           'tags', tags[1] and r[5] or '{}', 'state', 'waiting', 'worker', '', 'expires', '0', 'queue', queue,
-          'retries', r[6] or '0', 'remaining', floor(tonumber(r[6]) or 0), 'time', string.format('%.20f', at),
+          'retries', r[6] or '0', 'remaining', need('whole')(tonumber(r[6]) or 0), 'time', string.format('%.20f', at),
           'spawned_from_jid', id)
         for i = 1, #tags do
           local list = tagged[tags[i]]
@@ -46,7 +53,7 @@ return function(now, t, queue, due, limit)
         at = at + interval
       end
       if moved > started then
-        call('hset', key, 'count', count)
+        if tried < 1000 then call('hset', key, 'count', count) end
         next_runs[#next_runs + 1] = at
         next_runs[#next_runs + 1] = id
       end

@@ -17,7 +17,8 @@ local function add(key, values)
   local call = redis.call
   if not values[2] then
     local value, name = values[1], slot(values[1])
-    local stored = call('hmget', key, 'total', 'mean', 'vk', name)
+    local stored = redis.pcall('hmget', key, 'total', 'mean', 'vk', name)
+    if stored.err then return end
     local total = tonumber(stored[1])
     if not total then
       call('hmset', key, 'total', '1', 'mean', value, 'vk', '0', name, '1')
@@ -39,7 +40,8 @@ local function add(key, values)
     end
     hits[name] = hits[name] + 1
   end
-  local stored = call('hmget', key, unpack(fields))
+  local stored = redis.pcall('hmget', key, unpack(fields))
+  if stored.err then return end
   local total, mean, vk = tonumber(stored[1]) or 0, tonumber(stored[2]) or 0, tonumber(stored[3]) or 0
   for i = 1, #values do
     local value = values[i]

@@ -3,7 +3,7 @@ return function(jids, count)
   if redis.call('exists', Keys.tracked) == 0 then return false end
   local set = {}
   for i = 1, count do
-    if redis.call('zscore', Keys.tracked, jids[i]) then set[jids[i]] = true end
+    if type(redis.pcall('zscore', Keys.tracked, jids[i])) == 'string' then set[jids[i]] = true end
   end
   return set
 end

@@ -3,7 +3,7 @@
 return function(queue, t, jid, job)
   local call = redis.call
   local state, home = job[3], job[4]
-  if not job[1] then return (job[2] or job[10]) and 'leave' or 'drop' end
+  if not job[1] then return (job[2] or job[10] or job.err) and 'leave' or 'drop' end
   if state == 'waiting' or state == 'stalled' or state == 'scheduled' then
     local base = Keys.queue .. (home or queue)
     if home and home ~= queue and call('zscore', base .. Keys.work, jid) then return 'drop' end
@@ -11,7 +11,8 @@ return function(queue, t, jid, job)
     return 'take'
   elseif state == 'running' then
     -- Its holder wins. Without a lock nobody would ever ask for it again, so it gets one.
-    local expires = need('number')(job[7]) and job[7] or t
+    local expires = need('number')(job[7])
+    expires = expires and string.format('%.17g', expires) or t
     call('zadd', Keys.queue .. (home or queue) .. Keys.locks, 'NX', expires, jid)
     return 'drop'
   elseif state == 'failed' or state == 'complete' or state == 'depends' then

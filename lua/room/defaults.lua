@@ -1,0 +1,10 @@
+-- The settings that have a default of which clients are told.
+return {
+  application = 'qless',
+  ['grace-period'] = 10,
+  heartbeat = 60,
+  ['histogram-history'] = 7,
+  ['jobs-history'] = 604800,
+  ['jobs-history-count'] = 50000,
+  ['stats-history'] = 30,
+}
