@@ -238,16 +238,13 @@ impl Core {
     /// Opens a line and logs in; for `local:` the server is started first, if need be.
     fn dial(&mut self, deadline: Instant) -> Result<(), Error> {
         let begun = Instant::now();
-        let address = match &self.target.address {
-            Address::Local { dir, fsync } => {
-                let local = local::Local::new(dir.as_deref())?;
-                local.ensure(*fsync, deadline)?;
-                Address::Unix(local.socket())
-            }
-            other => other.clone(),
-        };
         let told = |fault| error::unconnected(fault, &self.target, self.timeout);
-        let line = Line::open(&address, deadline).map_err(told)?;
+        let line = match &self.target.address {
+            Address::Local { dir, fsync } => {
+                local::Local::new(dir.as_deref())?.open(*fsync, deadline, told)?
+            }
+            address => Line::open(address, deadline).map_err(told)?,
+        };
         let server = match login::login(&line, &self.target, &self.name, deadline) {
             Ok(server) => server,
             Err(Failed::Fault(fault)) => return Err(told(fault)),

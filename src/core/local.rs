@@ -15,6 +15,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::Core;
+use super::connect::{Fault, Line};
 use super::index::Index;
 use super::url::{Address, Fsync, Target};
 use crate::cli::env;
@@ -84,6 +85,25 @@ impl Local {
             return Ok(false);
         }
         Ok(UnixStream::connect(self.socket()).is_ok())
+    }
+
+    /// Opens a line to the server, which is started first if it does not run.
+    pub fn open(
+        &self,
+        fsync: Option<Fsync>,
+        deadline: Instant,
+        told: impl Fn(Fault) -> Error,
+    ) -> Result<Line, Error> {
+        let address = Address::Unix(self.socket());
+        if self.owned()? {
+            match Line::open(&address, deadline) {
+                Ok(line) => return Ok(line),
+                Err(Fault::Unreachable(..)) => {}
+                Err(fault) => return Err(told(fault)),
+            }
+        }
+        self.ensure(fsync, deadline)?;
+        Line::open(&address, deadline).map_err(told)
     }
 
     /// Makes sure that a server listens; returns whether this call started it.
