@@ -1,12 +1,15 @@
 //! The only test binary: a list of modules, and a test that no file is forgotten.
 
 mod connection;
+mod examples;
 mod generated;
+mod readme;
 
 mod house {
     pub mod core;
     pub mod qless;
     pub mod redis;
+    pub mod terminal;
     pub mod text;
     pub mod wire;
 }

@@ -1,0 +1,181 @@
+//! What README.md shows is what happens. Its console blocks are run in one shell, one after the
+//! other, on a terminal of 100 columns; UPDATE_EXPECT=1 writes the answers anew.
+//!
+//! `$ ` begins a command, `> ` goes on with it, all else is its answer. The first command sees
+//! 22:40:00, each further one 50 seconds more. The address that the README takes as an example
+//! leads to a private server.
+
+use std::path::Path;
+use std::process::Command;
+
+use expect_test::expect_file;
+
+use super::house::redis::Redis;
+use super::house::terminal;
+
+/// 2026-11-20 22:40:00 UTC.
+const EVENING: usize = 1_795_214_400;
+const STEP: usize = 50;
+const ADDRESS: &str = "redis://10.0.4.7:6379/2";
+/// What the shell prints between two answers.
+const END: char = '\x1e';
+
+/// A part of the README.
+#[derive(Debug, PartialEq)]
+enum Part {
+    /// Lines that are not run.
+    Text(String),
+    /// The lines of a command, and the answer below them.
+    Command(String, String),
+}
+
+#[test]
+fn console_blocks_of_the_readme_show_what_happens() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    let readme = std::fs::read_to_string(&path).unwrap();
+    let parts = parts(&readme);
+    let mut answers = answers(&parts).into_iter();
+    let mut fresh = String::new();
+    for part in parts {
+        match part {
+            Part::Text(text) => fresh.push_str(&text),
+            Part::Command(typed, shown) => {
+                let answer = answers.next().unwrap_or_default();
+                // Where only jids differ, those that stand there stay.
+                let same = without_jids(&answer) == without_jids(&shown);
+                fresh.push_str(&typed);
+                fresh.push_str(if same { &shown } else { &answer });
+            }
+        }
+    }
+    expect_file![path].assert_eq(&fresh);
+}
+
+fn parts(readme: &str) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let mut console = false;
+    for line in readme.split_inclusive('\n') {
+        if line.starts_with("```") {
+            console = line.trim_end() == "```console";
+        } else if console && line.starts_with("$ ") {
+            parts.push(Part::Command(line.into(), String::new()));
+            continue;
+        } else if console {
+            match parts.last_mut() {
+                Some(Part::Command(typed, shown)) if line.starts_with("> ") && shown.is_empty() => {
+                    typed.push_str(line);
+                }
+                Some(Part::Command(_, shown)) => shown.push_str(line),
+                _ => panic!("a console block begins with a command, not with: {line}"),
+            }
+            continue;
+        }
+        match parts.last_mut() {
+            Some(Part::Text(text)) => text.push_str(line),
+            _ => parts.push(Part::Text(line.into())),
+        }
+    }
+    parts
+}
+
+/// Runs the commands and returns what each wrote.
+fn answers(parts: &[Part]) -> Vec<String> {
+    let redis = Redis::start();
+    let dir = tempfile::Builder::new()
+        .prefix("ql")
+        .tempdir_in("/tmp")
+        .unwrap();
+    let mut script = String::from("trap 'qless local stop --redis local:$PWD/night 2>&-' EXIT\n");
+    let typed = parts.iter().filter_map(|part| match part {
+        Part::Command(typed, _) => Some(typed),
+        Part::Text(_) => None,
+    });
+    for (at, typed) in typed.enumerate() {
+        let lines = typed.lines().map(|line| &line[2..]).collect::<Vec<_>>();
+        script += &format!(
+            "export QLESS_NOW={}\n{}\nprintf '\\x1e'\n",
+            EVENING + at * STEP,
+            lines.join("\n").replace(ADDRESS, &redis.url())
+        );
+    }
+    let file = dir.path().join("script");
+    std::fs::write(&file, script).unwrap();
+    let qless = Path::new(env!("CARGO_BIN_EXE_qless"));
+    let path = std::env::var("PATH").unwrap();
+    let mut bash = Command::new("bash");
+    bash.arg(file)
+        .current_dir(dir.path())
+        .env_clear()
+        .env(
+            "PATH",
+            format!("{}:{path}", qless.parent().unwrap().display()),
+        )
+        .env("HOME", "/nonexistent")
+        .env("TZ", "UTC")
+        .env("LC_ALL", "C")
+        .env("NO_COLOR", "1")
+        // No progress: it is gone in the end, and would have to be taken away here.
+        .env("CI", "1")
+        .env("QLESS_WORKER", "ana@mx-1");
+    if let Ok(program) = std::env::var("REDIS_SERVER") {
+        bash.env("QLESS_REDIS_SERVER", program);
+    }
+    let (_, written) = terminal::run(bash, 100);
+    written
+        .replace(&redis.url(), ADDRESS)
+        .split_terminator(END)
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Each run of 32 hex digits as its number in the text, so that other ids make no difference.
+fn without_jids(text: &str) -> String {
+    let mut seen: Vec<String> = Vec::new();
+    let mut plain = String::new();
+    let mut run = String::new();
+    for c in text.chars().chain(['\0']) {
+        if matches!(c, '0'..='9' | 'a'..='f') {
+            run.push(c);
+            continue;
+        }
+        if run.len() == 32 {
+            let at = seen.iter().position(|jid| *jid == run).unwrap_or_else(|| {
+                seen.push(run.clone());
+                seen.len() - 1
+            });
+            plain.push_str(&format!("jid {at}"));
+        } else {
+            plain.push_str(&run);
+        }
+        run.clear();
+        plain.push(c);
+    }
+    plain
+}
+
+#[test]
+fn a_readme_falls_into_text_and_commands() {
+    let readme = "a\n```console\n$ b\n> c\nd\n> e\n$ f\n```\n$ g\n";
+    assert_eq!(
+        parts(readme),
+        [
+            Part::Text("a\n```console\n".into()),
+            Part::Command("$ b\n> c\n".into(), "d\n> e\n".into()),
+            Part::Command("$ f\n".into(), "".into()),
+            Part::Text("```\n$ g\n".into()),
+        ]
+    );
+}
+
+#[test]
+fn other_jids_make_no_difference() {
+    let shown = |a: &str, b: &str| format!("{} {} {}\n", a.repeat(32), b.repeat(32), a.repeat(32));
+    assert_eq!(
+        without_jids(&shown("a", "b")),
+        without_jids(&shown("c", "d"))
+    );
+    assert_ne!(
+        without_jids(&shown("a", "b")),
+        without_jids(&shown("c", "c"))
+    );
+}
