@@ -112,7 +112,7 @@ Register-ArgumentCompleter -Native -CommandName 'qless' -ScriptBlock {
         'qless;cancel' {
             [CompletionResult]::new('--dependents', '--dependents', [CompletionResultType]::ParameterName, 'What to do about jobs that wait for one of these')
             [CompletionResult]::new('--queue', '--queue', [CompletionResultType]::ParameterName, 'Jobs of a queue, by name or glob')
-            [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'Jobs in a state: waiting, running, stalled, scheduled, depends, failed, complete')
+            [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'Jobs in a state')
             [CompletionResult]::new('--group', '--group', [CompletionResultType]::ParameterName, 'Failed jobs of a group, by name or glob')
             [CompletionResult]::new('--tag', '--tag', [CompletionResultType]::ParameterName, 'Jobs with a tag; repeated: with all of them')
             [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'The first N of them')
@@ -398,7 +398,7 @@ Register-ArgumentCompleter -Native -CommandName 'qless' -ScriptBlock {
             [CompletionResult]::new('--to', '--to', [CompletionResultType]::ParameterName, 'With `--retry-all`: into this queue instead of their own')
             [CompletionResult]::new('--delay', '--delay', [CompletionResultType]::ParameterName, 'With `--retry-all`: run them after this time')
             [CompletionResult]::new('--queue', '--queue', [CompletionResultType]::ParameterName, 'Jobs of a queue, by name or glob')
-            [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'Jobs in a state: waiting, running, stalled, scheduled, depends, failed, complete')
+            [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'Jobs in a state')
             [CompletionResult]::new('--group', '--group', [CompletionResultType]::ParameterName, 'Failed jobs of a group, by name or glob')
             [CompletionResult]::new('--tag', '--tag', [CompletionResultType]::ParameterName, 'Jobs with a tag; repeated: with all of them')
             [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'The first N of them')
@@ -524,7 +524,7 @@ Register-ArgumentCompleter -Native -CommandName 'qless' -ScriptBlock {
         }
         'qless;get' {
             [CompletionResult]::new('--queue', '--queue', [CompletionResultType]::ParameterName, 'Jobs of a queue, by name or glob')
-            [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'Jobs in a state: waiting, running, stalled, scheduled, depends, failed, complete')
+            [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'Jobs in a state')
             [CompletionResult]::new('--group', '--group', [CompletionResultType]::ParameterName, 'Failed jobs of a group, by name or glob')
             [CompletionResult]::new('--tag', '--tag', [CompletionResultType]::ParameterName, 'Jobs with a tag; repeated: with all of them')
             [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'The first N of them')
@@ -620,7 +620,7 @@ Register-ArgumentCompleter -Native -CommandName 'qless' -ScriptBlock {
         }
         'qless;jobs' {
             [CompletionResult]::new('--queue', '--queue', [CompletionResultType]::ParameterName, 'Jobs of a queue, by name or glob')
-            [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'Jobs in a state: waiting, running, stalled, scheduled, depends, failed, complete')
+            [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'Jobs in a state')
             [CompletionResult]::new('--group', '--group', [CompletionResultType]::ParameterName, 'Failed jobs of a group, by name or glob')
             [CompletionResult]::new('--tag', '--tag', [CompletionResultType]::ParameterName, 'Jobs with a tag; repeated: with all of them')
             [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'The first N of them')
@@ -946,7 +946,7 @@ Register-ArgumentCompleter -Native -CommandName 'qless' -ScriptBlock {
         'qless;priority' {
             [CompletionResult]::new('--to', '--to', [CompletionResultType]::ParameterName, 'The new priority; higher runs first')
             [CompletionResult]::new('--queue', '--queue', [CompletionResultType]::ParameterName, 'Jobs of a queue, by name or glob')
-            [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'Jobs in a state: waiting, running, stalled, scheduled, depends, failed, complete')
+            [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'Jobs in a state')
             [CompletionResult]::new('--group', '--group', [CompletionResultType]::ParameterName, 'Failed jobs of a group, by name or glob')
             [CompletionResult]::new('--tag', '--tag', [CompletionResultType]::ParameterName, 'Jobs with a tag; repeated: with all of them')
             [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'The first N of them')
@@ -1312,7 +1312,7 @@ Register-ArgumentCompleter -Native -CommandName 'qless' -ScriptBlock {
             [CompletionResult]::new('--fail-group', '--fail-group', [CompletionResultType]::ParameterName, 'What kind of failure it was, recorded with the holder''s retry')
             [CompletionResult]::new('--fail-message', '--fail-message', [CompletionResultType]::ParameterName, 'What went wrong, recorded with the holder''s retry')
             [CompletionResult]::new('--queue', '--queue', [CompletionResultType]::ParameterName, 'Jobs of a queue, by name or glob')
-            [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'Jobs in a state: waiting, running, stalled, scheduled, depends, failed, complete')
+            [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'Jobs in a state')
             [CompletionResult]::new('--group', '--group', [CompletionResultType]::ParameterName, 'Failed jobs of a group, by name or glob')
             [CompletionResult]::new('--tag', '--tag', [CompletionResultType]::ParameterName, 'Jobs with a tag; repeated: with all of them')
             [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'The first N of them')
@@ -1408,7 +1408,7 @@ Register-ArgumentCompleter -Native -CommandName 'qless' -ScriptBlock {
             [CompletionResult]::new('--add', '--add', [CompletionResultType]::ParameterName, 'Add a tag')
             [CompletionResult]::new('--remove', '--remove', [CompletionResultType]::ParameterName, 'Remove a tag')
             [CompletionResult]::new('--queue', '--queue', [CompletionResultType]::ParameterName, 'Jobs of a queue, by name or glob')
-            [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'Jobs in a state: waiting, running, stalled, scheduled, depends, failed, complete')
+            [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'Jobs in a state')
             [CompletionResult]::new('--group', '--group', [CompletionResultType]::ParameterName, 'Failed jobs of a group, by name or glob')
             [CompletionResult]::new('--tag', '--tag', [CompletionResultType]::ParameterName, 'Jobs with a tag; repeated: with all of them')
             [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'The first N of them')
@@ -1443,7 +1443,7 @@ Register-ArgumentCompleter -Native -CommandName 'qless' -ScriptBlock {
         }
         'qless;timeout' {
             [CompletionResult]::new('--queue', '--queue', [CompletionResultType]::ParameterName, 'Jobs of a queue, by name or glob')
-            [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'Jobs in a state: waiting, running, stalled, scheduled, depends, failed, complete')
+            [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'Jobs in a state')
             [CompletionResult]::new('--group', '--group', [CompletionResultType]::ParameterName, 'Failed jobs of a group, by name or glob')
             [CompletionResult]::new('--tag', '--tag', [CompletionResultType]::ParameterName, 'Jobs with a tag; repeated: with all of them')
             [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'The first N of them')
@@ -1478,7 +1478,7 @@ Register-ArgumentCompleter -Native -CommandName 'qless' -ScriptBlock {
         }
         'qless;track' {
             [CompletionResult]::new('--queue', '--queue', [CompletionResultType]::ParameterName, 'Jobs of a queue, by name or glob')
-            [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'Jobs in a state: waiting, running, stalled, scheduled, depends, failed, complete')
+            [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'Jobs in a state')
             [CompletionResult]::new('--group', '--group', [CompletionResultType]::ParameterName, 'Failed jobs of a group, by name or glob')
             [CompletionResult]::new('--tag', '--tag', [CompletionResultType]::ParameterName, 'Jobs with a tag; repeated: with all of them')
             [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'The first N of them')

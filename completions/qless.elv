@@ -107,7 +107,7 @@ set edit:completion:arg-completer[qless] = {|@words|
         &'qless;cancel'= {
             cand --dependents 'What to do about jobs that wait for one of these'
             cand --queue 'Jobs of a queue, by name or glob'
-            cand --state 'Jobs in a state: waiting, running, stalled, scheduled, depends, failed, complete'
+            cand --state 'Jobs in a state'
             cand --group 'Failed jobs of a group, by name or glob'
             cand --tag 'Jobs with a tag; repeated: with all of them'
             cand --limit 'The first N of them'
@@ -384,7 +384,7 @@ set edit:completion:arg-completer[qless] = {|@words|
             cand --to 'With `--retry-all`: into this queue instead of their own'
             cand --delay 'With `--retry-all`: run them after this time'
             cand --queue 'Jobs of a queue, by name or glob'
-            cand --state 'Jobs in a state: waiting, running, stalled, scheduled, depends, failed, complete'
+            cand --state 'Jobs in a state'
             cand --group 'Failed jobs of a group, by name or glob'
             cand --tag 'Jobs with a tag; repeated: with all of them'
             cand --limit 'The first N of them'
@@ -506,7 +506,7 @@ set edit:completion:arg-completer[qless] = {|@words|
         }
         &'qless;get'= {
             cand --queue 'Jobs of a queue, by name or glob'
-            cand --state 'Jobs in a state: waiting, running, stalled, scheduled, depends, failed, complete'
+            cand --state 'Jobs in a state'
             cand --group 'Failed jobs of a group, by name or glob'
             cand --tag 'Jobs with a tag; repeated: with all of them'
             cand --limit 'The first N of them'
@@ -599,7 +599,7 @@ set edit:completion:arg-completer[qless] = {|@words|
         }
         &'qless;jobs'= {
             cand --queue 'Jobs of a queue, by name or glob'
-            cand --state 'Jobs in a state: waiting, running, stalled, scheduled, depends, failed, complete'
+            cand --state 'Jobs in a state'
             cand --group 'Failed jobs of a group, by name or glob'
             cand --tag 'Jobs with a tag; repeated: with all of them'
             cand --limit 'The first N of them'
@@ -914,7 +914,7 @@ set edit:completion:arg-completer[qless] = {|@words|
         &'qless;priority'= {
             cand --to 'The new priority; higher runs first'
             cand --queue 'Jobs of a queue, by name or glob'
-            cand --state 'Jobs in a state: waiting, running, stalled, scheduled, depends, failed, complete'
+            cand --state 'Jobs in a state'
             cand --group 'Failed jobs of a group, by name or glob'
             cand --tag 'Jobs with a tag; repeated: with all of them'
             cand --limit 'The first N of them'
@@ -1269,7 +1269,7 @@ set edit:completion:arg-completer[qless] = {|@words|
             cand --fail-group 'What kind of failure it was, recorded with the holder''s retry'
             cand --fail-message 'What went wrong, recorded with the holder''s retry'
             cand --queue 'Jobs of a queue, by name or glob'
-            cand --state 'Jobs in a state: waiting, running, stalled, scheduled, depends, failed, complete'
+            cand --state 'Jobs in a state'
             cand --group 'Failed jobs of a group, by name or glob'
             cand --tag 'Jobs with a tag; repeated: with all of them'
             cand --limit 'The first N of them'
@@ -1362,7 +1362,7 @@ set edit:completion:arg-completer[qless] = {|@words|
             cand --add 'Add a tag'
             cand --remove 'Remove a tag'
             cand --queue 'Jobs of a queue, by name or glob'
-            cand --state 'Jobs in a state: waiting, running, stalled, scheduled, depends, failed, complete'
+            cand --state 'Jobs in a state'
             cand --group 'Failed jobs of a group, by name or glob'
             cand --tag 'Jobs with a tag; repeated: with all of them'
             cand --limit 'The first N of them'
@@ -1396,7 +1396,7 @@ set edit:completion:arg-completer[qless] = {|@words|
         }
         &'qless;timeout'= {
             cand --queue 'Jobs of a queue, by name or glob'
-            cand --state 'Jobs in a state: waiting, running, stalled, scheduled, depends, failed, complete'
+            cand --state 'Jobs in a state'
             cand --group 'Failed jobs of a group, by name or glob'
             cand --tag 'Jobs with a tag; repeated: with all of them'
             cand --limit 'The first N of them'
@@ -1430,7 +1430,7 @@ set edit:completion:arg-completer[qless] = {|@words|
         }
         &'qless;track'= {
             cand --queue 'Jobs of a queue, by name or glob'
-            cand --state 'Jobs in a state: waiting, running, stalled, scheduled, depends, failed, complete'
+            cand --state 'Jobs in a state'
             cand --group 'Failed jobs of a group, by name or glob'
             cand --tag 'Jobs with a tag; repeated: with all of them'
             cand --limit 'The first N of them'

@@ -122,7 +122,7 @@ complete -c qless -n "__fish_qless_using_subcommand cancel" -l dependents -d 'Wh
 cancel\t'Cancel them, too, and all that wait for them'
 release\t'Let them no longer wait for it'"
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l queue -d 'Jobs of a queue, by name or glob' -r
-complete -c qless -n "__fish_qless_using_subcommand cancel" -l state -d 'Jobs in a state: waiting, running, stalled, scheduled, depends, failed, complete' -r -f -a "running\t''
+complete -c qless -n "__fish_qless_using_subcommand cancel" -l state -d 'Jobs in a state' -r -f -a "running\t''
 stalled\t''
 waiting\t''
 scheduled\t''
@@ -435,7 +435,7 @@ complete -c qless -n "__fish_qless_using_subcommand fail" -s h -l help -d 'Print
 complete -c qless -n "__fish_qless_using_subcommand failed" -l to -d 'With `--retry-all`: into this queue instead of their own' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l delay -d 'With `--retry-all`: run them after this time' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l queue -d 'Jobs of a queue, by name or glob' -r
-complete -c qless -n "__fish_qless_using_subcommand failed" -l state -d 'Jobs in a state: waiting, running, stalled, scheduled, depends, failed, complete' -r -f -a "running\t''
+complete -c qless -n "__fish_qless_using_subcommand failed" -l state -d 'Jobs in a state' -r -f -a "running\t''
 stalled\t''
 waiting\t''
 scheduled\t''
@@ -576,7 +576,7 @@ complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subc
 complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from worker" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from worker" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand get" -l queue -d 'Jobs of a queue, by name or glob' -r
-complete -c qless -n "__fish_qless_using_subcommand get" -l state -d 'Jobs in a state: waiting, running, stalled, scheduled, depends, failed, complete' -r -f -a "running\t''
+complete -c qless -n "__fish_qless_using_subcommand get" -l state -d 'Jobs in a state' -r -f -a "running\t''
 stalled\t''
 waiting\t''
 scheduled\t''
@@ -686,7 +686,7 @@ complete -c qless -n "__fish_qless_using_subcommand help" -s q -l quiet -d 'Noth
 complete -c qless -n "__fish_qless_using_subcommand help" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand help" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l queue -d 'Jobs of a queue, by name or glob' -r
-complete -c qless -n "__fish_qless_using_subcommand jobs" -l state -d 'Jobs in a state: waiting, running, stalled, scheduled, depends, failed, complete' -r -f -a "running\t''
+complete -c qless -n "__fish_qless_using_subcommand jobs" -l state -d 'Jobs in a state' -r -f -a "running\t''
 stalled\t''
 waiting\t''
 scheduled\t''
@@ -1048,7 +1048,7 @@ complete -c qless -n "__fish_qless_using_subcommand pop" -s v -l verbose -d 'Eac
 complete -c qless -n "__fish_qless_using_subcommand pop" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand priority" -l to -d 'The new priority; higher runs first' -r
 complete -c qless -n "__fish_qless_using_subcommand priority" -l queue -d 'Jobs of a queue, by name or glob' -r
-complete -c qless -n "__fish_qless_using_subcommand priority" -l state -d 'Jobs in a state: waiting, running, stalled, scheduled, depends, failed, complete' -r -f -a "running\t''
+complete -c qless -n "__fish_qless_using_subcommand priority" -l state -d 'Jobs in a state' -r -f -a "running\t''
 stalled\t''
 waiting\t''
 scheduled\t''
@@ -1446,7 +1446,7 @@ complete -c qless -n "__fish_qless_using_subcommand retry" -l worker -d 'The wor
 complete -c qless -n "__fish_qless_using_subcommand retry" -l fail-group -d 'What kind of failure it was, recorded with the holder\'s retry' -r
 complete -c qless -n "__fish_qless_using_subcommand retry" -l fail-message -d 'What went wrong, recorded with the holder\'s retry' -r
 complete -c qless -n "__fish_qless_using_subcommand retry" -l queue -d 'Jobs of a queue, by name or glob' -r
-complete -c qless -n "__fish_qless_using_subcommand retry" -l state -d 'Jobs in a state: waiting, running, stalled, scheduled, depends, failed, complete' -r -f -a "running\t''
+complete -c qless -n "__fish_qless_using_subcommand retry" -l state -d 'Jobs in a state' -r -f -a "running\t''
 stalled\t''
 waiting\t''
 scheduled\t''
@@ -1556,7 +1556,7 @@ complete -c qless -n "__fish_qless_using_subcommand stats" -s h -l help -d 'Prin
 complete -c qless -n "__fish_qless_using_subcommand tag" -l add -d 'Add a tag' -r
 complete -c qless -n "__fish_qless_using_subcommand tag" -l remove -d 'Remove a tag' -r
 complete -c qless -n "__fish_qless_using_subcommand tag" -l queue -d 'Jobs of a queue, by name or glob' -r
-complete -c qless -n "__fish_qless_using_subcommand tag" -l state -d 'Jobs in a state: waiting, running, stalled, scheduled, depends, failed, complete' -r -f -a "running\t''
+complete -c qless -n "__fish_qless_using_subcommand tag" -l state -d 'Jobs in a state' -r -f -a "running\t''
 stalled\t''
 waiting\t''
 scheduled\t''
@@ -1599,7 +1599,7 @@ complete -c qless -n "__fish_qless_using_subcommand tag" -s q -l quiet -d 'Nothi
 complete -c qless -n "__fish_qless_using_subcommand tag" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand tag" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l queue -d 'Jobs of a queue, by name or glob' -r
-complete -c qless -n "__fish_qless_using_subcommand timeout" -l state -d 'Jobs in a state: waiting, running, stalled, scheduled, depends, failed, complete' -r -f -a "running\t''
+complete -c qless -n "__fish_qless_using_subcommand timeout" -l state -d 'Jobs in a state' -r -f -a "running\t''
 stalled\t''
 waiting\t''
 scheduled\t''
@@ -1642,7 +1642,7 @@ complete -c qless -n "__fish_qless_using_subcommand timeout" -s q -l quiet -d 'N
 complete -c qless -n "__fish_qless_using_subcommand timeout" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand timeout" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand track" -l queue -d 'Jobs of a queue, by name or glob' -r
-complete -c qless -n "__fish_qless_using_subcommand track" -l state -d 'Jobs in a state: waiting, running, stalled, scheduled, depends, failed, complete' -r -f -a "running\t''
+complete -c qless -n "__fish_qless_using_subcommand track" -l state -d 'Jobs in a state' -r -f -a "running\t''
 stalled\t''
 waiting\t''
 scheduled\t''

@@ -6,6 +6,8 @@ use clap::Command;
 use clap_complete::{Generator, Shell};
 use clap_mangen::Man;
 
+use crate::view::schema::KINDS;
+
 /// A generated file: its path in the repository, and what stands in it.
 pub struct Generated {
     pub path: String,
@@ -18,7 +20,50 @@ pub fn files() -> io::Result<Vec<Generated>> {
     let mut tree = super::command();
     tree.build();
     pages(&tree, &mut files)?;
+    files.push(documents());
     Ok(files)
+}
+
+/// Writes `qless-json(5)`: the fields of each document.
+fn documents() -> Generated {
+    let mut page = String::from(
+        ".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n.TH qless-json 5 \"\" \"\" \"qless\"\n\
+         .SH NAME\nqless\\-json \\- the documents of \\-o json and ndjson\n\
+         .SH DESCRIPTION\n\
+         Every document has `kind` and `v`. Within a `v`, keys are only added. Times are RFC 3339 in \
+         UTC with milliseconds, durations seconds in keys that end in `_s`. A string that others \
+         chose and that is not UTF\\-8 is written with `\\\\xff` for its bytes, and has them in \
+         base64 beside it, in a key that ends in `_bytes`. `qless help json KIND` prints a JSON \
+         Schema.\n\
+         .SH DOCUMENTS\n",
+    );
+    for kind in &KINDS {
+        page.push_str(&format!(
+            ".SS {}\n{}\n.nf\n",
+            roff(kind.kind),
+            roff(kind.says)
+        ));
+        for (depth, field, says) in kind.outline() {
+            let indent = "  ".repeat(depth + 1);
+            page.push_str(&format!(
+                "{indent}\\fB{}\\fR\n{indent}    {}\n",
+                roff(&field),
+                roff(says)
+            ));
+        }
+        page.push_str(".fi\n");
+    }
+    Generated {
+        path: "man/qless-json.5".to_owned(),
+        bytes: page.into_bytes(),
+    }
+}
+
+/// Returns a text in which roff finds nothing of its own.
+fn roff(text: &str) -> String {
+    text.replace('\\', "\\\\")
+        .replace('-', "\\-")
+        .replace('\'', "\\*(Aq")
 }
 
 fn completions() -> Vec<Generated> {

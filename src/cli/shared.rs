@@ -20,28 +20,30 @@ pub struct DryRun {
     pub dry_run: bool,
 }
 
+/// As helps head the flags of a selector.
+const SELECTOR: &str = "Selector";
+
 /// Which jobs are meant, where they are not named: different flags narrow, a repeated one widens
 /// (but `--tag`).
 #[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "Selector")]
 pub struct Selector {
     /// Jobs of a queue, by name or glob
-    #[arg(long = "queue", value_name = "Q", value_parser = value::pattern())]
+    #[arg(help_heading = SELECTOR, long = "queue", value_name = "Q", value_parser = value::pattern())]
     pub queues: Vec<Pattern>,
-    /// Jobs in a state: waiting, running, stalled, scheduled, depends, failed, complete
-    #[arg(long = "state", value_name = "S", value_delimiter = ',', value_parser = value::state())]
+    /// Jobs in a state
+    #[arg(help_heading = SELECTOR, long = "state", value_name = "S", value_delimiter = ',', value_parser = value::state())]
     pub states: Vec<State>,
     /// Failed jobs of a group, by name or glob
-    #[arg(long = "group", value_name = "G", value_parser = value::pattern())]
+    #[arg(help_heading = SELECTOR, long = "group", value_name = "G", value_parser = value::pattern())]
     pub groups: Vec<Pattern>,
     /// Jobs with a tag; repeated: with all of them
-    #[arg(long = "tag", value_name = "T", value_parser = value::name())]
+    #[arg(help_heading = SELECTOR, long = "tag", value_name = "T", value_parser = value::name())]
     pub tags: Vec<Name>,
     /// The first N of them
-    #[arg(long, value_name = "N")]
+    #[arg(help_heading = SELECTOR, long, value_name = "N")]
     pub limit: Option<u64>,
     /// Without the first N of them
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    #[arg(help_heading = SELECTOR, long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     pub offset: u64,
 }
 

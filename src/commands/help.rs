@@ -6,12 +6,14 @@ use crate::cli;
 use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::view::schema::{self, Kind};
 
 /// Print the help of a command, or about a topic
 ///
-/// Topics: `exit-codes`, `environment`, `selectors`, `formats`.
+/// Topics: `exit-codes`, `environment`, `selectors`, `formats`, `json` (the documents, and
+/// `json KIND` the schema of one).
 ///
-/// Examples: `qless help put`, `qless help exit-codes`
+/// Examples: `qless help put`, `qless help exit-codes`, `qless help json queues`
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// A command, such as `recur put`, or a topic
@@ -27,10 +29,21 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         ["environment"] => ENVIRONMENT.into(),
         ["selectors"] => SELECTORS.into(),
         ["formats"] => FORMATS.into(),
+        ["json"] => schema::kinds(),
+        ["json", kind] => of_document(kind)?,
         path => of_command(path)?,
     };
     cx.out.text(&text)?;
     Ok(Exit::Ok)
+}
+
+/// Returns the JSON Schema of a document.
+fn of_document(kind: &str) -> Result<String, Error> {
+    match Kind::named(kind) {
+        Some(kind) => Ok(kind.schema()),
+        None => Err(Error::usage(format!("no document is called `{kind}`"))
+            .hint("`qless help json` lists them")),
+    }
 }
 
 fn of_command(path: &[&str]) -> Result<String, Error> {

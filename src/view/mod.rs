@@ -22,6 +22,7 @@ mod paint;
 mod put;
 mod queue;
 mod recur;
+pub mod schema;
 mod tag;
 mod version;
 mod worker;

@@ -55,6 +55,14 @@ fn the_topics_are_there() {
     assert!(run("help environment").ok().contains("QLESS_REDIS_URL"));
     assert!(run("help selectors").ok().contains("--group G"));
     assert!(run("help formats").ok().contains("-o ndjson"));
+    assert!(run("help json").ok().contains("Queues: queues"));
+    assert_eq!(run("help json queues").json()["title"], "queues");
+    run("help json queus").shows(expect![[r#"
+        --- stderr
+        error: no document is called `queus`
+        hint: `qless help json` lists them
+        --- exit 2
+    "#]]);
     run("help nope").shows(expect![[r#"
         --- stderr
         error: no command and no topic `nope`
