@@ -35,23 +35,37 @@ mod core {
 
 mod commands {
     mod api;
+    mod cancel;
+    mod complete;
     mod config;
     mod depends;
+    mod fail;
     mod failed;
+    mod forget;
     mod get;
+    mod heartbeat;
     mod help;
     mod hostile;
     mod jobs;
     mod length;
     mod local;
+    mod log;
+    mod pause;
     mod peek;
+    mod pop;
+    mod priority;
+    mod put;
     mod queues;
     mod read_only;
     mod recur;
+    mod retry;
     mod script;
     mod stats;
     mod tag;
+    mod timeout;
     mod track;
+    mod unfail;
+    mod unpause;
     mod version;
     mod workers;
 }

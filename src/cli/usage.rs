@@ -75,8 +75,8 @@ pub fn refused(arg: &str, value: &str, why: &str) -> String {
 
 /// Returns an argument without the name of its value: `--timeout <D>` is `--timeout`.
 fn named(arg: &str) -> String {
-    let name = match arg.strip_prefix('<') {
-        Some(positional) => positional.split('>').next(),
+    let name = match arg.strip_prefix(['<', '[']) {
+        Some(positional) => positional.split(['>', ']']).next(),
         None => arg.split(' ').next(),
     };
     name.unwrap_or(arg).to_string()

@@ -48,7 +48,7 @@ pub struct Args {
 const FAIL: Verb = Verb {
     word: "fail",
     asks: "fail",
-    past: "failed",
+    past: "marked failed",
     shows: Shows::Nothing,
 };
 

@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::{Bulk, Shows};
 use crate::model::name::Name;
+use crate::view::text::clean;
 
 /// Give jobs another priority; higher runs first
 ///
@@ -45,7 +46,9 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         Slice::each(jobs, answers, |job, to| {
             let (old, new) = (job.priority.clone(), Name::from(to.to_string()));
             let old = old.unwrap_or_else(|| Name::from("0"));
-            Fate::done(&job.jid).raw(new.as_bytes()).cells([old, new])
+            let mut fate = Fate::done(&job.jid).raw(new.as_bytes());
+            fate.item.detail = Some(format!("{} → {}", clean(&old), clean(&new)));
+            fate.cells([old, new])
         })
     })
 }

@@ -116,10 +116,15 @@ fn put(args: &Args, job: &Put, now: Moment, cx: &mut Cx) -> Result<Exit, Error> 
         Code::Ok => {
             let state = outcome.word(0).cloned();
             for jid in outcome.names().skip(1) {
-                let jid = clean(jid.as_bytes());
-                cx.out.note(&format!(
-                    "note: `{jid}` is complete or missing: not a dependency"
-                ));
+                let (jid, what) = (
+                    clean(jid),
+                    match args.allow_missing {
+                        true => "complete or missing",
+                        false => "complete already",
+                    },
+                );
+                cx.out
+                    .note(&format!("note: `{jid}` is {what}: not a dependency"));
             }
             show(cx, job, Some(job.queue.clone()), state, true)
         }

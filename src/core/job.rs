@@ -34,7 +34,9 @@ impl Tell {
         match self {
             Tell::Brief => "brief",
             Tell::Full => "full",
-            Tell::Mark => "jid,klass,queue,state,worker,tags,failure,shown,since,mark,lock",
+            Tell::Mark => {
+                "jid,klass,queue,state,worker,priority,tags,failure,shown,since,mark,lock"
+            }
             Tell::Match => "jid,queue,tags,failure,shown",
             Tell::Jid => "jid",
             Tell::Place => "jid,klass,queue,state,worker,failure,shown,since,lock",

@@ -112,6 +112,31 @@ impl Redis {
         calls.sum()
     }
 
+    /// Makes many calls of the core in few round trips: the moment, then the words of each.
+    pub fn calls<W: AsRef<str>>(&self, calls: impl IntoIterator<Item = (f64, Vec<W>)>) {
+        let mut connection = self.connection();
+        let mut load = redis::cmd("SCRIPT");
+        load.arg("LOAD").arg(super::core::script());
+        let sha: String = load.query(&mut connection).unwrap();
+        let calls: Vec<(f64, Vec<W>)> = calls.into_iter().collect();
+        for slice in calls.chunks(1000) {
+            let mut pipe = redis::pipe();
+            for (now, words) in slice {
+                let (name, args) = words.split_first().unwrap();
+                pipe.cmd("EVALSHA")
+                    .arg(&sha)
+                    .arg(0)
+                    .arg(name.as_ref())
+                    .arg(*now);
+                for word in args {
+                    pipe.arg(word.as_ref());
+                }
+                pipe.ignore();
+            }
+            pipe.exec(&mut connection).unwrap();
+        }
+    }
+
     /// Stops the process without ending it: connected clients get no answer.
     pub fn freeze(&self) {
         self.signal("-STOP");

@@ -1,0 +1,182 @@
+//! `qless complete`
+
+use expect_test::expect;
+
+use crate::house::redis::Redis;
+
+fn running() -> Redis {
+    let redis = Redis::start();
+    redis
+        .at(1)
+        .args(["put", "mail", "K", r#"{"n":1.10,"l":[]}"#, "--jid", "a"])
+        .ok();
+    redis.at(2).run("put mail K --jid b").ok();
+    redis.at(3).run("put mail K --jid c --depends a").ok();
+    redis.at(10).run("pop mail --worker w1").ok();
+    redis
+}
+
+#[test]
+fn the_new_state_is_printed() {
+    let redis = running();
+    redis
+        .at(11)
+        .run("complete a --worker w1")
+        .shows(expect![[r#"
+            complete
+        "#]]);
+    assert_eq!(
+        redis.at(12).run("get a --data").ok(),
+        r#"{"n":1.10,"l":[]}"#
+    );
+    assert_eq!(redis.at(12).run("get c --field state").ok(), "waiting");
+}
+
+#[test]
+fn a_job_is_handed_on() {
+    let redis = running();
+    redis
+        .at(11)
+        .run("complete a --worker w1 --next thumbs --delay 5m --data '[2]' -o json")
+        .shows(expect![[r#"
+            {
+              "kind": "complete",
+              "v": 1,
+              "jid": "a",
+              "state": "scheduled",
+              "queue": "thumbs"
+            }
+        "#]]);
+    redis
+        .at(12)
+        .run("jobs --queue thumbs --columns jid,state,queue,detail")
+        .shows(expect![[r#"
+            a	scheduled	thumbs	1970-01-01T00:05:11.000Z
+        "#]]);
+    assert_eq!(redis.at(12).run("get a --data").ok(), "[2]");
+    redis.at(13).run("pop mail --worker w1").ok();
+    redis
+        .at(14)
+        .run("complete b --as-holder --next thumbs --depends a -o ndjson")
+        .shows(expect![[r#"
+            {"kind":"complete","v":1,"jid":"b","state":"depends","queue":"thumbs"}
+        "#]]);
+}
+
+#[test]
+fn dependencies_must_exist() {
+    let redis = running();
+    redis
+        .at(11)
+        .run("complete a --worker w1 --next thumbs --depends nope")
+        .shows(expect![[r#"
+            --- stderr
+            error: `nope` does not exist, so nothing can wait for it
+            --- exit 4
+        "#]]);
+    redis
+        .at(11)
+        .run("complete a --worker w1 --next thumbs --depends a")
+        .shows(expect![[r#"
+            --- stderr
+            error: `a` cannot wait for itself
+            --- exit 5
+        "#]]);
+    assert_eq!(redis.at(12).run("get a --field state").ok(), "running");
+}
+
+#[test]
+fn only_its_holder_completes_it() {
+    let redis = running();
+    redis
+        .at(11)
+        .run("complete a --worker w2")
+        .shows(expect![[r#"
+            --- stderr
+            error: cannot complete `a`: it is held by `w1`
+            hint: `--as-holder` acts in the name of whoever holds it
+            --- exit 5
+        "#]]);
+    redis
+        .at(11)
+        .run("complete a --worker w2 -o json")
+        .shows(expect![[r#"
+            --- stderr
+            {"kind":"error","v":1,"code":"conflict","exit":5,"message":"cannot complete `a`: it is held by `w1`","hint":"`--as-holder` acts in the name of whoever holds it","jid":"a"}
+            --- exit 5
+        "#]]);
+    redis
+        .at(11)
+        .run("complete b --worker w1")
+        .shows(expect![[r#"
+            --- stderr
+            error: cannot complete `b`: it is waiting, not running
+            --- exit 5
+        "#]]);
+    redis
+        .at(11)
+        .run("complete nope --worker w1")
+        .shows(expect![[r#"
+            --- stderr
+            error: job `nope` does not exist
+            --- exit 4
+        "#]]);
+    redis
+        .at(11)
+        .run("complete a --worker w1 --delay 5")
+        .shows(expect![[r#"
+            --- stderr
+            error: `--delay` and `--at` need `--next`
+            hint: a completed job does not run again
+            --- exit 2
+        "#]]);
+    redis
+        .at(11)
+        .run("complete a --worker w1 --depends b")
+        .exits(2);
+    redis
+        .at(11)
+        .run("complete a --worker w1 --as-holder")
+        .exits(2);
+    redis
+        .at(11)
+        .run("complete a --worker w1 --data '{'")
+        .exits(2);
+    assert_eq!(redis.at(12).run("get a --field state").ok(), "running");
+    assert_eq!(
+        redis.at(12).run("complete a --as-holder -o raw").ok(),
+        "complete"
+    );
+}
+
+#[test]
+fn a_lock_that_ran_out_can_still_be_used() {
+    let redis = running();
+    redis
+        .at(500)
+        .run("complete a --worker w1")
+        .shows(expect![[r#"
+            complete
+        "#]]);
+}
+
+#[test]
+fn a_dry_run_changes_nothing() {
+    let redis = running();
+    redis
+        .at(11)
+        .run("complete a --worker w1 -n")
+        .shows(expect![[r#"
+            --- stderr
+            would complete a
+        "#]]);
+    redis
+        .at(11)
+        .run("complete a --worker w1 --next q -n")
+        .shows(expect![[r#"
+            --- stderr
+            would put a in q
+        "#]]);
+    redis.at(11).run("complete a --worker w2 -n").exits(5);
+    assert_eq!(redis.at(12).run("get a --field state").ok(), "running");
+}

@@ -1,0 +1,185 @@
+//! `qless fail`
+
+use expect_test::expect;
+
+use crate::house::redis::Redis;
+
+fn running() -> Redis {
+    let redis = Redis::start();
+    for (now, jid) in [(1, "a"), (2, "b"), (3, "c")] {
+        redis.at(now).run(&format!("put mail K --jid {jid}")).ok();
+    }
+    redis.at(10).run("pop mail --worker w1 --count 2").ok();
+    redis
+}
+
+#[test]
+fn a_running_job_is_failed_in_the_name_of_its_holder() {
+    let redis = running();
+    redis
+        .at(20)
+        .run("fail a --group hung --message 'no output' --worker w1")
+        .shows(expect![[r#""#]]);
+    redis.at(21).run("failed --group hung").shows(expect![[r#"
+            a	K	failed	mail	0	5/5	1970-01-01T00:00:20.000Z	hung: no output
+        "#]]);
+    redis
+        .at(22)
+        .run("fail b --group hung --message 'no output' --as-holder -o json")
+        .shows(expect![[r#"
+            {
+              "kind": "bulk",
+              "v": 1,
+              "action": "fail",
+              "dry_run": false,
+              "context": null,
+              "matched": 1,
+              "done": 1,
+              "skipped": 0,
+              "failed": 0,
+              "remaining": 0,
+              "elapsed_s": 0,
+              "items": [
+                {
+                  "jid": "b",
+                  "result": "done",
+                  "code": "ok",
+                  "detail": null,
+                  "queue": "mail",
+                  "state_before": "running",
+                  "state_after": "failed"
+                }
+              ]
+            }
+        "#]]);
+}
+
+#[test]
+fn the_message_may_come_from_a_file_or_stdin() {
+    let redis = running();
+    redis
+        .at(20)
+        .input("line one\nline two")
+        .run("fail a --group g --message - --worker w1")
+        .ok();
+    assert_eq!(
+        redis.at(21).run("get a --field failure.message").stdout(),
+        "line one\nline two\n"
+    );
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("message");
+    std::fs::write(&file, "from a file").unwrap();
+    redis
+        .at(20)
+        .run(&format!(
+            "fail b --group g --message @{} --worker w1 --data '[]'",
+            file.display()
+        ))
+        .ok();
+    assert_eq!(
+        redis.at(21).run("get b --field failure.message").ok(),
+        "from a file"
+    );
+    assert_eq!(redis.at(21).run("get b --data").ok(), "[]");
+}
+
+#[test]
+fn what_is_not_running_or_not_ours_is_a_conflict() {
+    let redis = running();
+    let fail = |rest: &str| {
+        redis
+            .at(20)
+            .run(&format!("fail {rest} --group g --message m"))
+    };
+    fail("a --worker w2").shows(expect![[r#"
+        --- stderr
+        error: cannot fail `a`: it is held by `w1`
+        hint: `--as-holder` acts in the name of whoever holds it
+        --- exit 5
+    "#]]);
+    fail("c --worker w1").shows(expect![[r#"
+        --- stderr
+        error: cannot fail `c`: it is waiting, not running
+        --- exit 5
+    "#]]);
+    fail("nope --worker w1").shows(expect![[r#"
+        --- stderr
+        error: job `nope` does not exist
+        --- exit 4
+    "#]]);
+    fail("nope --worker w1 -o json").shows(expect![[r#"
+        --- stderr
+        {"kind":"error","v":1,"code":"not_found","exit":4,"message":"job `nope` does not exist","hint":null,"jid":"nope"}
+        --- exit 4
+    "#]]);
+    redis.at(20).run("fail a --message m").shows(expect![[r#"
+            --- stderr
+            error: `--group` is missing
+            hint: usage: `qless fail --group <G> --message <M> <JID>...`
+            --- exit 2
+        "#]]);
+    redis
+        .at(20)
+        .run("fail a --group '' --message m")
+        .shows(expect![[r#"
+            --- stderr
+            error: `--group` is empty
+            --- exit 2
+        "#]]);
+    redis
+        .at(20)
+        .input("a")
+        .run("fail - --group g --message -")
+        .shows(expect![[r#"
+            --- stderr
+            error: `-` can be given once: stdin cannot be both job ids and the message
+            --- exit 2
+        "#]]);
+}
+
+#[test]
+fn several_are_failed_each_on_its_own() {
+    let redis = running();
+    redis
+        .at(20)
+        .run("fail a b c nope --group g --message m --worker w1 -o ndjson")
+        .shows(expect![[r#"
+            {"jid":"c","result":"skipped","code":"state_changed","detail":"it is waiting, not running","queue":"mail","state_before":"waiting","state_after":null}
+            {"jid":"nope","result":"skipped","code":"gone","detail":"it does not exist","queue":null,"state_before":null,"state_after":null}
+            {"jid":"a","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"running","state_after":"failed"}
+            {"jid":"b","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"running","state_after":"failed"}
+            {"summary":{"action":"fail","dry_run":false,"context":null,"matched":4,"done":2,"skipped":2,"failed":0,"remaining":0,"elapsed_s":0}}
+            --- stderr
+            2 marked failed, 2 skipped
+              skipped  1  it does not exist
+                       1  it is waiting, not running
+        "#]]);
+    redis
+        .at(21)
+        .run("fail a c --group g --message m --worker w1")
+        .shows(expect![[r#"
+            --- stderr
+            0 marked failed, 2 skipped
+              skipped  1  it is failed, not running
+                       1  it is waiting, not running
+        "#]]);
+}
+
+#[test]
+fn another_holder_makes_some_fail() {
+    let redis = running();
+    redis.at(11).run("pop mail --worker w2").ok();
+    redis
+        .at(20)
+        .run("fail a c --group g --message m --worker w1")
+        .shows(expect![[r#"
+            --- stderr
+            1 marked failed, 1 failed
+              failed   1  it is held by `w2`: c
+            --- exit 3
+        "#]]);
+    redis
+        .at(20)
+        .run("fail c c --group g --message m --worker w1 -n")
+        .exits(5);
+}

@@ -1,0 +1,99 @@
+//! `qless heartbeat`
+
+use expect_test::expect;
+
+use crate::house::redis::Redis;
+
+fn running() -> Redis {
+    let redis = Redis::start();
+    redis.at(1).run("put mail K --jid a").ok();
+    redis.at(2).run("put mail K --jid b --delay 1h").ok();
+    redis.at(10).run("pop mail --worker w1").ok();
+    redis
+}
+
+#[test]
+fn the_new_end_of_the_lock_is_printed() {
+    let redis = running();
+    redis
+        .at(40)
+        .run("heartbeat a --worker w1")
+        .shows(expect![[r#"
+            1970-01-01T00:01:40.000Z
+        "#]]);
+    redis
+        .at(50)
+        .run("heartbeat a --as-holder -o json")
+        .shows(expect![[r#"
+            {
+              "kind": "lock",
+              "v": 1,
+              "jid": "a",
+              "worker": "w1",
+              "expires": "1970-01-01T00:01:50.000Z"
+            }
+        "#]]);
+    redis
+        .at(60)
+        .run("heartbeat a --worker w1 -o raw")
+        .shows(expect![[r#"
+            120
+        "#]]);
+}
+
+#[test]
+fn data_is_kept_byte_for_byte() {
+    let redis = running();
+    redis
+        .at(40)
+        .args([
+            "heartbeat",
+            "a",
+            "--worker",
+            "w1",
+            "--data",
+            r#"{"n":9007199254740993,"l":[]}"#,
+        ])
+        .ok();
+    assert_eq!(
+        redis.at(41).run("get a --data").ok(),
+        r#"{"n":9007199254740993,"l":[]}"#
+    );
+}
+
+#[test]
+fn only_its_holder_pushes_it_back() {
+    let redis = running();
+    redis
+        .at(40)
+        .run("heartbeat a --worker w2")
+        .shows(expect![[r#"
+            --- stderr
+            error: cannot heartbeat `a`: it is held by `w1`
+            hint: `--as-holder` acts in the name of whoever holds it
+            --- exit 5
+        "#]]);
+    redis
+        .at(40)
+        .run("heartbeat b --worker w1")
+        .shows(expect![[r#"
+            --- stderr
+            error: cannot heartbeat `b`: it is scheduled, not running
+            --- exit 5
+        "#]]);
+    redis
+        .at(40)
+        .run("heartbeat nope --worker w1")
+        .shows(expect![[r#"
+            --- stderr
+            error: job `nope` does not exist
+            --- exit 4
+        "#]]);
+    redis
+        .at(40)
+        .run("heartbeat a --worker w1 -n")
+        .shows(expect![[r#"
+            --- stderr
+            would push the lock of a back
+        "#]]);
+}

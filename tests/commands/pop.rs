@@ -1,0 +1,139 @@
+//! `qless pop`
+
+use expect_test::expect;
+
+use crate::house::redis::Redis;
+use crate::house::text::words;
+
+fn waiting() -> Redis {
+    let redis = Redis::start();
+    for (now, queue, jid) in [(1, "mail", "a"), (2, "mail", "b"), (3, "images", "c")] {
+        redis
+            .at(now)
+            .run(&format!(
+                "put {queue} K --jid {jid} --arg n:=9007199254740993"
+            ))
+            .ok();
+    }
+    redis
+}
+
+#[test]
+fn jobs_are_popped_in_the_order_of_the_queues() {
+    let redis = waiting();
+    redis
+        .at(10)
+        .run("pop images mail --count 2 --worker w1")
+        .shows(expect![[r#"
+            c	K	running	images	0	5/5	1970-01-01T00:00:10.000Z	w1, lock until 1970-01-01T00:01:10.000Z
+            a	K	running	mail	0	5/5	1970-01-01T00:00:10.000Z	w1, lock until 1970-01-01T00:01:10.000Z
+        "#]]);
+    redis
+        .at(11)
+        .env("QLESS_WORKER", "w2")
+        .run("pop images mail -o ndjson")
+        .shows(expect![[r#"
+            {"jid":"b","klass":"K","queue":"mail","state":"running","state_stored":"running","priority":0,"retries":5,"remaining":5,"worker":"w2","expires":"1970-01-01T00:01:11.000Z","tracked":false,"tags":[],"data":{"n":9007199254740993},"failure":null,"dependencies":[],"dependents":[],"spawned_from":null,"scheduled_for":null,"since":"1970-01-01T00:00:11.000Z"}
+        "#]]);
+}
+
+#[test]
+fn nothing_there_is_exit_4_and_no_output() {
+    let redis = waiting();
+    for format in ["table", "json", "ndjson", "jid", "raw"] {
+        redis
+            .at(10)
+            .run(&format!("pop nothing -o {format}"))
+            .shows(expect![[r#"
+                --- exit 4
+            "#]]);
+    }
+}
+
+#[test]
+fn the_default_worker_is_stable() {
+    let redis = waiting();
+    let as_ann = || redis.at(10).env("USER", "ann");
+    let job = as_ann().run("pop mail -o json").json();
+    let worker = job["items"][0]["worker"].as_str().unwrap().to_string();
+    assert!(worker.starts_with("cli-ann@"), "{worker}");
+    as_ann().run("complete a").ok();
+}
+
+#[test]
+fn the_document_is_that_of_get() {
+    let redis = waiting();
+    let popped = redis.at(10).run("pop mail --worker w -o json").json();
+    let mut job = redis.at(10).run("get a -o json").json();
+    let fields = job.as_object_mut().unwrap();
+    fields.remove("kind");
+    fields.remove("v");
+    fields.remove("history");
+    assert_eq!(popped["kind"], "jobs");
+    assert_eq!(popped["items"][0], job);
+}
+
+#[test]
+fn raw_is_the_reply_of_the_core() {
+    let redis = waiting();
+    let raw = redis
+        .at(10)
+        .run("pop mail --worker w --count 5 -o raw")
+        .ok();
+    let jobs: serde_json::Value = serde_json::from_str(&raw).unwrap();
+    assert_eq!(jobs[0]["jid"], "a");
+    assert_eq!(jobs[1]["data"], r#"{"n":9007199254740993}"#);
+}
+
+#[test]
+fn many_are_popped_in_several_calls() {
+    let redis = Redis::start();
+    redis.calls((0..1100).map(|n| (1.0, words(&format!("put me q j{n:04} K {{}} 0")))));
+    let jids = redis
+        .at(10)
+        .run("pop q --worker w --count 1050 -o jid")
+        .ok();
+    assert_eq!(jids.lines().count(), 1050);
+    let jids = redis
+        .at(10)
+        .run("pop q --worker w --count 1050 -o jid")
+        .ok();
+    assert_eq!(jids.lines().count(), 50);
+}
+
+#[test]
+fn a_dry_run_pops_nothing() {
+    let redis = waiting();
+    redis.at(10).run("pop mail -n -o jid").shows(expect![[r#"
+            a
+            --- stderr
+            would pop 1
+        "#]]);
+    assert_eq!(redis.at(10).run("get a --field state").ok(), "waiting");
+}
+
+#[test]
+fn a_name_or_a_count_that_cannot_be_is_refused() {
+    let redis = waiting();
+    redis.at(10).run("pop ''").shows(expect![[r#"
+        --- stderr
+        error: `QUEUE` is empty
+        --- exit 2
+    "#]]);
+    redis.at(10).run("pop mail --worker ''").shows(expect![[r#"
+            --- stderr
+            error: `--worker` is empty
+            --- exit 2
+        "#]]);
+    redis.at(10).run("pop mail --count 0").shows(expect![[r#"
+            --- stderr
+            error: `--count` wants a whole number between 1 and 9007199254740992, not `0`
+            --- exit 2
+        "#]]);
+    redis.at(10).run("pop").shows(expect![[r#"
+        --- stderr
+        error: `QUEUE` is missing
+        hint: usage: `qless pop <QUEUE>...`
+        --- exit 2
+    "#]]);
+}

@@ -1,0 +1,131 @@
+//! `qless priority`
+
+use expect_test::expect;
+
+use crate::house::redis::Redis;
+
+fn waiting() -> Redis {
+    let redis = Redis::start();
+    redis.at(1).run("put mail K --jid a").ok();
+    redis
+        .at(2)
+        .run("put mail K --jid b --priority 5 --tag vip")
+        .ok();
+    redis
+}
+
+#[test]
+fn the_jid_and_both_priorities_are_printed() {
+    let redis = waiting();
+    redis.at(10).run("priority a --to 10").shows(expect![[r#"
+            a	0	10
+        "#]]);
+    redis.at(10).run("priority a b --to -3").shows(expect![[r#"
+            a	10	-3
+            b	5	-3
+            --- stderr
+            2 changed
+        "#]]);
+    redis
+        .at(10)
+        .run("priority a --to 7 -o raw")
+        .shows(expect![[r#"
+            7
+        "#]]);
+    redis
+        .at(10)
+        .run("priority a --to 10 -o json")
+        .shows(expect![[r#"
+            {
+              "kind": "bulk",
+              "v": 1,
+              "action": "priority",
+              "dry_run": false,
+              "context": null,
+              "matched": 1,
+              "done": 1,
+              "skipped": 0,
+              "failed": 0,
+              "remaining": 0,
+              "elapsed_s": 0,
+              "items": [
+                {
+                  "jid": "a",
+                  "result": "done",
+                  "code": "ok",
+                  "detail": "7 → 10",
+                  "queue": "mail",
+                  "state_before": "waiting",
+                  "state_after": null
+                }
+              ]
+            }
+        "#]]);
+    assert_eq!(redis.at(11).run("pop mail --worker w -o jid").ok(), "a");
+}
+
+#[test]
+fn a_number_that_is_none_is_refused() {
+    let redis = waiting();
+    redis
+        .at(10)
+        .run("priority a --to inf")
+        .shows(expect![[r#"
+            --- stderr
+            error: `--to` wants a whole number between -9007199254740992 and 9007199254740992, not `inf`
+            --- exit 2
+        "#]]);
+    redis
+        .at(10)
+        .run("priority a --to 9007199254740993")
+        .exits(2);
+    redis.at(10).run("priority a").shows(expect![[r#"
+        --- stderr
+        error: `--to` is missing
+        hint: usage: `qless priority --to <N> <JID>...`
+        --- exit 2
+    "#]]);
+    redis.at(10).run("priority nope --to 1").shows(expect![[r#"
+            --- stderr
+            error: job `nope` does not exist
+            --- exit 4
+        "#]]);
+    redis
+        .at(10)
+        .run("priority nope none --to 1")
+        .shows(expect![[r#"
+            --- stderr
+            0 changed, 2 skipped
+              skipped  2  it does not exist
+            --- exit 4
+        "#]]);
+}
+
+#[test]
+fn a_selector_asks() {
+    let redis = waiting();
+    redis
+        .at(10)
+        .run("priority --tag vip --to 9")
+        .shows(expect![[r#"
+            --- stderr
+            error: cannot ask whether to change the priority of 1 job on unix://DIR/s; nothing was changed
+            hint: add `--yes`
+            --- exit 9
+        "#]]);
+    redis
+        .at(10)
+        .run("priority --tag vip --to 9 --yes")
+        .shows(expect![[r#"
+            b	5	9
+            --- stderr
+            1 changed
+        "#]]);
+    redis
+        .at(10)
+        .run("priority --tag none --to 9 --yes")
+        .shows(expect![[r#"
+            --- stderr
+            no jobs to change the priority of
+        "#]]);
+}

@@ -1,0 +1,575 @@
+//! `qless put`
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::process::Stdio;
+
+use expect_test::expect;
+
+use crate::house::qless::Qless;
+use crate::house::redis::Redis;
+
+fn data(redis: &Redis, jid: &str) -> String {
+    redis.at(0).run(&format!("get {jid} --data")).stdout()
+}
+
+#[test]
+fn stdout_is_exactly_the_jid() {
+    let redis = Redis::start();
+    redis
+        .at(10)
+        .run("put mail Mail::Welcome --jid j1")
+        .shows(expect![[r#"
+            j1
+        "#]]);
+    let jid = redis.at(10).run("put mail Mail::Welcome").ok();
+    assert_eq!(jid.len(), 32);
+    assert!(jid.bytes().all(|digit| digit.is_ascii_hexdigit()));
+    let ids: Vec<String> = redis
+        .at(11)
+        .run("jobs --queue mail -o jid")
+        .ok()
+        .lines()
+        .map(str::to_string)
+        .collect();
+    assert_eq!(ids, ["j1", &jid].map(String::from));
+}
+
+#[test]
+fn the_document_says_where_it_is() {
+    let redis = Redis::start();
+    let line =
+        "put mail K --jid j1 --delay 10m --priority -3 --tag eu --tag vip --retries 2 -o json";
+    redis.at(10).run(line).shows(expect![[r#"
+        {
+          "kind": "put",
+          "v": 1,
+          "jid": "j1",
+          "queue": "mail",
+          "state": "scheduled",
+          "created": true
+        }
+    "#]]);
+    redis.at(11).run("get j1 -o json").shows(expect![[r#"
+        {
+          "kind": "job",
+          "v": 1,
+          "jid": "j1",
+          "klass": "K",
+          "queue": "mail",
+          "state": "scheduled",
+          "state_stored": "scheduled",
+          "priority": -3,
+          "retries": 2,
+          "remaining": 2,
+          "worker": null,
+          "expires": null,
+          "tracked": false,
+          "tags": [
+            "eu",
+            "vip"
+          ],
+          "data": {},
+          "failure": null,
+          "dependencies": [],
+          "dependents": [],
+          "spawned_from": null,
+          "scheduled_for": "1970-01-01T00:10:10.000Z",
+          "since": "1970-01-01T00:00:10.000Z",
+          "history": [
+            {
+              "what": "put",
+              "when": "1970-01-01T00:00:10.000Z",
+              "queue": "mail"
+            }
+          ]
+        }
+    "#]]);
+}
+
+#[test]
+fn data_is_sent_as_it_is_given() {
+    let redis = Redis::start();
+    let text = r#"{"n": 9007199254740993, "l": [], "e": "caf\u00e9 / \/"}"#;
+    redis.at(0).args(["put", "q", "K", text, "--jid", "a"]).ok();
+    assert_eq!(data(&redis, "a"), text);
+    redis
+        .at(0)
+        .args(["put", "q", "K", "--data", "-5", "--jid", "b"])
+        .ok();
+    assert_eq!(data(&redis, "b"), "-5");
+    redis.at(0).args(["put", "q", "K", "-5", "--jid", "c"]).ok();
+    assert_eq!(data(&redis, "c"), "-5");
+    redis
+        .at(0)
+        .input(text)
+        .args(["put", "q", "K", "-", "--jid", "d"])
+        .ok();
+    assert_eq!(data(&redis, "d"), text);
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("data.json");
+    std::fs::write(&file, text).unwrap();
+    let arg = format!("@{}", file.display());
+    redis.at(0).args(["put", "q", "K", &arg, "--jid", "e"]).ok();
+    assert_eq!(data(&redis, "e"), text);
+    redis.at(0).run("put q K --jid f").ok();
+    assert_eq!(data(&redis, "f"), "{}");
+}
+
+#[test]
+fn data_is_built_from_pairs() {
+    let redis = Redis::start();
+    redis
+        .at(0)
+        .run("put q K --jid a --arg user:=42 --arg locale=de --arg opts.fast:=true --arg opts.by=")
+        .ok();
+    assert_eq!(
+        data(&redis, "a"),
+        r#"{"user":42,"locale":"de","opts":{"fast":true,"by":""}}"#
+    );
+    redis.at(0).run("put q K --arg user").shows(expect![[r#"
+            --- stderr
+            error: `--arg` wants `key=text` or `key:=json`, not `user`: there is no `=`
+            --- exit 2
+        "#]]);
+    redis
+        .at(0)
+        .run("put q K --arg user:=x")
+        .shows(expect![[r#"
+            --- stderr
+            error: `--arg` wants `key=text` or `key:=json`, not `user:=x`: no JSON after `:=`, line 1, column 1: expected a value, not `x`
+            --- exit 2
+        "#]]);
+    redis
+        .at(0)
+        .run("put q K {} --arg user=x")
+        .shows(expect![[r#"
+            --- stderr
+            error: `DATA` cannot be used with `--arg`
+            hint: usage: `qless put <QUEUE> <KLASS> <DATA>`
+            --- exit 2
+        "#]]);
+}
+
+#[test]
+fn data_that_is_not_json_is_refused_with_its_place() {
+    let redis = Redis::start();
+    let put = |data: &str| redis.at(0).input(data).args(["put", "q", "K", "-"]);
+    put("{\"a\": 1,\n \"b\" 2}").shows(expect![[r#"
+        --- stderr
+        error: data is not JSON: line 2, column 6: expected `:`, not `2`
+        hint: quote it for the shell, or build it from pairs: `--arg user:=42`
+        --- exit 2
+    "#]]);
+    put("").shows(expect![[r#"
+        --- stderr
+        error: data is not JSON: line 1, column 1: it is empty, a value was expected
+        hint: quote it for the shell, or build it from pairs: `--arg user:=42`
+        --- exit 2
+    "#]]);
+    put("{\"a\":NaN}").shows(expect![[r#"
+        --- stderr
+        error: data is not JSON: line 1, column 6: `NaN` is not a JSON number
+        hint: quote it for the shell, or build it from pairs: `--arg user:=42`
+        --- exit 2
+    "#]]);
+    put("[Infinity]").shows(expect![[r#"
+        --- stderr
+        error: data is not JSON: line 1, column 2: `Infinity` is not a JSON number
+        hint: quote it for the shell, or build it from pairs: `--arg user:=42`
+        --- exit 2
+    "#]]);
+    put("\"\\ud800\"").shows(expect![[r#"
+        --- stderr
+        error: data is not JSON: line 1, column 2: half of a surrogate pair stands alone
+        hint: quote it for the shell, or build it from pairs: `--arg user:=42`
+        --- exit 2
+    "#]]);
+    put(&"[".repeat(1001)).shows(expect![[r#"
+        --- stderr
+        error: data is not JSON: line 1, column 1001: nested deeper than 1000
+        hint: quote it for the shell, or build it from pairs: `--arg user:=42`
+        --- exit 2
+    "#]]);
+    let bytes: &[u8] = b"\"\xff\"";
+    redis
+        .at(0)
+        .args([
+            OsStr::new("put"),
+            OsStr::new("q"),
+            OsStr::new("K"),
+            OsStr::from_bytes(bytes),
+        ])
+        .shows(expect![[r#"
+            --- stderr
+            error: data is not JSON: line 1, column 2: byte 0xff is not UTF-8
+            hint: quote it for the shell, or build it from pairs: `--arg user:=42`
+            --- exit 2
+        "#]]);
+    redis
+        .at(0)
+        .run("put q K @/nowhere/data.json")
+        .shows(expect![[r#"
+            --- stderr
+            error: cannot read `/nowhere/data.json`: no such file or directory
+            --- exit 2
+        "#]]);
+    assert_eq!(redis.at(0).run("queues").ok(), "");
+}
+
+#[test]
+fn too_much_data_is_refused() {
+    let redis = Redis::start();
+    redis
+        .at(0)
+        .run("put q K '[1,2]' --max-data 4")
+        .shows(expect![[r#"
+            --- stderr
+            error: data is longer than 4 bytes
+            hint: `--max-data` raises the limit
+            --- exit 2
+        "#]]);
+    redis
+        .at(0)
+        .run("put q K --arg a=bcd --max-data 4")
+        .shows(expect![[r#"
+            --- stderr
+            error: data is longer than 4 bytes
+            hint: `--max-data` raises the limit
+            --- exit 2
+        "#]]);
+    redis
+        .at(0)
+        .input("[1,2]")
+        .run("put q K - --max-data 4")
+        .shows(expect![[r#"
+            --- stderr
+            error: data is longer than 4 bytes
+            hint: `--max-data` raises the limit
+            --- exit 2
+        "#]]);
+    redis
+        .at(0)
+        .run("put q K --max-data lots")
+        .shows(expect![[r#"
+            --- stderr
+            error: `--max-data` wants a number of bytes such as `65536` or `16MiB`, not `lots`
+            --- exit 2
+        "#]]);
+    let big = format!("\"{}\"", "x".repeat(16 << 20));
+    redis.at(0).input(&big).run("put q K -").exits(2);
+}
+
+#[test]
+fn a_closed_stdin_is_empty() {
+    let redis = Redis::start();
+    let qless = redis.at(0);
+    let mut command = qless.command();
+    command.args(["put", "q", "K", "-"]).stdin(Stdio::null());
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("data is not JSON"));
+}
+
+#[test]
+fn names_that_cannot_be_are_refused_before_anything_is_sent() {
+    // No server is there: what is refused is refused before connecting.
+    let put = |line: &str| {
+        Qless::bare()
+            .env("QLESS_REDIS_URL", "unix:///nowhere")
+            .run(line)
+    };
+    put("put '' K").shows(expect![[r#"
+        --- stderr
+        error: `QUEUE` is empty
+        --- exit 2
+    "#]]);
+    put("put q ''").shows(expect![[r#"
+        --- stderr
+        error: `KLASS` is empty
+        --- exit 2
+    "#]]);
+    put("put q K --jid ''").shows(expect![[r#"
+        --- stderr
+        error: `--jid` is empty
+        --- exit 2
+    "#]]);
+    put("put q K --tag ''").shows(expect![[r#"
+        --- stderr
+        error: `--tag` is empty
+        --- exit 2
+    "#]]);
+    put("put q K --jid job-history").shows(expect![[r#"
+        --- stderr
+        error: `--jid` ends in `-history`, which is reserved for the keys beside a job
+        --- exit 2
+    "#]]);
+    put("put q K --jid job-dependencies").exits(2);
+    put("put q K --jid job-dependents").exits(2);
+    put("put 'a\x1b[2Jb' K").shows(expect![[r#"
+        --- stderr
+        error: `QUEUE` holds a control character, U+001B
+        --- exit 2
+    "#]]);
+    put(&format!("put {} K", "q".repeat(513))).shows(expect![[r#"
+        --- stderr
+        error: `QUEUE` is 513 bytes long, 512 is the most
+        --- exit 2
+    "#]]);
+    put("put q K --priority nan").shows(expect![[r#"
+        --- stderr
+        error: `--priority` wants a whole number between -9007199254740992 and 9007199254740992, not `nan`
+        --- exit 2
+    "#]]);
+    put("put q K --priority 9007199254740993").exits(2);
+    put("put q K --priority 1.5").exits(2);
+    put("put q K --retries -1").shows(expect![[r#"
+        --- stderr
+        error: `--retries` wants a whole number between 0 and 9007199254740992, not `-1`
+        --- exit 2
+    "#]]);
+    put("put q K --retries inf").exits(2);
+    put("put q K --delay soon").shows(expect![[r#"
+        --- stderr
+        error: `--delay` wants a duration such as `90s`, `15m` or `2h`, not `soon`
+        --- exit 2
+    "#]]);
+    put("put q K --delay -5").shows(expect![[r#"
+        --- stderr
+        error: `--delay` wants a duration such as `90s`, `15m` or `2h`, not `-5`
+        --- exit 2
+    "#]]);
+    put("put q K --delay 1e300").exits(2);
+    put("put q K --at yesterday").shows(expect![[r#"
+        --- stderr
+        error: `--at` wants a time such as `06:00`, `2026-11-21 06:00`, `2026-11-21T06:00:00Z` or `+10m`, not `yesterday`
+        --- exit 2
+    "#]]);
+    put("put q K --at 06:00 --delay 5").exits(2);
+    put("put q K --if-absent --replace").shows(expect![[r#"
+        --- stderr
+        error: `--if-absent` cannot be used with `--replace`
+        hint: usage: `qless put --if-absent <QUEUE> <KLASS> [DATA]`
+        --- exit 2
+    "#]]);
+    put("put q").shows(expect![[r#"
+        --- stderr
+        error: `KLASS` is missing
+        hint: usage: `qless put <QUEUE> <KLASS> [DATA]`
+        --- exit 2
+    "#]]);
+}
+
+#[test]
+fn a_jid_that_exists_is_a_conflict() {
+    let redis = Redis::start();
+    redis.at(10).run("put mail K --jid j1").ok();
+    redis.at(20).run("put other K2 --jid j1").shows(expect![[r#"
+            --- stderr
+            error: cannot put `j1`: a job of this id exists already
+            hint: `--if-absent` leaves it as it is, `--replace` puts it again
+            --- exit 5
+        "#]]);
+    redis
+        .at(20)
+        .run("put other K2 --jid j1 -o json")
+        .shows(expect![[r#"
+            --- stderr
+            {"kind":"error","v":1,"code":"conflict","exit":5,"message":"cannot put `j1`: a job of this id exists already","hint":"`--if-absent` leaves it as it is, `--replace` puts it again","jid":"j1"}
+            --- exit 5
+        "#]]);
+    redis
+        .at(20)
+        .run("put other K2 --jid j1 --if-absent -o json")
+        .shows(expect![[r#"
+            {
+              "kind": "put",
+              "v": 1,
+              "jid": "j1",
+              "queue": "mail",
+              "state": "waiting",
+              "created": false
+            }
+        "#]]);
+    assert_eq!(
+        redis.at(20).run("put other K2 --jid j1 --if-absent").ok(),
+        "j1"
+    );
+    assert_eq!(redis.at(20).run("get j1 --field klass").ok(), "K");
+    assert_eq!(
+        redis.at(20).run("put other K2 --jid j1 --replace").ok(),
+        "j1"
+    );
+    assert_eq!(redis.at(20).run("get j1 --field queue").ok(), "other");
+}
+
+#[test]
+fn a_replaced_job_is_taken_from_its_worker() {
+    let redis = Redis::start();
+    redis
+        .at(10)
+        .run("put mail K --jid j1 --tag eu --priority 3")
+        .ok();
+    redis.at(11).run("pop mail --worker w").ok();
+    redis.at(12).run("put mail K --jid j1 --replace").ok();
+    redis
+        .at(13)
+        .run("jobs --queue mail --columns jid,state,pri")
+        .shows(expect![[r#"
+            j1	waiting	3
+        "#]]);
+    redis.at(13).run("heartbeat j1 --worker w").exits(5);
+}
+
+#[test]
+fn dependencies_must_exist() {
+    let redis = Redis::start();
+    redis.at(10).run("put mail K --jid a").ok();
+    redis
+        .at(10)
+        .run("put mail K --jid b --depends a --depends nope")
+        .shows(expect![[r#"
+            --- stderr
+            error: cannot put `b`: `nope` does not exist, so nothing can wait for it
+            hint: `--allow-missing` waits only for those that exist
+            --- exit 4
+        "#]]);
+    redis.at(10).run("get b").exits(4);
+    redis
+        .at(10)
+        .run("put mail K --jid b --depends a --depends nope --allow-missing -o ndjson")
+        .shows(expect![[r#"
+            {"kind":"put","v":1,"jid":"b","queue":"mail","state":"depends","created":true}
+            --- stderr
+            note: `nope` is complete or missing: not a dependency
+        "#]]);
+    redis
+        .at(10)
+        .run("put mail K --jid c --depends c")
+        .shows(expect![[r#"
+            --- stderr
+            error: cannot put `c`: it would wait for itself: c → c
+            --- exit 5
+        "#]]);
+    redis
+        .at(10)
+        .run("put mail K --jid a --replace --depends b")
+        .shows(expect![[r#"
+            --- stderr
+            error: cannot put `a`: it would wait for itself: a → b → a
+            --- exit 5
+        "#]]);
+    redis.at(11).run("pop mail --worker w").ok();
+    redis.at(12).run("complete a --worker w").ok();
+    redis
+        .at(13)
+        .run("put mail K --jid d --depends a")
+        .shows(expect![[r#"
+            d
+            --- stderr
+            note: `a` is complete already: not a dependency
+        "#]]);
+    assert_eq!(redis.at(13).run("get d --field state").ok(), "waiting");
+}
+
+#[test]
+fn a_time_is_absolute_or_from_now_on() {
+    let redis = Redis::start();
+    redis.at(86_400).run("put q K --jid a --at 06:00").ok();
+    redis
+        .at(86_400)
+        .run("put q K --jid b --at 1970-01-02T05:00:00+01:00")
+        .ok();
+    redis.at(86_400).run("put q K --jid c --at +10m").ok();
+    redis.at(86_400).run("put q K --jid d --at now").ok();
+    redis.at(86_400).run("put q K --jid e --delay 1h30m").ok();
+    let due = |jid: &str| {
+        let job = redis.at(86_401).run(&format!("get {jid} -o json")).json();
+        job["scheduled_for"].as_str().map(str::to_string)
+    };
+    assert_eq!(due("a").as_deref(), Some("1970-01-02T06:00:00.000Z"));
+    assert_eq!(due("b").as_deref(), Some("1970-01-02T04:00:00.000Z"));
+    assert_eq!(due("c").as_deref(), Some("1970-01-02T00:10:00.000Z"));
+    assert_eq!(due("d"), None);
+    assert_eq!(due("e").as_deref(), Some("1970-01-02T01:30:00.000Z"));
+}
+
+#[test]
+fn a_dry_run_changes_nothing() {
+    let redis = Redis::start();
+    redis
+        .at(10)
+        .run("put mail K --jid j1 --delay 5 -n")
+        .shows(expect![[r#"
+            --- stderr
+            would put a job in mail, scheduled
+        "#]]);
+    redis
+        .at(10)
+        .run("put mail K --jid j1 --delay 5 -n -o json")
+        .shows(expect![[r#"
+            {
+              "kind": "put",
+              "v": 1,
+              "jid": "j1",
+              "queue": "mail",
+              "state": "scheduled",
+              "created": true,
+              "dry_run": true
+            }
+            --- stderr
+            would put a job in mail, scheduled
+        "#]]);
+    redis.at(10).run("put mail K --depends nope -n").exits(4);
+    assert_eq!(redis.at(10).run("queues").ok(), "");
+    redis.at(10).run("put mail K --jid j1").ok();
+    redis.at(10).run("put mail K --jid j1 -n").exits(5);
+    redis
+        .at(10)
+        .run("put mail K --jid j1 -n --replace")
+        .exits(0);
+    redis
+        .at(10)
+        .run("put mail K --jid j2 --depends j1 -n")
+        .shows(expect![[r#"
+            --- stderr
+            would put a job in mail, depends
+        "#]]);
+}
+
+#[test]
+fn names_may_be_any_bytes() {
+    let redis = Redis::start();
+    let name = |bytes: &[u8]| OsString::from_vec(bytes.to_vec());
+    let words: Vec<OsString> = vec![
+        "put".into(),
+        name(b"q\xff"),
+        "K".into(),
+        "--jid".into(),
+        name(b"j\xfe"),
+        "--tag".into(),
+        name(b"t\xfd"),
+        "-o".into(),
+        "json".into(),
+    ];
+    redis.at(10).args(words).shows(expect![[r#"
+        {
+          "kind": "put",
+          "v": 1,
+          "jid": "j\\xfe",
+          "jid_bytes": "av4=",
+          "queue": "q\\xff",
+          "queue_bytes": "cf8=",
+          "state": "waiting",
+          "created": true
+        }
+    "#]]);
+    redis
+        .at(10)
+        .run("jobs --columns jid,queue,state")
+        .shows(expect![[r#"
+            j\xfe	q\xff	waiting
+        "#]]);
+    let jobs = redis.at(10).run("jobs -o json").json();
+    assert_eq!(jobs["items"][0]["tags_bytes"][0], "dP0=");
+}

@@ -1,0 +1,521 @@
+//! `qless retry`
+
+use expect_test::expect;
+
+use crate::house::redis::Redis;
+use crate::house::text::words;
+
+/// `f1` and `f2` failed in two queues, `r` runs, `w` waits, `s` is scheduled, `d` depends,
+/// `c` is complete.
+fn mixed() -> Redis {
+    let redis = Redis::start();
+    redis.calls(
+        [
+            (1.0, "put me mail c K {} 0"),
+            (2.0, "pop mail w1 1"),
+            (3.0, "complete c w1 mail {}"),
+            (
+                4.0,
+                r#"put me mail f1 K {"n":1.10} 0 priority 7 tags ["eu"] retries 3"#,
+            ),
+            (5.0, "put me images f2 K {} 0"),
+            (6.0, "pop mail w1 1"),
+            (6.0, "pop images w1 1"),
+            (7.0, "fail f1 w1 boom one"),
+            (8.0, "fail f2 w1 boom two"),
+            (9.0, "put me mail r K {} 0"),
+            (10.0, "pop mail w1 1"),
+            (11.0, "put me mail w K {} 0"),
+            (12.0, "put me mail s K {} 600"),
+            (13.0, r#"put me mail d K {} 0 depends ["w"]"#),
+        ]
+        .map(|(now, line)| (now, words(&line.replace('"', "\u{1}"))))
+        .map(|(now, words)| {
+            let words = words.into_iter().map(|word| word.replace('\u{1}', "\""));
+            (now, words.collect::<Vec<String>>())
+        }),
+    );
+    redis
+}
+
+#[test]
+fn a_failed_job_goes_back_to_its_own_queue() {
+    let redis = mixed();
+    redis.at(20).run("retry f1").shows(expect![[r#""#]]);
+    redis
+        .at(21)
+        .run("get f1 --time-format iso")
+        .shows(expect![[r#"
+            jid	f1
+            klass	K
+            queue	mail
+            state	waiting	waits since 1970-01-01T00:00:20.000Z
+            priority	7	higher runs first
+            retries	3 of 3 left
+            tags	eu
+            tracked	no
+            depends on	–
+            needed by	–
+            data	{"n":1.10}
+
+            failure
+              one
+
+            history (5)
+              1970-01-01T00:00:04.000Z  put     in mail
+              1970-01-01T00:00:06.000Z  popped  by w1                  waited 2s
+              1970-01-01T00:00:07.000Z  failed  boom                   ran 1s
+              1970-01-01T00:00:20.000Z  put     in mail
+              1970-01-01T00:00:20.000Z  cli     by=root@vm verb=retry
+        "#]]);
+    redis.at(22).run("retry f2 -o json").shows(expect![[r#"
+        {
+          "kind": "bulk",
+          "v": 1,
+          "action": "retry",
+          "dry_run": false,
+          "context": null,
+          "matched": 1,
+          "done": 1,
+          "skipped": 0,
+          "failed": 0,
+          "remaining": 0,
+          "elapsed_s": 0,
+          "items": [
+            {
+              "jid": "f2",
+              "result": "done",
+              "code": "ok",
+              "detail": null,
+              "queue": "images",
+              "state_before": "failed",
+              "state_after": "waiting"
+            }
+          ]
+        }
+    "#]]);
+}
+
+#[test]
+fn it_can_go_elsewhere_later_and_with_another_priority() {
+    let redis = mixed();
+    redis
+        .at(20)
+        .run("retry f1 f2 --to slow --delay 10m --priority 9")
+        .shows(expect![[r#"
+            --- stderr
+            2 retried
+        "#]]);
+    redis
+        .at(21)
+        .run("jobs --queue slow --columns jid,state,queue,pri,left,detail")
+        .shows(expect![[r#"
+            f1	scheduled	slow	9	3/3	1970-01-01T00:10:20.000Z
+            f2	scheduled	slow	9	5/5	1970-01-01T00:10:20.000Z
+        "#]]);
+}
+
+#[test]
+fn a_complete_job_runs_again_only_if_told() {
+    let redis = mixed();
+    redis.at(20).run("retry c").shows(expect![[r#"
+        --- stderr
+        error: cannot retry `c`: it is complete
+        hint: run it again: `qless retry --completed c`
+        --- exit 5
+    "#]]);
+    redis.at(20).run("retry c --completed").ok();
+    redis
+        .at(21)
+        .run("jobs --columns jid,state,queue")
+        .shows(expect![[r#"
+            r	running	mail
+            w	waiting	mail
+            c	waiting	mail
+            s	scheduled	mail
+            d	depends	mail
+        "#]]);
+}
+
+#[test]
+fn a_running_job_is_taken_from_its_worker_only_by_force() {
+    let redis = mixed();
+    redis.at(20).run("retry r").shows(expect![[r#"
+        --- stderr
+        error: cannot retry `r`: it is running, held by `w1`
+        hint: take its lock away: `qless retry --force r`
+        --- exit 5
+    "#]]);
+    redis.at(20).run("retry r -o json").shows(expect![[r#"
+        --- stderr
+        {"kind":"error","v":1,"code":"conflict","exit":5,"message":"cannot retry `r`: it is running, held by `w1`","hint":"take its lock away: `qless retry --force r`","jid":"r"}
+        --- exit 5
+    "#]]);
+    redis.at(200).run("retry r").shows(expect![[r#"
+        --- stderr
+        error: cannot retry `r`: it is stalled, `w1` lost it
+        hint: take its lock away: `qless retry --force r`
+        --- exit 5
+    "#]]);
+    redis.at(200).run("retry r --force").ok();
+    redis
+        .at(201)
+        .run("jobs --queue mail --columns jid,state,left")
+        .shows(expect![[r#"
+            w	waiting	5/5
+            r	waiting	5/5
+            s	scheduled	5/5
+            d	depends	5/5
+            f1	failed	3/3
+        "#]]);
+    redis.at(202).run("heartbeat r --worker w1").exits(5);
+}
+
+#[test]
+fn a_job_that_is_not_there_to_be_retried_is_a_conflict() {
+    let redis = mixed();
+    redis.at(20).run("retry w").shows(expect![[r#"
+        --- stderr
+        error: cannot retry `w`: it is waiting
+        --- exit 5
+    "#]]);
+    redis.at(20).run("retry s").shows(expect![[r#"
+        --- stderr
+        error: cannot retry `s`: it is scheduled
+        --- exit 5
+    "#]]);
+    redis.at(20).run("retry d").shows(expect![[r#"
+        --- stderr
+        error: cannot retry `d`: it waits for other jobs
+        hint: see which: `qless depends d`
+        --- exit 5
+    "#]]);
+    redis.at(20).run("retry nope").shows(expect![[r#"
+        --- stderr
+        error: job `nope` does not exist
+        --- exit 4
+    "#]]);
+    redis
+        .at(20)
+        .run("retry nope -o json")
+        .shows(expect![[r#"
+            --- stderr
+            {"kind":"error","v":1,"code":"not_found","exit":4,"message":"job `nope` does not exist","hint":null,"jid":"nope"}
+            --- exit 4
+        "#]]);
+    redis.at(20).run("retry ''").shows(expect![[r#"
+        --- stderr
+        error: job `` does not exist
+        --- exit 4
+    "#]]);
+}
+
+#[test]
+fn several_are_retried_and_the_others_skipped_with_a_reason() {
+    let redis = mixed();
+    redis
+        .at(20)
+        .run("retry f1 w nope f2 c r f1 -o ndjson")
+        .shows(expect![[r#"
+            {"jid":"w","result":"skipped","code":"state_changed","detail":"it is waiting","queue":"mail","state_before":"waiting","state_after":null}
+            {"jid":"nope","result":"skipped","code":"gone","detail":"it does not exist","queue":null,"state_before":null,"state_after":null}
+            {"jid":"c","result":"skipped","code":"complete","detail":"it is complete","queue":null,"state_before":"complete","state_after":null}
+            {"jid":"r","result":"skipped","code":"state_changed","detail":"it is running, held by `w1`","queue":"mail","state_before":"running","state_after":null}
+            {"jid":"f1","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"failed","state_after":"waiting"}
+            {"jid":"f2","result":"done","code":"ok","detail":null,"queue":"images","state_before":"failed","state_after":"waiting"}
+            {"summary":{"action":"retry","dry_run":false,"context":null,"matched":6,"done":2,"skipped":4,"failed":0,"remaining":0,"elapsed_s":0}}
+            --- stderr
+            2 retried, 4 skipped
+              skipped  1  it does not exist
+                       1  it is complete
+                       1  it is running, held by `w1`
+                       1  it is waiting
+        "#]]);
+    redis
+        .at(21)
+        .run("retry f1 w nope f2 c r -o json")
+        .shows(expect![[r#"
+            {
+              "kind": "bulk",
+              "v": 1,
+              "action": "retry",
+              "dry_run": false,
+              "context": null,
+              "matched": 6,
+              "done": 0,
+              "skipped": 6,
+              "failed": 0,
+              "remaining": 0,
+              "elapsed_s": 0,
+              "items": [
+                {
+                  "jid": "f1",
+                  "result": "skipped",
+                  "code": "state_changed",
+                  "detail": "it is waiting",
+                  "queue": "mail",
+                  "state_before": "waiting",
+                  "state_after": null
+                },
+                {
+                  "jid": "w",
+                  "result": "skipped",
+                  "code": "state_changed",
+                  "detail": "it is waiting",
+                  "queue": "mail",
+                  "state_before": "waiting",
+                  "state_after": null
+                },
+                {
+                  "jid": "nope",
+                  "result": "skipped",
+                  "code": "gone",
+                  "detail": "it does not exist",
+                  "queue": null,
+                  "state_before": null,
+                  "state_after": null
+                },
+                {
+                  "jid": "f2",
+                  "result": "skipped",
+                  "code": "state_changed",
+                  "detail": "it is waiting",
+                  "queue": "images",
+                  "state_before": "waiting",
+                  "state_after": null
+                },
+                {
+                  "jid": "c",
+                  "result": "skipped",
+                  "code": "complete",
+                  "detail": "it is complete",
+                  "queue": null,
+                  "state_before": "complete",
+                  "state_after": null
+                },
+                {
+                  "jid": "r",
+                  "result": "skipped",
+                  "code": "state_changed",
+                  "detail": "it is running, held by `w1`",
+                  "queue": "mail",
+                  "state_before": "running",
+                  "state_after": null
+                }
+              ]
+            }
+            --- stderr
+            0 retried, 6 skipped
+              skipped  3  it is waiting
+                       1  it does not exist
+                       1  it is complete
+                       1  it is running, held by `w1`
+        "#]]);
+}
+
+#[test]
+fn jids_come_from_stdin_and_files_too() {
+    let redis = mixed();
+    redis
+        .at(20)
+        .input("# failed tonight\n\nf1\n{\"jid\":\"f2\"}\nf1\n{\"summary\":{}}\n")
+        .run("retry - -o jid")
+        .shows(expect![[r#"
+            f1
+            f2
+            --- stderr
+            2 retried
+        "#]]);
+    redis
+        .at(21)
+        .input("f1\n{\"jid\": 7}\n")
+        .run("retry -")
+        .shows(expect![[r#"
+            --- stderr
+            error: job ids, line 2: this is not JSON
+            --- exit 2
+        "#]]);
+    redis.at(21).input("").run("retry -").shows(expect![[r#"
+            --- stderr
+            no jobs to retry
+        "#]]);
+    redis.at(21).run("retry @/nowhere/jids").shows(expect![[r#"
+            --- stderr
+            error: cannot read `/nowhere/jids`: no such file or directory
+            --- exit 2
+        "#]]);
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("jids");
+    std::fs::write(&file, "nope\n").unwrap();
+    redis
+        .at(21)
+        .run(&format!("retry @{}", file.display()))
+        .shows(expect![[r#"
+            --- stderr
+            0 retried, 1 skipped
+              skipped  1  it does not exist
+            --- exit 4
+        "#]]);
+}
+
+#[test]
+fn what_jobs_prints_can_be_piped_in() {
+    let redis = mixed();
+    let lines = redis.at(20).run("jobs --state failed -o ndjson").stdout();
+    redis.at(21).input(lines).run("retry -").shows(expect![[r#"
+            --- stderr
+            2 retried
+        "#]]);
+}
+
+#[test]
+fn a_selector_means_failed_jobs_and_asks() {
+    let redis = mixed();
+    redis.at(20).run("retry --group boom").shows(expect![[r#"
+            --- stderr
+            error: cannot ask whether to retry 2 jobs on unix://DIR/s; nothing was changed
+            hint: add `--yes`
+            --- exit 9
+        "#]]);
+    redis
+        .at(20)
+        .run("retry --group boom --dry-run -o json")
+        .shows(expect![[r#"
+            {
+              "kind": "bulk",
+              "v": 1,
+              "action": "retry",
+              "dry_run": true,
+              "context": null,
+              "matched": 2,
+              "done": 0,
+              "skipped": 0,
+              "failed": 0,
+              "remaining": 0,
+              "elapsed_s": 0,
+              "items": [
+                {
+                  "jid": "f1",
+                  "result": "planned",
+                  "code": "ok",
+                  "detail": null,
+                  "queue": "mail",
+                  "state_before": "failed",
+                  "state_after": null
+                },
+                {
+                  "jid": "f2",
+                  "result": "planned",
+                  "code": "ok",
+                  "detail": null,
+                  "queue": "images",
+                  "state_before": "failed",
+                  "state_after": null
+                }
+              ]
+            }
+            --- stderr
+            would retry 2
+        "#]]);
+    redis
+        .at(20)
+        .run("retry --queue mail --yes -o ndjson")
+        .shows(expect![[r#"
+            {"jid":"f1","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"failed","state_after":"waiting"}
+            {"summary":{"action":"retry","dry_run":false,"context":null,"matched":1,"done":1,"skipped":0,"failed":0,"remaining":0,"elapsed_s":0}}
+            --- stderr
+            1 retried
+        "#]]);
+    redis
+        .at(20)
+        .run("retry --group nope --yes")
+        .shows(expect![[r#"
+            --- stderr
+            error: group `nope` does not exist
+            --- exit 4
+        "#]]);
+}
+
+#[test]
+fn the_holder_gives_a_job_back_and_spends_a_try() {
+    let redis = mixed();
+    redis.at(20).run("retry r --worker w2").shows(expect![[r#"
+            --- stderr
+            error: cannot retry `r`: it is held by `w1`
+            hint: `--as-holder` acts in the name of whoever holds it
+            --- exit 5
+        "#]]);
+    redis
+        .at(20)
+        .run("retry r --worker w1 --delay 5m")
+        .shows(expect![[r#"
+            r	4
+        "#]]);
+    redis
+        .at(20)
+        .run("jobs --state scheduled --columns jid,left,detail")
+        .shows(expect![[r#"
+            r	4/5	1970-01-01T00:05:20.000Z
+            s	5/5	1970-01-01T00:10:12.000Z
+        "#]]);
+    redis.at(20).run("retry w --as-holder").shows(expect![[r#"
+            --- stderr
+            error: cannot retry `w`: it is waiting, not running
+            --- exit 5
+        "#]]);
+    redis
+        .at(20)
+        .run("retry r --worker w1 --to other")
+        .shows(expect![[r#"
+            --- stderr
+            error: `--worker` cannot be used with `--to`
+            hint: usage: `qless retry --worker <NAME> <JID>...`
+            --- exit 2
+        "#]]);
+    redis
+        .at(20)
+        .run("retry r --fail-group g")
+        .shows(expect![[r#"
+            --- stderr
+            error: `--fail-group` is for the retry of the worker that holds the job
+            hint: add `--worker NAME` or `--as-holder`
+            --- exit 2
+        "#]]);
+    redis
+        .at(20)
+        .run("retry r --worker w1 --fail-message m")
+        .shows(expect![[r#"
+            --- stderr
+            error: `--fail-group` is missing
+            hint: usage: `qless retry --fail-group <G> --worker <NAME> --fail-message <M> <JID>...`
+            --- exit 2
+        "#]]);
+}
+
+#[test]
+fn the_holder_fails_a_job_without_tries_left() {
+    let redis = Redis::start();
+    redis.at(1).run("put mail K --jid a --retries 0").ok();
+    redis.at(2).run("pop mail --worker w1").ok();
+    redis
+        .at(3)
+        .run("retry a --as-holder --fail-group hung --fail-message 'no output' -o ndjson")
+        .shows(expect![[r#"
+            {"jid":"a","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"running","state_after":"failed"}
+            {"summary":{"action":"retry","dry_run":false,"context":null,"matched":1,"done":1,"skipped":0,"failed":0,"remaining":0,"elapsed_s":0}}
+        "#]]);
+    redis.at(4).run("failed").shows(expect![[r#"
+        hung	1	1970-01-01T00:00:03.000Z	mail	no output
+    "#]]);
+}
+
+#[test]
+fn a_retry_is_noted_in_the_history() {
+    let redis = mixed();
+    redis.at(20).env("USER", "ann").run("retry f1").ok();
+    let job = redis.at(21).run("get f1 -o json").json();
+    let last = job["history"].as_array().unwrap().last().unwrap().clone();
+    assert_eq!(last["what"], "cli");
+    assert_eq!(last["verb"], "retry");
+    assert!(last["by"].as_str().unwrap().starts_with("ann@"));
+}

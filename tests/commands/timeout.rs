@@ -1,0 +1,121 @@
+//! `qless timeout`
+
+use expect_test::expect;
+
+use crate::house::redis::Redis;
+
+fn running() -> Redis {
+    let redis = Redis::start();
+    for (now, jid) in [(1, "a"), (2, "b"), (3, "c")] {
+        redis.at(now).run(&format!("put mail K --jid {jid}")).ok();
+    }
+    redis.at(10).run("pop mail --worker w1 --count 2").ok();
+    redis
+}
+
+#[test]
+fn the_lock_is_taken_away_and_no_try_is_spent() {
+    let redis = running();
+    redis.at(20).run("timeout b").shows(expect![[r#""#]]);
+    redis
+        .at(21)
+        .run("jobs --columns jid,state,left")
+        .shows(expect![[r#"
+            a	running	5/5
+            b	stalled	5/5
+            c	waiting	5/5
+        "#]]);
+    redis
+        .at(22)
+        .run("pop mail --worker w2 -o jid")
+        .shows(expect![[r#"
+            b
+        "#]]);
+    redis.at(23).run("timeout a -o json").shows(expect![[r#"
+            {
+              "kind": "bulk",
+              "v": 1,
+              "action": "timeout",
+              "dry_run": false,
+              "context": null,
+              "matched": 1,
+              "done": 1,
+              "skipped": 0,
+              "failed": 0,
+              "remaining": 0,
+              "elapsed_s": 0,
+              "items": [
+                {
+                  "jid": "a",
+                  "result": "done",
+                  "code": "ok",
+                  "detail": null,
+                  "queue": "mail",
+                  "state_before": "running",
+                  "state_after": "stalled"
+                }
+              ]
+            }
+        "#]]);
+}
+
+#[test]
+fn what_is_not_running_is_a_conflict() {
+    let redis = running();
+    redis.at(20).run("timeout c").shows(expect![[r#"
+        --- stderr
+        error: cannot time out `c`: it is waiting, not running
+        --- exit 5
+    "#]]);
+    redis.at(20).run("timeout nope").shows(expect![[r#"
+        --- stderr
+        error: job `nope` does not exist
+        --- exit 4
+    "#]]);
+    redis.at(20).run("timeout").shows(expect![[r#"
+        --- stderr
+        error: no job is named
+        hint: name jobs, or select them by `--queue`, `--state`, `--group` or `--tag`
+        --- exit 2
+    "#]]);
+    redis.at(20).run("timeout a b c").shows(expect![[r#"
+        --- stderr
+        2 timed out, 1 skipped
+          skipped  1  it is waiting, not running
+    "#]]);
+}
+
+#[test]
+fn a_selector_means_the_running_ones_and_asks() {
+    let redis = running();
+    redis.at(20).run("timeout --queue mail").shows(expect![[r#"
+            --- stderr
+            error: cannot ask whether to time out 2 jobs on unix://DIR/s; nothing was changed
+            hint: add `--yes`
+            --- exit 9
+        "#]]);
+    redis
+        .at(20)
+        .run("timeout --queue mail -n -o jid")
+        .shows(expect![[r#"
+            a
+            b
+            --- stderr
+            would time out 2
+        "#]]);
+    redis
+        .at(20)
+        .run("timeout --queue mail --yes")
+        .shows(expect![[r#"
+            --- stderr
+            2 timed out
+        "#]]);
+    redis
+        .at(20)
+        .run("timeout a --queue mail --yes")
+        .shows(expect![[r#"
+            --- stderr
+            error: jobs are either named or selected by flags, not both
+            --- exit 2
+        "#]]);
+}

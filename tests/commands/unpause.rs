@@ -1,0 +1,48 @@
+//! `qless unpause`
+
+use expect_test::expect;
+
+use crate::house::redis::Redis;
+
+#[test]
+fn a_queue_goes_on() {
+    let redis = Redis::start();
+    redis.at(1).run("put images K --jid a").ok();
+    redis.at(2).run("pause images").ok();
+    redis.at(3).run("unpause images -n").shows(expect![[r#"
+        --- stderr
+        would unpause images
+    "#]]);
+    redis.at(3).run("pop images").exits(4);
+    redis.at(4).run("unpause images -o json").shows(expect![[r#"
+            {
+              "kind": "done",
+              "v": 1,
+              "action": "unpause",
+              "targets": [
+                "images"
+              ]
+            }
+        "#]]);
+    redis.at(5).run("unpause images").shows(expect![[r#""#]]);
+    assert_eq!(redis.at(6).run("pop images -o jid").ok(), "a");
+}
+
+#[test]
+fn an_unknown_queue_is_not_found() {
+    let redis = Redis::start();
+    redis.at(1).run("put images K").ok();
+    redis.at(2).run("unpause imags").shows(expect![[r#"
+        --- stderr
+        error: queue `imags` does not exist
+        hint: did you mean `images`?
+        --- exit 4
+    "#]]);
+    redis.at(2).run("unpause").shows(expect![[r#"
+        --- stderr
+        error: `QUEUE` is missing
+        hint: usage: `qless unpause <QUEUE>...`
+        --- exit 2
+    "#]]);
+    redis.at(2).run("unpause --all").shows(expect![[r#""#]]);
+}
