@@ -27,7 +27,8 @@ fn user() -> String {
         .unwrap_or_else(|| "unknown".into())
 }
 
-fn host() -> String {
+/// Returns the name of this host.
+pub fn host() -> String {
     std::fs::read_to_string("/proc/sys/kernel/hostname")
         .ok()
         .and_then(text)

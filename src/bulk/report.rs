@@ -128,8 +128,12 @@ impl Report {
         }
         if self.one && self.along > 0 {
             let jobs = plural(self.along as u64, "job", "jobs");
+            let wait = match self.doc.sum.dry_run {
+                true => "wait",
+                false => "waited",
+            };
             self.told
-                .push_str(&format!(", and {jobs} that waited for it"));
+                .push_str(&format!(", and {jobs} that {wait} for it"));
         }
         match self.one {
             true if self.doc.sum.dry_run => out.note(&self.told),

@@ -12,7 +12,7 @@ use crate::model::bulk::{Code, Shows};
 use crate::model::moment::Moment;
 use crate::model::name::Name;
 use crate::model::seen::Seen;
-use crate::view::text::clean;
+use crate::view::text::{clean, quoted};
 
 pub const RETRY: Verb = Verb {
     word: "retry",
@@ -36,7 +36,7 @@ pub struct How {
 impl How {
     /// Refuses a job that is not there to be retried.
     pub fn judge(&self, job: &Seen) -> Option<Fate> {
-        let jid = clean(job.jid.as_bytes());
+        let jid = quoted(&job.jid);
         let refuse = |why: String| Fate::refused(&job.jid, Code::StateChanged, why);
         let worker = || match &job.worker {
             Some(worker) => format!("`{}`", clean(worker.as_bytes())),

@@ -40,7 +40,7 @@ pub struct Args {
 }
 
 /// As errors speak of it.
-const ASKS: &str = "change what it waits for:";
+const ASKS: &str = "change the dependencies of";
 
 impl Args {
     pub fn writes(&self) -> bool {
@@ -51,7 +51,7 @@ impl Args {
 pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     cx.out.accepts(&[Format::Jid])?;
     let now = cx.begin()?;
-    if args.off_all || !args.on.is_empty() || !args.off.is_empty() {
+    if args.writes() {
         change(&args, now, cx)?;
     }
     show(&args.jid, now, cx)

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::bulk::SLICE;
 use crate::cli::shared::{DryRun, Queues};
-use crate::cli::value;
 use crate::cli::when::{self, When};
+use crate::cli::{Format, value};
 use crate::core::index::Index;
 use crate::core::unknown;
 use crate::cx::Cx;
@@ -51,7 +51,7 @@ pub struct Args {
 }
 
 pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[])?;
+    cx.out.accepts(&[Format::Raw])?;
     let now = cx.begin()?;
     let until = match (args.for_, &args.until) {
         (Some(wait), _) => Some(now.after(wait)),

@@ -1,6 +1,7 @@
 //! `qless unpause`
 
 use crate::bulk::SLICE;
+use crate::cli::Format;
 use crate::cli::shared::{DryRun, Queues};
 use crate::core::index::Index;
 use crate::core::unknown;
@@ -24,7 +25,7 @@ pub struct Args {
 }
 
 pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[])?;
+    cx.out.accepts(&[Format::Raw])?;
     let now = cx.begin()?;
     let queues = unknown::queues(cx.core()?, now, &args.queues, &Index::Paused, false)?;
     let dry = args.dry.dry_run;

@@ -57,8 +57,8 @@ pub fn wire(name: &str) -> Wire {
         "guard.cancel" => writes("cancel", "cancelling", Jid(1)),
         "cancel" => writes("cancel", "cancelling", Jid(0)),
         "guard.depends" | "depends" => writes(
-            "change what it waits for:",
-            "changing what it waits for:",
+            "change the dependencies of",
+            "changing the dependencies of",
             Jid(0),
         ),
         "guard.call" => writes("change", "changing", Jid(0)),

@@ -77,7 +77,10 @@ fn read_line(line: &[u8]) -> Result<Option<Name>, String> {
         Some(b'{') => {}
         Some(_) => return Ok(Some(Name::from(line))),
     }
-    let line: Line = serde_json::from_slice(line).map_err(|_| "this is not JSON".to_owned())?;
+    let line: Line = serde_json::from_slice(line).map_err(|error| match error.is_data() {
+        true => "its `jid` is not a text".to_owned(),
+        false => "this is not JSON".to_owned(),
+    })?;
     match line {
         Line {
             jid_bytes: Some(bytes),

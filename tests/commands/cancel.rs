@@ -150,7 +150,7 @@ fn the_tree_below_goes_along() {
             b
             c
             --- stderr
-            would cancel a, and 2 jobs that waited for it
+            would cancel a, and 2 jobs that wait for it
         "#]]);
     redis
         .at(10)

@@ -111,3 +111,159 @@ fn raw_is_the_reply_of_the_core() {
         "10\n"
     );
 }
+
+#[test]
+fn known_options_are_checked() {
+    let redis = Redis::start();
+    redis
+        .at(0)
+        .run("config set heartbeat 2m images-max-concurrency 5")
+        .shows(expect![[r#""#]]);
+    redis.at(0).run("config get heartbeat").shows(expect![[r#"
+            120
+        "#]]);
+    redis
+        .at(0)
+        .run("config get images-max-concurrency")
+        .shows(expect![[r#"
+            5
+        "#]]);
+    redis
+        .at(0)
+        .run("config set grace-period 0 jobs-history 1.5 -o json")
+        .shows(expect![[r#"
+            {
+              "kind": "done",
+              "v": 1,
+              "action": "config set",
+              "targets": [
+                "grace-period",
+                "jobs-history"
+              ]
+            }
+        "#]]);
+    redis.at(0).run("config set heartbeat 0").shows(expect![[r#"
+            --- stderr
+            error: `heartbeat` wants more than no time, not `0`
+            --- exit 2
+        "#]]);
+    redis
+        .at(0)
+        .run("config set heartbeat soon")
+        .shows(expect![[r#"
+            --- stderr
+            error: `heartbeat` wants seconds, or a duration such as `5m`, not `soon`
+            --- exit 2
+        "#]]);
+    redis
+        .at(0)
+        .run("config set images-max-concurrency 1.5")
+        .shows(expect![[r#"
+            --- stderr
+            error: `images-max-concurrency` wants a whole number of at least 0, not `1.5`
+            --- exit 2
+        "#]]);
+    redis
+        .at(0)
+        .run("config set jobs-history -1")
+        .shows(expect![[r#"
+            --- stderr
+            error: `jobs-history` wants seconds, or a duration such as `5m`, not `-1`
+            --- exit 2
+        "#]]);
+    redis.at(0).run("config set heartbeat").exits(2);
+    redis
+        .at(0)
+        .run("config set heartbeat 5 grace-period")
+        .shows(expect![[r#"
+            --- stderr
+            error: `grace-period` has no value
+            --- exit 2
+        "#]]);
+    assert_eq!(redis.at(0).run("config get heartbeat").ok(), "120");
+}
+
+#[test]
+fn unknown_options_need_force() {
+    let redis = Redis::start();
+    redis.at(0).run("config set hartbeat 5").shows(expect![[r#"
+            --- stderr
+            error: option `hartbeat` does not exist
+            hint: did you mean `heartbeat`?
+            --- exit 4
+        "#]]);
+    redis
+        .at(0)
+        .run("config set heartbeat-mail 5")
+        .shows(expect![[r#"
+            --- stderr
+            error: option `heartbeat-mail` does not exist
+            hint: the queue comes first: `mail-heartbeat`
+            --- exit 4
+        "#]]);
+    redis
+        .at(0)
+        .run("config set max-concurrency-mail 5")
+        .shows(expect![[r#"
+            --- stderr
+            error: option `max-concurrency-mail` does not exist
+            hint: the queue comes first: `mail-max-concurrency`
+            --- exit 4
+        "#]]);
+    redis.at(0).run("config set zebra 5").shows(expect![[r#"
+            --- stderr
+            error: option `zebra` does not exist
+            hint: `--force` sets it nevertheless
+            --- exit 4
+        "#]]);
+    redis.at(0).run("config set heartbeat 5 zebra 5").exits(4);
+    assert_eq!(redis.at(0).run("config get heartbeat").ok(), "60");
+    redis.at(0).run("config set zebra stripes --force").ok();
+    assert_eq!(redis.at(0).run("config get zebra").ok(), "stripes");
+    redis
+        .at(0)
+        .run("config set zebra 5 -n --force")
+        .shows(expect![[r#"
+            --- stderr
+            would set zebra to 5
+        "#]]);
+}
+
+#[test]
+fn an_option_gets_its_default_back() {
+    let redis = configured();
+    redis.at(0).run("config unset heartbeat").shows(expect![[r#"
+            --- stderr
+            error: cannot ask whether to unset `heartbeat`; nothing was changed
+            hint: add `--yes`
+            --- exit 9
+        "#]]);
+    redis
+        .at(0)
+        .run("config unset heartbeat -n")
+        .shows(expect![[r#"
+            --- stderr
+            would unset `heartbeat`
+        "#]]);
+    redis
+        .at(0)
+        .run("config unset heartbeat odd --yes -o json")
+        .shows(expect![[r#"
+            {
+              "kind": "done",
+              "v": 1,
+              "action": "config unset",
+              "targets": [
+                "heartbeat",
+                "odd"
+              ]
+            }
+        "#]]);
+    assert_eq!(redis.at(0).run("config get heartbeat").ok(), "60");
+    redis.at(0).run("config unset odd --yes").shows(expect![[r#"
+            --- stderr
+            error: option `odd` does not exist
+            --- exit 4
+        "#]]);
+    redis.at(0).run("config unset grace-period --yes").ok();
+}

@@ -1,5 +1,8 @@
 //! `qless failed`
 
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
 use expect_test::expect;
 
 use crate::house::redis::Redis;
@@ -167,4 +170,309 @@ fn groups_take_three_round_trips_and_few_calls() {
     redis.send(&["CONFIG", "RESETSTAT"]);
     redis.at(200).run("failed -o json").ok();
     assert_eq!(redis.scripts_run(), 1 + 2 + 1);
+}
+
+/// Thirty jobs of three queues, failed in two groups.
+fn failed_by_the_hundred(count: usize) -> Redis {
+    let redis = Redis::start();
+    let queue = |n: usize| ["mail", "images", "test"][n % 3];
+    let group = |n: usize| ["boom", "upload error"][usize::from(!n.is_multiple_of(10))];
+    redis.calls((0..count).map(|n| {
+        let jid = format!("j{n:06}");
+        let words = ["put", "me", queue(n), &jid, "K", "{}", "0"];
+        (n as f64 / 1000.0, words.map(String::from).to_vec())
+    }));
+    redis.calls((0..count).map(|n| {
+        (
+            100.0,
+            ["pop", queue(n), "w", "1"].map(String::from).to_vec(),
+        )
+    }));
+    redis.calls((0..count).map(|n| {
+        let jid = format!("j{n:06}");
+        let words = ["fail", &jid, "w", group(n), "503"];
+        (200.0 + n as f64 / 1000.0, words.map(String::from).to_vec())
+    }));
+    redis
+}
+
+fn queues(redis: &Redis) -> String {
+    redis
+        .at(400)
+        .run("queues --columns queue,waiting,scheduled")
+        .ok()
+}
+
+#[test]
+fn each_job_goes_back_to_its_own_queue() {
+    let redis = failed_by_the_hundred(30);
+    redis
+        .at(300)
+        .run("failed --group 'upload error' --retry-all")
+        .shows(expect![[r#"
+            --- stderr
+            error: cannot ask whether to retry 27 jobs on unix://DIR/s; nothing was changed
+            hint: add `--yes`
+            --- exit 9
+        "#]]);
+    redis
+        .at(300)
+        .run("failed --group 'upload error' --retry-all --dry-run -o jid --limit 3")
+        .shows(expect![[r#"
+            j000001
+            j000002
+            j000003
+            --- stderr
+            would retry 3
+        "#]]);
+    redis
+        .at(300)
+        .run("failed --group 'upload error' --retry-all --yes")
+        .shows(expect![[r#"
+            --- stderr
+            27 retried
+        "#]]);
+    redis
+        .at(301)
+        .run("queues --columns queue,waiting")
+        .shows(expect![[r#"
+            images	9
+            mail	9
+            test	9
+        "#]]);
+    redis
+        .at(301)
+        .run("failed --columns group,jobs")
+        .shows(expect![[r#"
+            boom	3
+        "#]]);
+    let stats = redis.at(301).run("stats mail -o json").json();
+    assert_eq!(stats["items"][0]["failures"], 10);
+    assert_eq!(stats["items"][0]["failed"], 1);
+}
+
+#[test]
+fn many_groups_are_retried_at_once() {
+    let redis = failed_by_the_hundred(30);
+    redis
+        .at(300)
+        .run("failed --all-groups --retry-all --yes -o json")
+        .shows(expect![[r#"
+            {
+              "kind": "bulk",
+              "v": 1,
+              "action": "retry",
+              "dry_run": false,
+              "context": null,
+              "matched": 30,
+              "done": 30,
+              "skipped": 0,
+              "failed": 0,
+              "remaining": 0,
+              "elapsed_s": 0,
+              "items": []
+            }
+            --- stderr
+            30 retried
+        "#]]);
+    redis.at(301).run("failed").shows(expect![[r#""#]]);
+    expect![[r#"
+        images	10	0
+        mail	10	0
+        test	10	0"#]]
+    .assert_eq(&queues(&redis));
+    let redis = failed_by_the_hundred(30);
+    redis
+        .at(300)
+        .run("failed --group 'bo*' --group 'upload*' --retry-all --yes --to slow --delay 1h")
+        .shows(expect![[r#"
+            --- stderr
+            30 retried
+        "#]]);
+    expect![[r#"
+        images	0	0
+        mail	0	0
+        slow	0	30
+        test	0	0"#]]
+    .assert_eq(&queues(&redis));
+}
+
+#[test]
+fn three_thousand_in_one_group_are_retried() {
+    let redis = failed_by_the_hundred(3000);
+    redis
+        .at(300)
+        .run("failed --group 'upload error' --retry-all --yes")
+        .shows(expect![[r#"
+            --- stderr
+            2700 retried
+        "#]]);
+    expect![[r#"
+        images	900	0
+        mail	900	0
+        test	900	0"#]]
+    .assert_eq(&queues(&redis));
+    redis
+        .at(301)
+        .run("failed --columns group,jobs")
+        .shows(expect![[r#"
+            boom	300
+        "#]]);
+}
+
+#[test]
+fn what_changed_since_it_was_listed_is_skipped() {
+    let redis = failed_by_the_hundred(6000);
+    let child = retrying(&redis, "ndjson");
+    // Jobs of the last slice are cancelled and put again while the first ones are retried.
+    signal(&child, "-STOP");
+    redis.calls([
+        (301.0, vec!["cancel", "j005999"]),
+        (
+            301.0,
+            vec!["put", "me", "elsewhere", "j005998", "K", "{}", "0"],
+        ),
+    ]);
+    signal(&child, "-CONT");
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    let skipped: Vec<&str> = stdout
+        .lines()
+        .filter(|line| line.contains(r#""result":"skipped""#))
+        .collect();
+    expect![[r#"
+        {"jid":"j005998","result":"skipped","code":"state_changed","detail":"it changed meanwhile","queue":"images","state_before":"failed","state_after":null}
+        {"jid":"j005999","result":"skipped","code":"gone","detail":"it does not exist","queue":"test","state_before":"failed","state_after":null}"#]].assert_eq(&skipped.join("\n"));
+    assert_eq!(
+        redis.at(302).run("get j005998 --field queue").ok(),
+        "elsewhere"
+    );
+}
+
+/// Starts to retry a group of many and returns as soon as a slice is through.
+fn retrying(redis: &Redis, format: &str) -> Child {
+    let qless = redis.at(300);
+    let mut command = qless.command();
+    command.args(["failed", "--group", "upload error", "--retry-all", "--yes"]);
+    let child = command.args(["-o", format]).spawn().unwrap();
+    let (all, deadline) = (failed(redis), Instant::now() + Duration::from_secs(30));
+    while failed(redis) == all {
+        assert!(Instant::now() < deadline, "no slice went through");
+    }
+    child
+}
+
+fn failed(redis: &Redis) -> i64 {
+    match redis.send(&["LLEN", "ql:f:upload error"]) {
+        redis::Value::Int(count) => count,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn signal(child: &Child, signal: &str) {
+    let pid = child.id().to_string();
+    let sent = Command::new("kill").args([signal, &pid]).status().unwrap();
+    assert!(sent.success());
+}
+
+#[test]
+fn failed_jobs_are_cancelled() {
+    let redis = failed_by_the_hundred(30);
+    redis
+        .at(300)
+        .run("failed --group boom --cancel-all")
+        .shows(expect![[r#"
+            --- stderr
+            error: cannot ask whether to cancel 3 jobs; nothing was changed
+            hint: add `--yes`
+            --- exit 9
+        "#]]);
+    redis
+        .at(300)
+        .run("failed --group boom --cancel-all --yes")
+        .shows(expect![[r#"
+            j000000
+            j000010
+            j000020
+            --- stderr
+            3 cancelled
+        "#]]);
+    redis
+        .at(301)
+        .run("failed --columns group,jobs")
+        .shows(expect![[r#"
+            upload error	27
+        "#]]);
+}
+
+#[test]
+fn an_action_wants_to_know_which_jobs() {
+    let redis = failed_by_the_hundred(3);
+    redis.at(300).run("failed --retry-all").shows(expect![[r#"
+            --- stderr
+            error: no group is named
+            hint: name it: `--group GROUP`, or mean all of them: `--all-groups`
+            --- exit 2
+        "#]]);
+    redis
+        .at(300)
+        .run("failed --group nope --retry-all --yes")
+        .shows(expect![[r#"
+            --- stderr
+            error: group `nope` does not exist
+            --- exit 4
+        "#]]);
+    redis
+        .at(300)
+        .run("failed --group boom --retry-all --cancel-all")
+        .exits(2);
+    redis
+        .at(300)
+        .run("failed --group boom --all-groups --retry-all")
+        .exits(2);
+    redis.at(300).run("failed --all-groups").exits(2);
+    redis
+        .at(300)
+        .run("failed --group boom --to q")
+        .shows(expect![[r#"
+            --- stderr
+            error: `--retry-all` is missing
+            hint: usage: `qless failed --retry-all --group <G> --to <QUEUE>`
+            --- exit 2
+        "#]]);
+    redis
+        .at(300)
+        .run("failed --group boom --retry-all -o raw --yes")
+        .exits(2);
+    redis
+        .at(300)
+        .run("failed --group 'none*' --retry-all --yes")
+        .shows(expect![[r#"
+            --- stderr
+            no jobs to retry
+        "#]]);
+}
+
+#[test]
+fn an_interrupted_action_finishes_its_slice_and_says_what_remains() {
+    let redis = failed_by_the_hundred(6000);
+    let child = retrying(&redis, "json");
+    // The signal comes in the middle of a call.
+    redis.freeze();
+    signal(&child, "-INT");
+    redis.thaw();
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(130), "{stderr}");
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let count = |field: &str| document[field].as_i64().unwrap();
+    let (done, remaining) = (count("done"), count("remaining"));
+    assert_eq!(done + remaining, 5400);
+    assert_eq!(done % 200, 0);
+    assert_eq!(failed(&redis), remaining);
+    assert_eq!(count("failed"), 0);
+    let told = format!("interrupted after {done} of 5400");
+    assert!(stderr.contains(&told), "{stderr}");
+    assert!(stderr.contains("run the same command again"), "{stderr}");
 }

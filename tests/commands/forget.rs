@@ -118,7 +118,7 @@ fn a_worker_without_jobs_is_forgotten() {
         .run("forget worker w2 --yes")
         .shows(expect![[r#"
             --- stderr
-            error: cannot forget `w2`: it holds 1 jobs
+            error: cannot forget `w2`: it holds 1 job
             hint: `qless workers w2` shows them
             --- exit 5
         "#]]);

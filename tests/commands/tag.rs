@@ -3,6 +3,7 @@
 use expect_test::expect;
 
 use super::jobs::busy;
+use crate::house::redis::Redis;
 
 #[test]
 fn tags_are_listed_most_used_first() {
@@ -35,4 +36,127 @@ fn raw_is_the_reply_of_the_core() {
     let redis = busy();
     let told = redis.at(100).run("api tag top").stdout();
     assert_eq!(redis.at(100).run("tag -o raw").stdout(), told);
+}
+
+#[test]
+fn tags_are_added_and_removed() {
+    let redis = Redis::start();
+    redis.at(1).run("put mail K --jid a --tag new").ok();
+    redis.at(2).run("put mail K --jid b").ok();
+    redis
+        .at(3)
+        .run("tag a --add seen --add eu --remove new")
+        .shows(expect![[r#"
+            a	seen, eu
+        "#]]);
+    redis.at(3).run("tag a b --add vip").shows(expect![[r#"
+        a	seen, eu, vip
+        b	vip
+        --- stderr
+        2 tagged
+    "#]]);
+    redis.at(3).run("tag b --remove vip").shows(expect![[r#"
+            b	–
+        "#]]);
+    redis.at(3).run("tag a").shows(expect![[r#"
+        a	seen, eu, vip
+    "#]]);
+    redis
+        .at(3)
+        .run("tag a -o json --add seen")
+        .shows(expect![[r#"
+            {
+              "kind": "bulk",
+              "v": 1,
+              "action": "tag",
+              "dry_run": false,
+              "context": null,
+              "matched": 1,
+              "done": 1,
+              "skipped": 0,
+              "failed": 0,
+              "remaining": 0,
+              "elapsed_s": 0,
+              "items": [
+                {
+                  "jid": "a",
+                  "result": "done",
+                  "code": "ok",
+                  "detail": "seen, eu, vip",
+                  "queue": "mail",
+                  "state_before": "waiting",
+                  "state_after": null
+                }
+              ]
+            }
+        "#]]);
+    redis.at(3).run("tag a --add x -o raw").shows(expect![[r#"
+            ["seen","eu","vip","x"]
+        "#]]);
+    redis.at(3).run("tag").shows(expect![[r#"
+        eu	1
+        seen	1
+        vip	1
+        x	1
+    "#]]);
+    redis.at(3).run("tag a --add y -n").shows(expect![[r#"
+        --- stderr
+        would tag a
+    "#]]);
+    redis
+        .at(3)
+        .run("tag --queue mail --add y")
+        .shows(expect![[r#"
+            --- stderr
+            error: cannot ask whether to tag 2 jobs on unix://DIR/s; nothing was changed
+            hint: add `--yes`
+            --- exit 9
+        "#]]);
+    redis
+        .at(3)
+        .run("tag --queue mail --add y --yes")
+        .shows(expect![[r#"
+            a	seen, eu, vip, x, y
+            b	y
+            --- stderr
+            2 tagged
+        "#]]);
+}
+
+#[test]
+fn an_unknown_job_or_a_tag_that_cannot_be_is_refused() {
+    let redis = Redis::start();
+    redis.at(1).run("put mail K --jid a --tag new").ok();
+    redis.at(3).run("tag nope --add x").shows(expect![[r#"
+        --- stderr
+        error: job `nope` does not exist
+        --- exit 4
+    "#]]);
+    redis.at(3).run("tag nope").shows(expect![[r#"
+        --- stderr
+        error: job `nope` does not exist
+        --- exit 4
+    "#]]);
+    redis.at(3).run("tag a --add ''").shows(expect![[r#"
+        --- stderr
+        error: `--add` is empty
+        --- exit 2
+    "#]]);
+    redis.at(3).run("tag --add x").shows(expect![[r#"
+        --- stderr
+        error: no job is named
+        hint: name jobs, or select them by `--queue`, `--state`, `--group` or `--tag`
+        --- exit 2
+    "#]]);
+    redis
+        .at(3)
+        .run("tag a nope --add x -o ndjson")
+        .shows(expect![[r#"
+            {"jid":"nope","result":"skipped","code":"gone","detail":"it does not exist","queue":null,"state_before":null,"state_after":null}
+            {"jid":"a","result":"done","code":"ok","detail":"new, x","queue":"mail","state_before":"waiting","state_after":null}
+            {"summary":{"action":"tag","dry_run":false,"context":null,"matched":2,"done":1,"skipped":1,"failed":0,"remaining":0,"elapsed_s":0}}
+            --- stderr
+            1 tagged, 1 skipped
+              skipped  1  it does not exist
+        "#]]);
 }

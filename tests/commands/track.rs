@@ -3,6 +3,7 @@
 use expect_test::expect;
 
 use super::jobs::busy;
+use crate::house::redis::Redis;
 
 #[test]
 fn tracked_jobs_are_listed_and_the_expired_told() {
@@ -37,5 +38,106 @@ fn nothing_tracked_is_an_empty_list() {
           "items": [],
           "missing": []
         }
+    "#]]);
+}
+
+#[test]
+fn jobs_are_tracked_and_no_longer() {
+    let redis = Redis::start();
+    redis.at(1).run("put mail K --jid a").ok();
+    redis.at(2).run("put mail K --jid b").ok();
+    redis.at(3).run("track a b").shows(expect![[r#"
+        --- stderr
+        2 tracked
+    "#]]);
+    redis.at(3).run("track a -o raw").shows(expect![[r#"
+        0
+    "#]]);
+    redis.at(4).run("track --columns jid").shows(expect![[r#"
+            a
+            b
+        "#]]);
+    redis
+        .at(5)
+        .run("track a --remove -o json")
+        .shows(expect![[r#"
+            {
+              "kind": "bulk",
+              "v": 1,
+              "action": "untrack",
+              "dry_run": false,
+              "context": null,
+              "matched": 1,
+              "done": 1,
+              "skipped": 0,
+              "failed": 0,
+              "remaining": 0,
+              "elapsed_s": 0,
+              "items": [
+                {
+                  "jid": "a",
+                  "result": "done",
+                  "code": "ok",
+                  "detail": null,
+                  "queue": "mail",
+                  "state_before": "waiting",
+                  "state_after": null
+                }
+              ]
+            }
+        "#]]);
+    redis.at(6).run("track --columns jid").shows(expect![[r#"
+            b
+        "#]]);
+    redis.at(7).run("track nope").shows(expect![[r#"
+        --- stderr
+        error: job `nope` does not exist
+        --- exit 4
+    "#]]);
+    redis.at(7).run("track nope --remove").shows(expect![[r#"
+            --- stderr
+            error: job `nope` does not exist
+            --- exit 4
+        "#]]);
+    redis.at(7).run("track --remove").shows(expect![[r#"
+        --- stderr
+        error: no job is named
+        hint: name jobs, or select them by `--queue`, `--state`, `--group` or `--tag`
+        --- exit 2
+    "#]]);
+}
+
+#[test]
+fn what_has_expired_is_pruned() {
+    let redis = Redis::start();
+    for jid in ["a", "b", "c"] {
+        redis.at(1).run(&format!("put mail K --jid {jid}")).ok();
+    }
+    redis.at(2).run("track a b c").ok();
+    redis.at(3).run("cancel a b --yes").ok();
+    redis
+        .at(4)
+        .run("track a --remove -o jid")
+        .shows(expect![[r#"
+            a
+        "#]]);
+    redis
+        .at(5)
+        .run("track --prune -n -o jid")
+        .shows(expect![[r#"
+            b
+            --- stderr
+            would stop tracking 1
+        "#]]);
+    redis.at(5).run("track --prune").shows(expect![[r#"
+        --- stderr
+        1 no longer tracked
+    "#]]);
+    redis.at(6).run("track --columns jid").shows(expect![[r#"
+            c
+        "#]]);
+    redis.at(6).run("track --prune").shows(expect![[r#"
+        --- stderr
+        no jobs to stop tracking
     "#]]);
 }

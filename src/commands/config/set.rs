@@ -1,7 +1,7 @@
 //! `qless config set`
 
 use crate::cli::shared::DryRun;
-use crate::cli::value;
+use crate::cli::{Format, value};
 use crate::core::unknown;
 use crate::cx::Cx;
 use crate::error::Error;
@@ -22,7 +22,7 @@ use crate::view::text::clean;
 pub struct Args {
     /// Options and their values in turn
     #[arg(required = true, value_names = ["KEY", "VALUE"], num_args = 2..,
-          allow_hyphen_values = true, value_parser = value::jids())]
+          allow_negative_numbers = true, value_parser = value::jids())]
     pairs: Vec<Name>,
     /// Unknown options, too
     #[arg(long)]
@@ -32,7 +32,7 @@ pub struct Args {
 }
 
 pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[])?;
+    cx.out.accepts(&[Format::Raw])?;
     let mut settings = Vec::new();
     let mut pairs = args.pairs.chunks_exact(2);
     for pair in &mut pairs {

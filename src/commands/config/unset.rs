@@ -1,7 +1,7 @@
 //! `qless config unset`
 
 use crate::cli::shared::DryRun;
-use crate::cli::value;
+use crate::cli::{Format, value};
 use crate::core::unknown;
 use crate::cx::Cx;
 use crate::error::Error;
@@ -26,7 +26,7 @@ pub struct Args {
 }
 
 pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[])?;
+    cx.out.accepts(&[Format::Raw])?;
     let now = cx.begin()?;
     let items = cx.core()?.config(now)?;
     let keys: Vec<Name> = items.into_iter().map(|item| item.key).collect();

@@ -1,7 +1,7 @@
 //! `qless forget queue`
 
 use crate::cli::shared::DryRun;
-use crate::cli::value;
+use crate::cli::{Format, value};
 use crate::core::index::Index;
 use crate::core::unknown;
 use crate::cx::Cx;
@@ -33,7 +33,7 @@ pub struct Args {
 }
 
 pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[])?;
+    cx.out.accepts(&[Format::Raw])?;
     let now = cx.begin()?;
     let core = cx.core()?;
     for queue in core.queues(now, &args.queues)? {

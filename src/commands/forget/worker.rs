@@ -1,7 +1,7 @@
 //! `qless forget worker`
 
 use crate::cli::shared::DryRun;
-use crate::cli::value;
+use crate::cli::{Format, value};
 use crate::core::index::Index;
 use crate::core::unknown;
 use crate::cx::Cx;
@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::done::Done;
 use crate::model::name::Name;
-use crate::view::text::clean;
+use crate::view::text::{clean, plural, quoted};
 
 /// Take workers off the list of known ones
 ///
@@ -28,7 +28,7 @@ pub struct Args {
 }
 
 pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[])?;
+    cx.out.accepts(&[Format::Raw])?;
     let now = cx.begin()?;
     let core = cx.core()?;
     let known = core.members(now, &Index::Workers)?;
@@ -36,11 +36,10 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         let holder = core.holder(now, name)?;
         let held = holder.map_or(0, |holder| holder.jobs.len() + holder.stalled.len());
         if held > 0 {
-            let name = clean(name);
-            return Err(
-                Error::conflict(format!("cannot forget `{name}`: it holds {held} jobs"))
-                    .hint(format!("`qless workers {name}` shows them")),
-            );
+            let held = plural(held as u64, "job", "jobs");
+            let message = format!("cannot forget `{}`: it holds {held}", clean(name));
+            let hint = format!("`qless workers {}` shows them", quoted(name));
+            return Err(Error::conflict(message).hint(hint));
         }
         if !known.contains(name) {
             return Err(unknown::error("worker", name, &known));

@@ -87,9 +87,10 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         None => data::limited(data::build(&args.arg)?, args.limit.max_data)?,
     };
     let now = cx.begin()?;
-    let fresh = || Name::from(uuid::Uuid::new_v4().simple().to_string());
+    let fresh = args.jid.is_none();
+    let new = || Name::from(uuid::Uuid::new_v4().simple().to_string());
     let job = Template {
-        jid: args.jid.unwrap_or_else(fresh),
+        jid: args.jid.unwrap_or_else(new),
         queue: args.queue,
         klass: args.klass,
         data,
@@ -122,6 +123,11 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     let queue = clean(&job.queue);
     match (leave, dry) {
         (true, _) => cx.out.note_on_terminal(&format!("{jid} exists already")),
+        (false, true) if fresh => {
+            cx.out.note(&format!(
+                "would put a recurring job in {queue}, every {every}"
+            ));
+        }
         (false, true) => cx
             .out
             .note(&format!("would put {jid} in {queue}, every {every}")),

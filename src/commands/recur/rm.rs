@@ -2,7 +2,7 @@
 
 use super::gone;
 use crate::cli::shared::DryRun;
-use crate::cli::value;
+use crate::cli::{Format, value};
 use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -29,7 +29,7 @@ pub struct Args {
 }
 
 pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[])?;
+    cx.out.accepts(&[Format::Raw])?;
     let told = jids::read(&mut Source::default(), &args.jids)?;
     let jids = told.jids().to_vec();
     let now = cx.begin()?;
@@ -60,6 +60,10 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         }
         cx.out
             .note_on_terminal(&format!("removed {}", names.join(", ")));
+    }
+    if cx.out.format() == Format::Raw && !dry {
+        // What the core answers, to each.
+        cx.out.text(&"1\n".repeat(jids.len()))?;
     }
     cx.out.show(&Done::new("recur rm", jids, dry))?;
     Ok(Exit::Ok)

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::{first, gone};
 use crate::cli::shared::{DryRun, MaxData};
-use crate::cli::value;
+use crate::cli::{Format, value};
 use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -55,7 +55,7 @@ pub struct Args {
 }
 
 pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[])?;
+    cx.out.accepts(&[Format::Raw])?;
     let mut changes: Vec<(&str, Vec<u8>)> = Vec::new();
     if let Some(every) = args.every {
         changes.push(("interval", value::seconds(every).into_bytes()));
@@ -95,6 +95,10 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
             cx.core()?.recur_update(now, &args.jid, &changes)?;
             cx.out.note_on_terminal(&format!("changed {jid}"));
         }
+    }
+    if cx.out.format() == Format::Raw && !dry {
+        // What the core answers.
+        cx.out.text("1\n")?;
     }
     cx.out.show(&Done::new("recur set", vec![args.jid], dry))?;
     Ok(Exit::Ok)
