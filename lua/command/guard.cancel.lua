@@ -50,7 +50,7 @@ return function(argv, now)
         order[#order + 1] = jid
       end
     end
-    if (going[jid] or stays[jid] == 'complete') and mark ~= '' and mark ~= marks[jid] then
+    if going[jid] and mark ~= '' and mark ~= marks[jid] then
       -- One mark of a jid that does not fit keeps the job, whatever the others say.
       going[jid], stays[jid] = nil, 'state_changed'
     end
@@ -157,7 +157,12 @@ return function(argv, now)
         rows[jid] = outcome('has_dependents', marks[jid] or '', why[jid] or {})
       end
     end
-    reply[i] = rows[jid]
+    local mark = argv[3 + 2 * i]
+    if stays[jid] == 'complete' and mark ~= '' and mark ~= marks[jid] then
+      reply[i] = outcome('state_changed', marks[jid])
+    else
+      reply[i] = rows[jid]
+    end
   end
 
   -- 4. Release, delete.

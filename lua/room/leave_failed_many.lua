@@ -12,7 +12,7 @@ local function sweep(group, wanted, count)
   local list = Keys.group .. group
   local length = call('llen', list)
   local kept, passed = {}, 0
-  local far = count < 300 and 10 * count or length
+  local far = count < 100 and 10 * count or length
   while count > 0 and passed < length and passed < far do
     local first = math.max(0, length - passed - 1000)
     local page = call('lrange', list, first, length - passed - 1)
