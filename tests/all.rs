@@ -19,8 +19,11 @@ mod core {
     mod dependencies;
     mod errors;
     mod failures;
+    mod guard;
     mod invariants;
+    mod library;
     mod lifecycle;
+    mod look;
     mod model;
     mod pop;
     mod property;

@@ -2176,10 +2176,10 @@ impl Model {
                 "done"
             } else if !self.exists(jid) {
                 "gone"
-            } else if !fits(self, jid, mark) {
-                "state_changed"
             } else if self.state(jid) == "complete" {
                 "complete"
+            } else if !fits(self, jid, mark) {
+                "state_changed"
             } else if pinned.contains(jid) {
                 "state_changed"
             } else {

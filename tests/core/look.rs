@@ -1,0 +1,513 @@
+//! `look.*`: what people see, read without changing anything.
+
+use crate::house::core::{Core, Reply, short};
+
+fn text(reply: &Reply) -> Option<String> {
+    match reply {
+        Reply::Nil => None,
+        reply => Some(reply.text().to_owned()),
+    }
+}
+
+fn of(reply: &Reply, name: &str) -> Option<String> {
+    reply.field(name).and_then(text)
+}
+
+/// One row of a `look` about one thing.
+fn row(core: &mut Core, line: &str) -> Reply {
+    core.ok(line).list()[0].clone()
+}
+
+fn index(core: &mut Core, line: &str) -> (String, Vec<String>) {
+    let mut words = core.ok(&format!("look.index 99 {line}")).texts();
+    let total = words.remove(0);
+    (total, words)
+}
+
+// jobs
+
+#[test]
+fn a_job_is_shown_with_its_stored_fields_by_their_names() {
+    let mut core = Core::new();
+    core.ok(r#"put 5.5 w q j K {"a":[]} 0 tags ["t"] priority 2"#);
+    let stored = core.dump().hash("ql:j:j");
+    let job = row(&mut core, "look.jobs 9 brief j");
+    for (name, value) in stored {
+        assert_eq!(of(&job, &name), Some(value), "{name}");
+    }
+    assert_eq!(of(&job, "shown").as_deref(), Some("waiting"));
+    assert_eq!(of(&job, "since").as_deref(), Some("5"));
+    assert_eq!(of(&job, "mark").as_deref(), Some("waiting:5:1:q"));
+    assert_eq!(of(&job, "tracked").as_deref(), Some("0"));
+    assert_eq!(job.field("dependencies"), Some(&Reply::List(Vec::new())));
+    assert_eq!(job.field("dependents"), Some(&Reply::List(Vec::new())));
+    for absent in ["due", "lock", "history", "failure", "grace", "legacy"] {
+        assert_eq!(job.field(absent), None, "{absent}");
+    }
+}
+
+#[test]
+fn what_a_job_waits_for_and_when_it_is_due_is_shown() {
+    let mut core = super::errors::one_of_each();
+    core.ok("track 9 track running");
+    let job = row(&mut core, "look.jobs 9 brief running");
+    assert_eq!(
+        (of(&job, "lock"), of(&job, "tracked")),
+        (Some("63".into()), Some("1".into()))
+    );
+    let job = row(&mut core, "look.jobs 9 brief scheduled");
+    assert_eq!(of(&job, "due").as_deref(), Some("1000"));
+    let job = row(&mut core, "look.jobs 9 brief depends");
+    assert_eq!(job.field("dependencies").unwrap().texts(), ["waiting"]);
+    let job = row(&mut core, "look.jobs 9 brief waiting");
+    assert_eq!(job.field("dependents").unwrap().texts(), ["depends"]);
+    let job = row(&mut core, "look.jobs 9 brief failed");
+    assert_eq!(
+        of(&job, "failure").as_deref(),
+        Some(r#"{"group":"G","message":"M","when":2,"worker":"w1"}"#)
+    );
+    assert_eq!(of(&job, "mark").as_deref(), Some("failed:2:3:q"));
+    let job = row(&mut core, "look.jobs 9 brief complete");
+    assert_eq!(of(&job, "mark").as_deref(), Some("complete:2:3:"));
+}
+
+#[test]
+fn a_running_job_whose_lock_has_lapsed_is_shown_as_stalled() {
+    let mut core = super::errors::one_of_each();
+    for (now, shown) in [(62, "running"), (63, "stalled"), (99, "stalled")] {
+        let job = row(&mut core, &format!("look.jobs {now} brief running"));
+        assert_eq!(of(&job, "shown").as_deref(), Some(shown));
+        assert_eq!(of(&job, "state").as_deref(), Some("running"));
+        assert!(of(&job, "mark").unwrap().starts_with("running:"));
+    }
+}
+
+#[test]
+fn the_full_view_adds_the_raw_history() {
+    let mut core = super::errors::one_of_each();
+    let wanted = core.history("failed");
+    let job = row(&mut core, "look.jobs 9 full failed");
+    assert_eq!(job.field("history").unwrap().texts(), wanted);
+}
+
+#[test]
+fn a_list_of_names_reads_only_these() {
+    let mut core = super::errors::one_of_each();
+    let job = row(&mut core, "look.jobs 9 data,mark waiting");
+    assert_eq!(job.texts().len(), 4);
+    assert_eq!(
+        (of(&job, "data"), of(&job, "mark")),
+        (Some("{}".into()), Some("waiting:0:1:q".into()))
+    );
+    let job = row(&mut core, "look.jobs 9 state,nope waiting");
+    assert_eq!(job.texts(), ["state", "waiting"]);
+    let job = row(&mut core, "look.jobs 9 history,dependents waiting");
+    assert_eq!(
+        job.field("history").unwrap().texts(),
+        core.history("waiting")
+    );
+    assert_eq!(job.list().len(), 4);
+}
+
+#[test]
+fn what_is_no_job_is_nil_in_its_place() {
+    let mut core = super::errors::one_of_each();
+    core.redis("HSET ql:j:zombie state waiting");
+    core.redis("SET ql:j:foreign x");
+    let reply = core.ok("look.jobs 9 brief nope waiting zombie foreign waiting-history template");
+    let shown: Vec<bool> = reply.list().iter().map(|row| *row != Reply::Nil).collect();
+    assert_eq!(shown, [false, true, false, false, false, false]);
+    for names in ["data", "full"] {
+        let reply = core.ok(&format!("look.jobs 9 {names} zombie foreign waiting"));
+        assert_eq!(reply.list()[..2], [Reply::Nil, Reply::Nil]);
+    }
+}
+
+#[test]
+fn unreadable_fields_are_shown_as_they_are_and_nothing_is_migrated() {
+    let mut core = Core::new();
+    core.ok("put 0 w q j K {} 0");
+    core.redis("HSET ql:j:j tags {] failure oops remaining many history [{\"put\":1}]");
+    core.redis("RPUSH ql:j:j-history oops");
+    let before = core.dump();
+    let job = row(&mut core, "look.jobs 9 full j");
+    assert_eq!(of(&job, "tags").as_deref(), Some("{]"));
+    assert_eq!(of(&job, "legacy").as_deref(), Some(r#"[{"put":1}]"#));
+    assert_eq!(
+        job.field("history")
+            .unwrap()
+            .texts()
+            .last()
+            .map(String::as_str),
+        Some("oops")
+    );
+    assert!(
+        of(&job, "mark").unwrap().starts_with("waiting:-:2:")
+            || of(&job, "mark").unwrap().starts_with("waiting:0:2:")
+    );
+    assert_eq!(
+        row(&mut core, "look.jobs 9 legacy j").texts(),
+        ["legacy", r#"[{"put":1}]"#]
+    );
+    assert_eq!(core.dump(), before);
+}
+
+#[test]
+fn dependencies_are_sorted_by_bytes() {
+    let mut core = Core::new();
+    for jid in ["b", "A", "a", "é", "Z"] {
+        core.ok(&format!("put 0 w q {jid} K {{}} 0"));
+    }
+    core.ok(r#"put 0 w q j K {} 0 depends ["b","A","a","é","Z"]"#);
+    let job = row(&mut core, "look.jobs 9 brief j");
+    assert_eq!(
+        job.field("dependencies").unwrap().texts(),
+        ["A", "Z", "a", "b", "é"]
+    );
+}
+
+#[test]
+fn large_numbers_keep_their_text() {
+    let mut core = Core::new();
+    core.all("put 1352375269.123456 w q j K {} 0; pop 1352375269.123456 q w1 1");
+    let stored = core.field("j", "expires");
+    let job = row(&mut core, "look.jobs 1352375270 brief j");
+    assert_eq!(of(&job, "expires"), stored);
+}
+
+#[test]
+fn the_mark_changes_with_what_happens_and_not_with_what_does_not() {
+    let mut core = Core::new();
+    core.ok("put 0 w q j K {} 0");
+    let mut mark = |core: &mut Core| of(&row(core, "look.jobs 9 mark j"), "mark").unwrap();
+    let mut last = mark(&mut core);
+    for (line, changes) in [
+        ("priority 1 j 5", false),
+        ("tag 1 add j t", false),
+        ("put 1 w q j K {} 0", true),
+        ("pop 2 q w1 1", true),
+        ("heartbeat 3 j w1", false),
+        ("retry 4 j q w1", true),
+        ("pop 5 q w1 1", true),
+        ("log 6 j note", true),
+        ("timeout 7 j", true),
+        ("pop 8 q w1 1", true),
+        ("pop 100 q w2 1", true),
+        ("fail 101 j w1 G M", true),
+        ("unfail 102 q G", true),
+        ("pop 103 q w1 1", true),
+        ("complete 104 j w1 q {}", true),
+    ] {
+        core.ok(line);
+        let now = mark(&mut core);
+        assert_eq!(now != last, changes, "{line}: {last} → {now}");
+        last = now;
+    }
+}
+
+// templates
+
+#[test]
+fn a_template_is_shown_with_its_next_run() {
+    let mut core = Core::new();
+    core.ok("recur 0 q r K {} interval 60 30.5");
+    let stored = core.dump().hash("ql:r:r");
+    let reply = core.ok("look.recurs 9 nope r");
+    assert_eq!(reply.list()[0], Reply::Nil);
+    for (name, value) in stored {
+        assert_eq!(of(&reply.list()[1], &name), Some(value));
+    }
+    assert_eq!(of(&reply.list()[1], "next").as_deref(), Some("30.5"));
+}
+
+// indexes
+
+#[test]
+fn each_index_is_paged_in_the_order_of_the_core() {
+    let mut core = super::errors::one_of_each();
+    core.all("put 5 w q late K {} 0; tag 6 add waiting t; tag 5 add late t; track 7 track late; track 8 track waiting");
+    core.all("put 0 w q f2 K {} 0 priority 9; pop 1 p w0 1; guard.pause 9 '' '' b A a");
+    let pages = |line: &str, core: &mut Core| index(core, line);
+    assert_eq!(
+        pages("waiting q 0 9", &mut core),
+        (
+            "4".into(),
+            ["stalled", "f2", "waiting", "late"]
+                .map(String::from)
+                .into()
+        )
+    );
+    assert_eq!(pages("waiting q 1 2", &mut core).1, ["f2", "waiting"]);
+    assert_eq!(pages("waiting q 0 0", &mut core), ("4".into(), Vec::new()));
+    assert_eq!(pages("waiting q 9 5", &mut core), ("4".into(), Vec::new()));
+    assert_eq!(pages("locks q 0 9", &mut core).1, ["running"]);
+    assert_eq!(pages("scheduled q 0 9", &mut core).1, ["scheduled"]);
+    assert_eq!(pages("depends q 0 9", &mut core).1, ["depends"]);
+    assert_eq!(pages("recurring q 0 9", &mut core).1, ["template"]);
+    assert_eq!(pages("failed G 0 9", &mut core).1, ["failed"]);
+    assert_eq!(pages("worker w1 0 9", &mut core).1, ["running"]);
+    assert_eq!(pages("tag t 0 9", &mut core).1, ["late", "waiting"]);
+    assert_eq!(pages("complete '' 0 9", &mut core).1, ["complete"]);
+    assert_eq!(pages("tracked '' 0 9", &mut core).1, ["late", "waiting"]);
+    assert_eq!(pages("queues '' 0 9", &mut core).1, ["q"]);
+    assert_eq!(pages("workers '' 0 9", &mut core).1, ["w0", "w1"]);
+    assert_eq!(
+        pages("tags '' 0 9", &mut core),
+        ("1".into(), vec!["t".into()])
+    );
+    assert_eq!(pages("groups '' 0 9", &mut core).1, ["G"]);
+    assert_eq!(pages("paused '' 0 9", &mut core).1, ["A", "a", "b"]);
+    assert_eq!(
+        pages("paused '' 1 1", &mut core),
+        ("3".into(), vec!["a".into()])
+    );
+    assert_eq!(
+        pages("waiting nope 0 9", &mut core),
+        ("0".into(), Vec::new())
+    );
+}
+
+#[test]
+fn failures_are_paged_oldest_first() {
+    let mut core = Core::new();
+    for n in 0..5 {
+        core.all(&format!(
+            "put 0 w q j{n} K {{}} 0; pop 1 q w1 1; fail {n} j{n} w1 G M"
+        ));
+    }
+    assert_eq!(
+        index(&mut core, "failed G 0 3"),
+        ("5".into(), ["j0", "j1", "j2"].map(String::from).into())
+    );
+    assert_eq!(index(&mut core, "failed G 3 9").1, ["j3", "j4"]);
+    assert_eq!(index(&mut core, "failed G 9 9").1, Vec::<String>::new());
+}
+
+#[test]
+fn looking_promotes_and_spawns_and_ages_nothing() {
+    let mut core = super::errors::one_of_each();
+    core.ok("config.set 0 max-worker-age 10");
+    let before = core.dump();
+    for line in [
+        "look.index 5000 scheduled q 0 9",
+        "look.index 5000 recurring q 0 9",
+        "look.index 5000 workers '' 0 9",
+        "look.queues 5000",
+        "look.workers 5000",
+        "look.jobs 5000 full scheduled",
+    ] {
+        core.ok(line);
+    }
+    assert_eq!(core.dump(), before);
+}
+
+// scan
+
+#[test]
+fn a_scan_meets_every_job_template_and_key() {
+    let mut core = super::errors::one_of_each();
+    for n in 0..200 {
+        core.ok(&format!("put 0 w p j{n} K {{}} 0"));
+    }
+    for (kind, wanted) in [
+        ("jobs", 207),
+        ("recurring", 1),
+        ("keys", core.dump().0.len()),
+    ] {
+        let mut names = std::collections::BTreeSet::new();
+        let mut cursor = "0".to_owned();
+        loop {
+            let mut step = core.ok(&format!("look.scan 9 {kind} {cursor} 50")).texts();
+            cursor = step.remove(0);
+            names.extend(step);
+            if cursor == "0" {
+                break;
+            }
+        }
+        assert_eq!(names.len(), wanted, "{kind}");
+        assert!(names.iter().all(|name| !name.starts_with("ql:")), "{kind}");
+    }
+}
+
+// queues and workers
+
+#[test]
+fn queues_are_counted_by_what_can_be_done_about_them() {
+    let mut core = super::errors::one_of_each();
+    core.ok("put 5 w q due K {} 5");
+    let queue = row(&mut core, "look.queues 9 q");
+    let counts = |queue: &Reply| {
+        [
+            "running",
+            "stalled",
+            "waiting",
+            "scheduled",
+            "depends",
+            "recurring",
+        ]
+        .map(|name| of(queue, name).unwrap())
+    };
+    assert_eq!(counts(&queue), ["1", "1", "1", "2", "1", "1"]);
+    let queue = row(&mut core, "look.queues 10 q");
+    assert_eq!(
+        counts(&queue),
+        ["1", "1", "2", "1", "1", "1"],
+        "what is due waits"
+    );
+    let queue = row(&mut core, "look.queues 63 q");
+    assert_eq!(
+        counts(&queue),
+        ["0", "2", "2", "1", "1", "1"],
+        "what has lapsed is stalled"
+    );
+    assert_eq!(
+        (of(&queue, "name"), of(&queue, "known")),
+        (Some("q".into()), Some("1".into()))
+    );
+    assert_eq!(of(&queue, "paused").as_deref(), Some("0"));
+    for absent in ["since", "until", "reason", "by"] {
+        assert_eq!(queue.field(absent), Some(&Reply::Nil), "{absent}");
+    }
+    // The first in line is the stalled one, which was timed out at 4.
+    assert_eq!(of(&queue, "head").as_deref(), Some("4"));
+}
+
+#[test]
+fn the_head_of_a_queue_is_its_first_waiting_or_due_job() {
+    let mut core = Core::new();
+    core.all("put 1 w q a K {} 50; put 2 w q b K {} 20");
+    assert_eq!(
+        row(&mut core, "look.queues 9 q").field("head"),
+        Some(&Reply::Nil)
+    );
+    assert_eq!(
+        of(&row(&mut core, "look.queues 60 q"), "head").as_deref(),
+        Some("2")
+    );
+    core.ok("put 3 w q c K {} 0");
+    assert_eq!(
+        of(&row(&mut core, "look.queues 60 q"), "head").as_deref(),
+        Some("3")
+    );
+}
+
+#[test]
+fn all_known_queues_are_shown_and_unknown_ones_if_asked_for() {
+    let mut core = Core::new();
+    core.all("put 1 w b j K {} 0; put 2 w a k K {} 0");
+    let names: Vec<_> = core
+        .ok("look.queues 9")
+        .list()
+        .iter()
+        .map(|row| of(row, "name").unwrap())
+        .collect();
+    assert_eq!(names, ["b", "a"]);
+    let queue = row(&mut core, "look.queues 9 nope");
+    assert_eq!(
+        (of(&queue, "known"), of(&queue, "waiting")),
+        (Some("0".into()), Some("0".into()))
+    );
+    assert_eq!(Core::new().ok("look.queues 9"), Reply::List(Vec::new()));
+}
+
+#[test]
+fn a_pause_is_shown_with_its_story_until_it_has_ended() {
+    let mut core = Core::new();
+    core.all(r#"put 0 w q j K {} 0; guard.pause 10.5 20 {"reason":"deploy","by":"ann@h"} q"#);
+    let queue = row(&mut core, "look.queues 19 q");
+    assert_eq!(of(&queue, "paused").as_deref(), Some("1"));
+    assert_eq!(
+        (of(&queue, "since"), of(&queue, "until")),
+        (Some("10.5".into()), Some("20".into()))
+    );
+    assert_eq!(
+        (of(&queue, "reason"), of(&queue, "by")),
+        (Some("deploy".into()), Some("ann@h".into()))
+    );
+    let queue = row(&mut core, "look.queues 20 q");
+    assert_eq!(of(&queue, "paused").as_deref(), Some("0"));
+    for name in ["since", "until", "reason", "by"] {
+        assert_eq!(queue.field(name), Some(&Reply::Nil), "{name}");
+    }
+    core.ok("pause 21 p");
+    let queue = row(&mut core, "look.queues 22 p");
+    assert_eq!(of(&queue, "paused").as_deref(), Some("1"));
+    assert_eq!(queue.field("since"), Some(&Reply::Nil));
+}
+
+#[test]
+fn workers_are_counted_by_what_they_hold() {
+    let mut core = Core::new();
+    core.all("put 0 w q a K {} 0; put 0 w q b K {} 0; pop 1 q w1 1; pop 5 q w2 1; pop 9 q w3 1");
+    let shown = |core: &mut Core, line: &str| -> Vec<[String; 4]> {
+        let reply = core.ok(line);
+        let rows = reply.list().iter();
+        rows.map(|row| {
+            ["name", "seen", "running", "stalled"].map(|name| of(row, name).unwrap_or_default())
+        })
+        .collect()
+    };
+    let wanted = [
+        ["w3", "9", "0", "0"],
+        ["w2", "5", "1", "0"],
+        ["w1", "1", "0", "1"],
+    ];
+    assert_eq!(shown(&mut core, "look.workers 61"), wanted);
+    assert_eq!(
+        shown(&mut core, "look.workers 61 w1 nobody"),
+        [["w1", "1", "0", "1"], ["nobody", "", "0", "0"]]
+    );
+    core.ok("config.set 0 max-worker-age 10");
+    assert_eq!(shown(&mut core, "look.workers 15"), [["w3", "9", "0", "0"]]);
+    assert!(core.dump().has("ql:w:w1:jobs"));
+}
+
+// bad usage
+
+#[test]
+fn bad_usage_is_refused_in_words_that_begin_with_look() {
+    let mut core = Core::new();
+    let many: Vec<String> = (0..501).map(|n| format!("j{n}")).collect();
+    let many = many.join(" ");
+    for line in [
+        "look.jobs 0",
+        "look.index 0",
+        "look.index 0 waiting",
+        "look.index 0 waiting q",
+        "look.index 0 waiting q 0",
+        "look.index 0 nope q 0 5",
+        "look.index 0 waiting q -1 5",
+        "look.index 0 waiting q 0 -1",
+        "look.index 0 waiting q 0.5 5",
+        "look.index 0 waiting q 0 x",
+        "look.index 0 waiting q nan 5",
+        "look.index 0 waiting q 0 inf",
+        "look.index 0 waiting q 0 10001",
+        "look.scan 0",
+        "look.scan 0 nope 0 5",
+        "look.scan 0 jobs x 5",
+        "look.scan 0 jobs 0",
+        "look.scan 0 jobs 0 0",
+        "look.scan 0 jobs 0 x",
+        &format!("look.jobs 0 brief {many}"),
+        &format!("look.recurs 0 {many}"),
+    ] {
+        let error = short(&core.refused(line));
+        assert!(
+            error.starts_with("user_script:N: Look(): "),
+            "`{line}` says `{error}`"
+        );
+    }
+    assert_eq!(core.ok("look.jobs 0 brief"), Reply::List(Vec::new()));
+    assert_eq!(core.ok("look.index 0 waiting q 0 10000").texts(), ["0"]);
+}
+
+#[test]
+fn a_key_of_another_type_does_not_stop_a_look() {
+    let mut core = super::errors::one_of_each();
+    core.redis("DEL ql:j:waiting-history ql:j:waiting-dependents");
+    core.redis("SET ql:j:waiting-history x");
+    core.redis("SET ql:j:waiting-dependents x");
+    let reply = core.ok("look.jobs 9 full waiting running");
+    assert_eq!(of(&reply.list()[1], "state").as_deref(), Some("running"));
+}
