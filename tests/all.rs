@@ -16,6 +16,7 @@ mod house {
 
 mod core {
     mod config;
+    mod cost;
     mod dependencies;
     mod errors;
     mod failures;

@@ -634,13 +634,9 @@ fn a_jid_named_twice_meets_what_the_first_left() {
 #[test]
 fn many_failed_jobs_come_back_in_slices() {
     let mut core = Core::new();
-    for n in 0..1200 {
-        core.ok(&format!("put 0 w q j{n} K {{}} 0"));
-    }
+    core.many((0..1200).map(|n| format!("put 0 w q j{n} K {{}} 0")));
     core.ok("pop 1 q w1 1200");
-    for n in 0..1200 {
-        core.ok(&format!("fail 2 j{n} w1 G M"));
-    }
+    core.many((0..1200).map(|n| format!("fail 2 j{n} w1 G M")));
     for slice in 0..3 {
         let items: String = (0..400)
             .map(|n| format!(" j{} failed:2:3:q ''", slice * 400 + n))
@@ -898,13 +894,9 @@ fn bad_usage_of_cancel_is_refused() {
 #[test]
 fn five_hundred_failed_jobs_are_cancelled_at_once() {
     let mut core = Core::new();
-    for n in 0..500 {
-        core.ok(&format!("put 0 w q j{n} K {{}} 0 tags [\"t\"]"));
-    }
+    core.many((0..500).map(|n| format!("put 0 w q j{n} K {{}} 0 tags [\"t\"]")));
     core.ok("pop 1 q w1 500");
-    for n in 0..500 {
-        core.ok(&format!("fail 2 j{n} w1 G{} M", n % 3));
-    }
+    core.many((0..500).map(|n| format!("fail 2 j{n} w1 G{} M", n % 3)));
     let items: String = (0..500).map(|n| format!(" j{n} failed:2:3:q")).collect();
     let told = rows(&mut core, &format!("guard.cancel 9 refuse{items}"));
     assert!(told.iter().all(|row| row == "done "));
@@ -985,9 +977,7 @@ fn a_search_for_cycles_has_an_end() {
     core.ok("put 0 w q top K {} 0");
     core.ok("put 0 w q job K {} 0 depends [\"top\"]");
     core.ok("put 0 w q below K {} 0 depends [\"job\"]");
-    for n in 0..10_002 {
-        core.ok(&format!("put 0 w q m{n} K {{}} 0"));
-    }
+    core.many((0..10_002).map(|n| format!("put 0 w q m{n} K {{}} 0")));
     let list: Vec<String> = (0..10_002).map(|n| format!("\"m{n}\"")).collect();
     core.ok(&format!(
         "put 0 w q wide K {{}} 0 depends [{}]",

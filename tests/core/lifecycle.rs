@@ -430,13 +430,9 @@ fn d_11_a_spoilt_old_job_does_not_stop_a_completion() {
 #[test]
 fn d_75_at_most_a_thousand_jobs_expire_in_one_call() {
     let mut core = Core::new();
-    for n in 0..1100 {
-        core.ok(&format!("put 0 w q j{n} K {{}} 0"));
-    }
+    core.many((0..1100).map(|n| format!("put 0 w q j{n} K {{}} 0")));
     core.ok("pop 0 q w1 1100");
-    for n in 0..1100 {
-        core.ok(&format!("complete 1 j{n} w1 q {{}}"));
-    }
+    core.many((0..1100).map(|n| format!("complete 1 j{n} w1 q {{}}")));
     core.ok("config.set 0 jobs-history 10");
     core.all("put 100 w q k K {} 0; pop 100 q w1 1; complete 100 k w1 q {}");
     assert_eq!(core.dump().zset("ql:completed").len(), 101);

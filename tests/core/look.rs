@@ -306,9 +306,7 @@ fn looking_promotes_and_spawns_and_ages_nothing() {
 #[test]
 fn a_scan_meets_every_job_template_and_key() {
     let mut core = super::errors::one_of_each();
-    for n in 0..200 {
-        core.ok(&format!("put 0 w p j{n} K {{}} 0"));
-    }
+    core.many((0..200).map(|n| format!("put 0 w p j{n} K {{}} 0")));
     for (kind, wanted) in [
         ("jobs", 207),
         ("recurring", 1),

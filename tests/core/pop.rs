@@ -228,9 +228,7 @@ fn d_13_a_fractional_count_of_tries_does_not_stop_a_queue() {
 fn a_queue_gives_no_more_than_its_limit() {
     let mut core = Core::new();
     core.ok("config.set 0 q-max-concurrency 2");
-    for n in 0..3 {
-        core.ok(&format!("put 0 w q j{n} K {{}} 0"));
-    }
+    core.many((0..3).map(|n| format!("put 0 w q j{n} K {{}} 0")));
     assert_eq!(core.jids("pop 1 q w1 5").len(), 2);
     assert!(core.jids("pop 2 q w1 5").is_empty());
     assert_eq!(core.score("ql:workers", "w1"), Some(2.0));
@@ -393,9 +391,7 @@ fn d_05_only_jobs_that_wait_are_popped() {
 #[test]
 fn d_05_a_batch_goes_on_behind_what_is_dropped() {
     let mut core = Core::new();
-    for n in 0..20 {
-        core.ok(&format!("put {n} w q j{n:02} K {{}} 0"));
-    }
+    core.many((0..20).map(|n| format!("put {n} w q j{n:02} K {{}} 0")));
     core.all("pop 20 q w1 5");
     for n in 0..5 {
         core.redis(&format!("ZADD ql:q:q-work 1 j{n:02}"));
@@ -408,9 +404,7 @@ fn d_05_a_batch_goes_on_behind_what_is_dropped() {
 #[test]
 fn d_06_ten_thousand_jobs_are_popped_at_once() {
     let mut core = Core::new();
-    for n in 0..10_000 {
-        core.ok(&format!("put 0 w q j{n:05} K {{}} 0"));
-    }
+    core.many((0..10_000).map(|n| format!("put 0 w q j{n:05} K {{}} 0")));
     assert_eq!(core.jids("pop 1 q w1 10000").len(), 10_000);
     let dump = core.dump();
     assert!(!dump.has("ql:q:q-work"));

@@ -50,9 +50,7 @@ fn queues_are_listed_in_the_order_in_which_they_were_seen() {
 #[test]
 fn d_42_asking_for_a_queue_promotes_all_that_is_due() {
     let mut core = Core::new();
-    for n in 0..30 {
-        core.ok(&format!("put 0 w q j{n} K {{}} 5"));
-    }
+    core.many((0..30).map(|n| format!("put 0 w q j{n} K {{}} 5")));
     assert_eq!(core.json("queues 4 q")["scheduled"], 30);
     assert_eq!(core.json("queues 5")[0]["waiting"], 30);
     core.ok("put 6 w q late K {} 5");
@@ -99,9 +97,7 @@ fn jobs_answers_twenty_five_by_default() {
         core.ok(&format!("recur 0 q r{n} K {{}} interval 60 {n}"));
     }
     core.ok("put 0 w q a K {} 0");
-    for n in 0..40 {
-        core.ok(&format!("put {n} w q d{n} K {{}} 0 depends [\"a\"]"));
-    }
+    core.many((0..40).map(|n| format!("put {n} w q d{n} K {{}} 0 depends [\"a\"]")));
     for state in ["scheduled", "depends", "recurring"] {
         assert_eq!(core.ok(&format!("jobs 50 {state} q")).list().len(), 25);
         assert_eq!(core.ok(&format!("jobs 50 {state} q 30")).list().len(), 10);

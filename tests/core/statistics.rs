@@ -191,9 +191,7 @@ fn d_69_statistics_do_not_expire() {
 #[test]
 fn many_jobs_popped_at_once_are_counted_one_by_one() {
     let mut core = Core::new();
-    for n in 0..300 {
-        core.ok(&format!("put {n} w q j{n} K {{}} 0"));
-    }
+    core.many((0..300).map(|n| format!("put {n} w q j{n} K {{}} 0")));
     core.ok("pop 300 q w1 300");
     let wait = core.json("stats 300 q 300")["wait"].clone();
     assert_eq!(

@@ -321,6 +321,25 @@ impl Core {
         }
     }
 
+    /// Many calls that must succeed, sent in batches.
+    #[track_caller]
+    pub(crate) fn many(&mut self, lines: impl IntoIterator<Item = String>) {
+        let lines: Vec<String> = lines.into_iter().collect();
+        for batch in lines.chunks(200) {
+            for line in batch {
+                let words = words(line);
+                let mut packed: Vec<&[u8]> = vec![b"EVALSHA", self.sha.as_bytes(), b"0"];
+                packed.extend(words.iter().map(|word| word.as_bytes()));
+                self.wire.send(&packed);
+            }
+            for line in batch {
+                if let Reply::Error(error) = self.wire.receive() {
+                    panic!("`{line}` was refused: {error}");
+                }
+            }
+        }
+    }
+
     /// One call that must succeed and answer a document.
     #[track_caller]
     pub(crate) fn json(&mut self, line: &str) -> serde_json::Value {
