@@ -179,7 +179,7 @@ fn large_numbers_keep_their_text() {
 fn the_mark_changes_with_what_happens_and_not_with_what_does_not() {
     let mut core = Core::new();
     core.ok("put 0 w q j K {} 0");
-    let mut mark = |core: &mut Core| of(&row(core, "look.jobs 9 mark j"), "mark").unwrap();
+    let mark = |core: &mut Core| of(&row(core, "look.jobs 9 mark j"), "mark").unwrap();
     let mut last = mark(&mut core);
     for (line, changes) in [
         ("priority 1 j 5", false),

@@ -2171,17 +2171,15 @@ impl Model {
             _ => {}
         }
         let mut rows = Vec::new();
-        for (jid, mark) in &items {
+        for (jid, _) in &items {
             let outcome = if going.contains(jid) {
                 "done"
             } else if !self.exists(jid) {
                 "gone"
-            } else if self.state(jid) == "complete" {
-                "complete"
-            } else if !fits(self, jid, mark) {
-                "state_changed"
             } else if pinned.contains(jid) {
                 "state_changed"
+            } else if self.state(jid) == "complete" {
+                "complete"
             } else {
                 "has_dependents"
             };
