@@ -235,7 +235,7 @@ fn reads_of_our_own_run_where_nothing_may_be_written() {
             Reply::Error(error) if error.contains("unknown command") => {}
             other => panic!("`{line}` answers {other:?}"),
         }
-        assert_eq!(core.ok(line).list().is_empty(), false, "{line}");
+        assert!(!core.ok(line).list().is_empty(), "{line}");
         assert_eq!(core.dump(), before, "{line}");
     }
 }
