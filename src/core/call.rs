@@ -10,7 +10,7 @@ pub use redis::Value;
 
 use super::connect::{Fault, Line, Packed};
 use super::error::{self, Said};
-use super::login::{self, Failed};
+use super::login::{self, Failed, Server};
 use super::script::Script;
 use super::url::{Address, Target};
 use super::{Settings, local, wire};
@@ -238,18 +238,7 @@ impl Core {
     /// Opens a line and logs in; for `local:` the server is started first, if need be.
     fn dial(&mut self, deadline: Instant) -> Result<(), Error> {
         let begun = Instant::now();
-        let told = |fault| error::unconnected(fault, &self.target, self.timeout);
-        let line = match &self.target.address {
-            Address::Local { dir, fsync } => {
-                local::Local::new(dir.as_deref())?.open(*fsync, deadline, told)?
-            }
-            address => Line::open(address, deadline).map_err(told)?,
-        };
-        let server = match login::login(&line, &self.target, &self.name, deadline) {
-            Ok(server) => server,
-            Err(Failed::Fault(fault)) => return Err(told(fault)),
-            Err(Failed::Refused(error)) => return Err(*error),
-        };
+        let (line, server) = self.greet(deadline)?;
         self.trace.tell(
             &format!("connected to {}, Redis {}", self.target, server.version),
             begun.elapsed(),
@@ -263,6 +252,30 @@ impl Core {
         self.clock.set(server.time);
         self.line = Some(line);
         Ok(())
+    }
+
+    /// Opens a line and logs in on it.
+    fn greet(&self, deadline: Instant) -> Result<(Line, Server), Error> {
+        let told = |fault| error::unconnected(fault, &self.target, self.timeout);
+        loop {
+            let line = match &self.target.address {
+                Address::Local { dir, fsync } => {
+                    local::Local::new(dir.as_deref())?.open(*fsync, deadline, told)?
+                }
+                address => Line::open(address, deadline).map_err(told)?,
+            };
+            let local = matches!(self.target.address, Address::Local { .. });
+            match login::login(&line, &self.target, &self.name, deadline) {
+                Ok(server) => return Ok((line, server)),
+                Err(Failed::Refused(error)) => return Err(*error),
+                // A server of ours that is just dying still takes connections; the next try
+                // finds it gone and starts it again.
+                Err(Failed::Fault(Fault::Closed)) if local && Instant::now() < deadline => {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                Err(Failed::Fault(fault)) => return Err(told(fault)),
+            }
+        }
     }
 
     /// Tells `-v` of an exchange: names and duration; `-vv`: arguments and replies too.
