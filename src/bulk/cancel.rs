@@ -193,13 +193,11 @@ fn ask(plan: &Plan, below: usize, cx: &mut Cx) -> Result<Consent, Error> {
     if count == 0 || (count == 1 && plan.named != Named::Not) {
         return Ok(cx.out.named());
     }
-    let what = match below {
-        0 => format!("cancel {}", plural(count as u64, "job", "jobs")),
-        _ => format!(
-            "cancel {}, {below} of them because they wait for others",
-            plural(count as u64, "job", "jobs")
-        ),
-    };
+    let jobs = plural(count as u64, "job", "jobs");
+    let mut what = format!("cancel {jobs} on {}", cx.core()?.address());
+    if below > 0 {
+        what.push_str(&format!(", {below} of them because they wait for others"));
+    }
     let details = |page: &crate::view::Page| by_queue(&plan.jobs, page);
     match count > TYPED {
         true => cx.out.confirm_typed(&what, &count.to_string(), details),

@@ -13,6 +13,7 @@ use crate::exit::Exit;
 use crate::input::data;
 use crate::input::source::Source;
 use crate::model::complete::Complete;
+use crate::model::done::Done;
 use crate::model::moment::Moment;
 use crate::model::name::Name;
 use crate::view::text::{clean, short};
@@ -78,6 +79,7 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
                 Some(next) => format!("would put {jid} in {}", clean(next.queue.as_bytes())),
                 None => format!("would complete {jid}"),
             });
+            cx.out.show(&Done::new(VERB, vec![args.jid], true))?;
             return Ok(Exit::Ok);
         }
         false => {

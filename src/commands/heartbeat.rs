@@ -12,6 +12,7 @@ use crate::exit::Exit;
 use crate::input::data;
 use crate::input::source::Source;
 use crate::model::complete::Lock;
+use crate::model::done::Done;
 use crate::model::moment::Moment;
 use crate::model::name::Name;
 use crate::view::text::short;
@@ -54,6 +55,7 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     if args.dry.dry_run {
         let jid = short(args.jid.as_bytes());
         cx.out.note(&format!("would push the lock of {jid} back"));
+        cx.out.show(&Done::new(VERB, vec![args.jid], true))?;
         return Ok(Exit::Ok);
     }
     let end = cx

@@ -1,9 +1,10 @@
 //! The progress bar of bulk verbs: on a terminal's stderr, after half a second.
 
+use std::fmt::Write;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use super::{Out, color, watched};
 use crate::cli::When;
@@ -60,9 +61,12 @@ impl Progress {
         } else {
             "{bar:27}"
         };
-        let template = format!(" {bar}  {{human_pos}}/{{human_len}}  {{per_sec}}  eta {{eta}}");
+        let template = format!(" {bar}  {{human_pos}}/{{human_len}}  {{rate}}  eta {{eta}}");
         let style = ProgressStyle::with_template(&template)
             .unwrap_or_else(|_| ProgressStyle::default_bar())
+            .with_key("rate", |state: &ProgressState, text: &mut dyn Write| {
+                _ = write!(text, "{:.0}/s", state.per_sec());
+            })
             .progress_chars("█░");
         ProgressBar::with_draw_target(Some(self.total), ProgressDrawTarget::stderr())
             .with_style(style)

@@ -138,7 +138,7 @@ fn the_tree_below_goes_along() {
         .run("cancel a --dependents cancel")
         .shows(expect![[r#"
             --- stderr
-            error: cannot ask whether to cancel 3 jobs, 2 of them because they wait for others; nothing was changed
+            error: cannot ask whether to cancel 3 jobs on unix://DIR/s, 2 of them because they wait for others; nothing was changed
             hint: add `--yes`
             --- exit 9
         "#]]);
@@ -211,7 +211,7 @@ fn several_are_cancelled_only_with_a_yes() {
     let redis = chained();
     redis.at(10).run("cancel x c").shows(expect![[r#"
         --- stderr
-        error: cannot ask whether to cancel 2 jobs; nothing was changed
+        error: cannot ask whether to cancel 2 jobs on unix://DIR/s; nothing was changed
         hint: add `--yes`
         --- exit 9
     "#]]);
@@ -220,15 +220,15 @@ fn several_are_cancelled_only_with_a_yes() {
         .run("cancel x c -o json")
         .shows(expect![[r#"
             --- stderr
-            {"kind":"error","v":1,"code":"not_confirmed","exit":9,"message":"cannot ask whether to cancel 2 jobs; nothing was changed","hint":"add `--yes`","jid":null}
+            {"kind":"error","v":1,"code":"not_confirmed","exit":9,"message":"cannot ask whether to cancel 2 jobs on unix://DIR/s; nothing was changed","hint":"add `--yes`","jid":null}
             --- exit 9
         "#]]);
     redis.at(10).run("cancel --queue other").shows(expect![[r#"
-            --- stderr
-            error: cannot ask whether to cancel 1 job; nothing was changed
-            hint: add `--yes`
-            --- exit 9
-        "#]]);
+        --- stderr
+        error: cannot ask whether to cancel 1 job on unix://DIR/s; nothing was changed
+        hint: add `--yes`
+        --- exit 9
+    "#]]);
     redis.at(10).run("cancel --queue other --no-input").exits(9);
     assert_eq!(jids(&redis), "a b c x");
     redis

@@ -384,7 +384,7 @@ fn failed_jobs_are_cancelled() {
         .run("failed --group boom --cancel-all")
         .shows(expect![[r#"
             --- stderr
-            error: cannot ask whether to cancel 3 jobs; nothing was changed
+            error: cannot ask whether to cancel 3 jobs on unix://DIR/s; nothing was changed
             hint: add `--yes`
             --- exit 9
         "#]]);
@@ -475,4 +475,22 @@ fn an_interrupted_action_finishes_its_slice_and_says_what_remains() {
     let told = format!("interrupted after {done} of 5400");
     assert!(stderr.contains(&told), "{stderr}");
     assert!(stderr.contains("run the same command again"), "{stderr}");
+}
+
+#[test]
+fn a_server_that_goes_away_leaves_the_rest_untried() {
+    let mut redis = failed_by_the_hundred(6000);
+    let child = retrying(&redis, "json");
+    redis.kill();
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(6), "{stderr}");
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let count = |field: &str| document[field].as_i64().unwrap();
+    assert_eq!(count("failed"), 200);
+    assert_eq!(count("done") + count("failed") + count("remaining"), 5400);
+    let codes = document["items"].as_array().unwrap().iter();
+    let codes: std::collections::BTreeSet<&str> =
+        codes.map(|item| item["code"].as_str().unwrap()).collect();
+    assert!(codes.len() == 1 && (codes.contains("unknown") || codes.contains("server")));
 }
