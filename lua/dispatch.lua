@@ -3,12 +3,13 @@
 if KEYS[1] then error('No Keys should be provided') end
 local name, t = ARGV[1], ARGV[2]
 if not name then error('Must provide a command') end
-local run = need(name, true)
+local run, timeless = need(name, true)
 if not run then error('Unknown command ' .. name) end
 if not t then error("bad argument #1 to 'tonumber' (value expected)") end
 local now = tonumber(t)
 -- A time that is not finite would break off most writes half-way, so it is no number here.
 if not now or now - now ~= 0 then error('Arg "now" missing or not a number: nil') end
+if timeless then return run(ARGV) end
 -- `t` is the moment as text for Redis, `when` its whole seconds as text: as the caller wrote them
 -- where that is plain. Lua reads more than Redis does (blanks, hexadecimal, exponents that
 -- underflow, what stands before a NUL).

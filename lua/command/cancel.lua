@@ -33,4 +33,4 @@ return function(argv)
   end
   need('cancel')(jids, related, tracked)
   return jids
-end
+end, true

@@ -10,4 +10,4 @@ return function(argv)
   local stored = redis.call('hgetall', Keys.config)
   for i = 1, #stored, 2 do all[stored[i]] = stored[i + 1] end
   return cjson.encode(all)
-end
+end, true

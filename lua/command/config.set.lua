@@ -7,4 +7,4 @@ return function(argv)
   redis.call('hset', Keys.config, key, value)
   redis.call('publish', Keys.on_log, '{"option":' .. cjson.encode(key) .. ',"event":"config_set","value":' ..
     cjson.encode(value) .. '}')
-end
+end, true

@@ -5,4 +5,4 @@ return function(argv)
   if not key then error('config.unset(): Arg "option" missing') end
   redis.call('hdel', Keys.config, key)
   redis.call('publish', Keys.on_log, '{"event":"config_unset","option":' .. cjson.encode(key) .. '}')
-end
+end, true

@@ -16,4 +16,4 @@ return function(argv)
     parts[i] = cjson.encode(groups[i]) .. ':' .. call('llen', Keys.group .. groups[i])
   end
   return '{' .. table.concat(parts, ',') .. '}'
-end
+end, true

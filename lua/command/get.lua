@@ -9,4 +9,4 @@ return function(argv)
   -- One command tells that none of the three is there, as mostly.
   local some = redis.call('exists', Keys.tracked, key .. Keys.dependents, key .. Keys.dependencies) > 0
   return need('render')(jid, job, some and redis.call('zscore', Keys.tracked, jid), some, '')
-end
+end, true

@@ -49,7 +49,8 @@ return function(argv, now, t, when)
 
   local reply, failed = {}, {}
   local outcome, sound, mark_of, sound_job = need('outcome'), need('sound')(), need('mark'), need('sound_job')
-  local number, leave, lock_lost, trim = need('number'), need('leave'), need('lock_lost'), need('trim')
+  local number, leave, lock_lost = need('number'), need('leave'), need('lock_lost')
+  local trim, whole = need('trim'), need('whole')
   local tracking, stamp = call('exists', Keys.tracked) == 1, string.format('%.20f', now)
   local limit = tonumber(redis.pcall('hget', Keys.config, 'max-job-history') or 100) or 100
   for i = 1, count do
@@ -110,7 +111,7 @@ return function(argv, now, t, when)
           local placed = due and 'scheduled' or 'waiting'
           if call('exists', key .. Keys.dependencies) == 1 then placed = 'depends' end
           call('hmset', key, 'state', placed, 'worker', '', 'expires', '0', 'queue', queue, 'priority', priority,
-            'remaining', need('whole')(remaining), 'time', stamp)
+            'remaining', whole(remaining), 'time', stamp)
           local leftover = job[11]
           if placed == 'depends' then
             call('zadd', base .. Keys.depends, t, jid)

@@ -5,4 +5,4 @@ return function(argv)
   if not queue then error('Queue(): no queue name provided') end
   local call, base = redis.call, Keys.queue .. queue
   return call('zcard', base .. Keys.locks) + call('zcard', base .. Keys.work) + call('zcard', base .. Keys.scheduled)
-end
+end, true

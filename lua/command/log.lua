@@ -10,18 +10,18 @@ return function(argv, _, _, when)
     -- The decoder stops at a NUL; what it has read is kept.
     if string.find(data, '\0', 1, true) then data = cjson.encode(value) end
     if value == false then error("Log(): Argument 'data' not cjson: " .. data) end
-    if not string.find(data, '^%s*{') then data = '{"data":' .. data .. '}' end
+    if string.byte(data) ~= 123 and not string.find(data, '^%s*{') then data = '{"data":' .. data .. '}' end
     entry = entry .. ',' .. data .. ']'
     -- What can't be written again, or what the levels around it make too deep, would make every
     -- read of the job fail: refused with the words of the encoder or decoder.
     cjson.encode(value)
-    if #data > 1900 then cjson.decode(entry) end
+    if #data > 1900 then cjson.decode('[[' .. entry .. ']]') end
   else
     entry = entry .. ']'
   end
   local call, key = redis.call, Keys.job .. jid
-  local job = call('hmget', key, 'jid', 'history', 'state')
-  if not job[1] and not job[3] then error('Log(): Job ' .. jid .. ' does not exist') end
+  local job = call('hmget', key, 'jid', 'history')
+  if not job[1] then error('Log(): Job ' .. jid .. ' does not exist') end
   if job[2] then need('migrate')(jid, job[2]) end
   local length = call('rpush', key .. Keys.history, entry)
   local limit = tonumber(redis.pcall('hget', Keys.config, 'max-job-history') or 100) or 100

@@ -23,4 +23,4 @@ return function(argv)
   end
   call('hset', key, 'priority', priority)
   return priority
-end
+end, true

@@ -4,4 +4,4 @@ return function(argv)
   local queues = need('words')(argv, 3)
   if not queues[1] then redis.call('zrem', Keys.queues) end
   need('many')('zrem', Keys.queues, queues, 1, #queues)
-end
+end, true

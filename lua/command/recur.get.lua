@@ -23,4 +23,4 @@ return function(argv)
     tags = need('tags')(r[9]),
     backlog = number(r[10]),
   })
-end
+end, true

@@ -15,4 +15,4 @@ return function(argv)
   local json = cjson.encode(tags)
   redis.call('hset', key, 'tags', json)
   return json
-end
+end, true

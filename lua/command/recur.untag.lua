@@ -14,4 +14,4 @@ return function(argv)
   local json = cjson.encode(left)
   redis.call('hset', key, 'tags', json)
   return json
-end
+end, true

@@ -21,7 +21,7 @@ return function(argv, now, t, when)
 
   local left = tonumber(job[5]) or tonumber(job[6]) or 0
   if left - left ~= 0 then left = 0 end
-  left = need('whole')(left) - 1
+  left = (left < 9e15 and math.floor(left) or need('whole')(left)) - 1
   local home, named = job[3] or queue, group and message
   local failure
   if named then failure = need('failure_text')(group, message, when, worker) end

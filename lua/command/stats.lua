@@ -53,4 +53,4 @@ return function(argv)
   local counts = call('hmget', Keys.stats .. day, 'retries', 'failed', 'failures')
   return '{"retries":' .. number(counts[1]) .. ',"failed":' .. number(counts[2]) .. ',"failures":' .. number(counts[3])
     .. ',"wait":' .. summary(Keys.wait .. day) .. ',"run":' .. summary(Keys.run .. day) .. '}'
-end
+end, true

@@ -15,7 +15,7 @@ return function(argv, now, t, when)
   local jids = call('lrange', list, -count, -1)
   if not jids[1] then return 0 end
   local limit = tonumber(redis.pcall('hget', Keys.config, 'max-job-history') or 100) or 100
-  local append, prefix = need('append'), '{"group":' .. cjson.encode(group) .. ','
+  local append, whole, prefix = need('append'), need('whole'), '{"group":' .. cjson.encode(group) .. ','
   local entry = '[' .. when .. ',"put",{"q":' .. cjson.encode(queue) .. '}]'
   local work, scores, age, days, whens = {}, {}, now / 10000000000, {}, {}
   for i = 1, #jids do
@@ -27,7 +27,7 @@ return function(argv, now, t, when)
       append(jid, entry, limit)
       local retries = tonumber(job[2])
       call('hmset', key, 'state', 'waiting', 'worker', '', 'expires', '0', 'queue', queue,
-        'remaining', retries and retries - retries == 0 and need('whole')(retries) or 5)
+        'remaining', retries and retries - retries == 0 and whole(retries) or 5)
       local score = scores[job[3]]
       if not score then
         local priority = tonumber(job[3]) or 0

@@ -6,4 +6,4 @@ return function(argv)
   local many = need('many')
   many('srem', Keys.paused, queues, 1, #queues)
   many('hdel', Keys.pauses, queues, 1, #queues)
-end
+end, true

@@ -7,4 +7,4 @@ return function(argv)
   if queue then call('zrem', Keys.queue .. queue .. Keys.recur, jid) end
   call('del', Keys.recurring .. jid)
   return 1
-end
+end, true

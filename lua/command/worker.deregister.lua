@@ -4,4 +4,4 @@ return function(argv)
   local workers = need('words')(argv, 3)
   if not workers[1] then redis.call('zrem', Keys.workers) end
   need('many')('zrem', Keys.workers, workers, 1, #workers)
-end
+end, true

@@ -9,7 +9,7 @@ return function(now, when, queue, lost, grace, limit)
   local locks = Keys.queue .. queue .. Keys.locks
   local jids, jobs = {}, {}
   -- A history that is no list stops nobody here: hence pcall around append.
-  local read, append, many = need('read'), need('append'), need('many')
+  local read, append, many, whole = need('read'), need('append'), need('many'), need('whole')
   local tracked = call('exists', Keys.tracked) == 1
   local held, drop, renew, warned, failed = {}, {}, {}, 0, 0
   local extended = string.format('%.17g', now + grace)
@@ -56,7 +56,7 @@ return function(now, when, queue, lost, grace, limit)
       if not warn or grace <= 0 then
         local left = tonumber(job[9]) or tonumber(job[8]) or 0
         if left - left ~= 0 then left = 0 end
-        left = need('whole')(left) - 1
+        left = whole(left) - 1
         if left >= 0 then
           job[9] = left
           jids[#jids + 1], jobs[#jobs + 1] = jid, job

@@ -3,6 +3,7 @@
 return function(now, t, queue, due, limit)
   local call, floor = redis.call, math.floor
   local base = Keys.queue .. queue
+  local whole = need('whole')
   local moved, work, next_runs, gone, tagged = 0, {}, {}, {}, {}
   for n = 1, #due, 2 do
     local id = due[n]
@@ -36,7 +37,7 @@ return function(now, t, queue, due, limit)
           '[' .. floor(at) .. ',"put",{"q":' .. cjson.encode(queue) .. '}]')
         call('hmset', Keys.job .. jid, 'jid', jid, 'klass', r[2], 'data', r[3], 'priority', priority,
           'tags', tags[1] and r[5] or '{}', 'state', 'waiting', 'worker', '', 'expires', '0', 'queue', queue,
-          'retries', r[6] or '0', 'remaining', need('whole')(tonumber(r[6]) or 0), 'time', string.format('%.20f', at),
+          'retries', r[6] or '0', 'remaining', whole(tonumber(r[6]) or 0), 'time', string.format('%.20f', at),
           'spawned_from_jid', id)
         for i = 1, #tags do
           local list = tagged[tags[i]]
