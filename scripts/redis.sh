@@ -27,6 +27,7 @@ as_root() {
   elif command -v sudo >/dev/null; then
     sudo "$@" </dev/null
   else
+    echo "this needs root, and there is no sudo here: $*"
     return 1
   fi >&2
 }

@@ -1,0 +1,142 @@
+//! The calls that are measured: the jobs of a round are put, looked at, popped, and brought to the
+//! ends that a job can have. What is left of them is cancelled, so that each round begins alike.
+
+use crate::Row;
+use crate::server::{Call, Server};
+
+const QUEUE: &str = "uploads";
+const WORKER: &str = "mx-1.example.com-4242";
+const DATA: &str = r#"{"account":1234567,"photo":"sunrise.jpg"}"#;
+const GROUP: &str = "upload error";
+
+/// How many jobs come to each end in a round.
+const PART: usize = 1_000;
+/// 2026-11-20 22:40:00 UTC.
+const START: f64 = 1_795_214_400.0;
+
+/// Where the calls have come to: ids are never used again, and time goes on.
+pub struct Calls {
+    ids: u128,
+    now: f64,
+}
+
+impl Calls {
+    /// Puts the jobs that stay.
+    pub fn fill(server: &mut Server, resident: usize) -> Calls {
+        let mut calls = Calls { ids: 0, now: START };
+        let mut left = resident;
+        while left > 0 {
+            let page = left.min(10_000);
+            let jids = calls.jids(page);
+            server.call(&calls.put(&jids, 0));
+            left -= page;
+        }
+        calls
+    }
+
+    /// Measures each call on jobs of its own.
+    pub fn round(&mut self, server: &mut Server) -> Vec<Row> {
+        let mut rows = Vec::new();
+        let mut row = |server: &mut Server, name, jobs, calls: &[Call]| {
+            let (core, empty) = server.measure(calls);
+            rows.push(Row {
+                name,
+                jobs,
+                core,
+                empty,
+            });
+        };
+        let jids = self.jids(5 * PART);
+        let part = |at: usize| &jids[at * PART..(at + 1) * PART];
+
+        // Their priority puts them before those that stay; they are popped in order of their time.
+        row(server, "put", 1, &self.put(&jids, 10));
+        let get = self.each(part(0), "get", &[]);
+        row(server, "get", 1, &get);
+        let queues = self.times(PART, "queues", &[]);
+        row(server, "queues (3 of them)", 1, &queues);
+        let pop = self.times(PART, "pop", &[QUEUE, WORKER, "1"]);
+        row(server, "pop of 1", 1, &pop);
+        let pop = self.times(3 * PART / 100, "pop", &[QUEUE, WORKER, "100"]);
+        row(server, "pop of 100", 100, &pop);
+        let heartbeat = self.each(part(0), "heartbeat", &[WORKER, DATA]);
+        row(server, "heartbeat", 1, &heartbeat);
+        let complete = self.each(part(0), "complete", &[WORKER, QUEUE, DATA]);
+        row(server, "complete", 1, &complete);
+        let next = [
+            WORKER, QUEUE, DATA, "next", "thumbs", "delay", "0", "depends", "[]",
+        ];
+        let complete = self.each(part(1), "complete", &next);
+        row(server, "complete to the next queue", 1, &complete);
+        let message = "PUT /bucket: 503 Slow Down";
+        let fail = self.each(part(2), "fail", &[WORKER, GROUP, message, DATA]);
+        row(server, "fail", 1, &fail);
+        let retry = self.each(part(3), "retry", &[QUEUE, WORKER, "0"]);
+        row(server, "retry", 1, &retry);
+        let cancel = self.each(part(4), "cancel", &[]);
+        row(server, "cancel", 1, &cancel);
+
+        let rest = self.each(&jids[PART..4 * PART], "cancel", &[]);
+        server.call(&rest);
+        rows
+    }
+
+    fn put(&mut self, jids: &[String], priority: u32) -> Vec<Call> {
+        let priority = priority.to_string();
+        let words = |jid: &str| {
+            let words = [
+                WORKER,
+                QUEUE,
+                jid,
+                "Photo::Upload",
+                DATA,
+                "0",
+                "priority",
+                &priority,
+                "tags",
+                "[]",
+                "retries",
+                "5",
+                "depends",
+                "[]",
+            ];
+            words.map(str::to_string)
+        };
+        let put = jids.iter().map(|jid| self.call("put", words(jid)));
+        put.collect()
+    }
+
+    /// The same for each job, its id first.
+    fn each(&mut self, jids: &[String], command: &str, words: &[&str]) -> Vec<Call> {
+        let each = jids.iter().map(|jid| {
+            let words = words.iter().map(|word| word.to_string());
+            self.call(command, [jid.clone()].into_iter().chain(words))
+        });
+        each.collect()
+    }
+
+    fn times(&mut self, count: usize, command: &str, words: &[&str]) -> Vec<Call> {
+        let words = || words.iter().map(|word| word.to_string());
+        (0..count).map(|_| self.call(command, words())).collect()
+    }
+
+    fn call(&mut self, command: &str, words: impl IntoIterator<Item = String>) -> Call {
+        self.now += 0.0005;
+        let mut call = vec![command.to_string(), format!("{:.6}", self.now)];
+        call.extend(words);
+        call
+    }
+
+    /// Ids as clients make them, the same in each run.
+    fn jids(&mut self, count: usize) -> Vec<String> {
+        let jid = |_| {
+            self.ids += 1;
+            format!(
+                "{:032x}",
+                self.ids
+                    .wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835)
+            )
+        };
+        (0..count).map(jid).collect()
+    }
+}

@@ -1,0 +1,93 @@
+//! `make bench`: what each call of the core costs a Redis server, beside an empty script with the
+//! same arguments in the same run; and what a command of the binary costs this machine, beside
+//! `redis-cli ping`.
+//!
+//! Microseconds belong to one machine and one hour. Counts of commands and ratios are results.
+
+mod binary;
+mod calls;
+mod redis;
+mod server;
+
+use calls::Calls;
+use server::{Cost, Server};
+
+/// How many jobs wait in the queue while others are worked.
+const RESIDENT: [(&str, usize); 2] = [("1,000", 1_000), ("200,000", 200_000)];
+/// How often everything is measured; the least counts.
+const ROUNDS: usize = 5;
+
+fn main() {
+    let mut sides: Vec<(Server, Calls)> = RESIDENT
+        .map(|(_, resident)| {
+            let mut server = Server::start();
+            let calls = Calls::fill(&mut server, resident);
+            (server, calls)
+        })
+        .into();
+    let (version, sha) = (sides[0].0.version(), sides[0].0.sha());
+    println!(
+        "Redis {version}, core {sha}: µs of its main thread per call, least of {ROUNDS} rounds"
+    );
+    println!("empty: a script that does nothing, called with the same arguments\n");
+
+    let mut least: Vec<Vec<Row>> = Vec::new();
+    for _ in 0..ROUNDS {
+        for (at, (server, calls)) in sides.iter_mut().enumerate() {
+            let rows = calls.round(server);
+            match least.get_mut(at) {
+                Some(best) => best
+                    .iter_mut()
+                    .zip(rows)
+                    .for_each(|(best, row)| best.keep(row)),
+                None => least.push(rows),
+            }
+        }
+    }
+    drop(sides);
+    for ((resident, _), rows) in RESIDENT.iter().zip(&least) {
+        println!("with {resident} jobs waiting in the queue");
+        println!(
+            "  {:<30}{:>9}{:>9}{:>9}{:>9}",
+            "call", "commands", "µs", "empty", "ratio"
+        );
+        rows.iter().for_each(Row::print);
+        println!();
+    }
+    binary::print(ROUNDS);
+}
+
+/// One line of the table.
+struct Row {
+    name: &'static str,
+    /// Jobs that a call deals with.
+    jobs: usize,
+    core: Cost,
+    empty: Cost,
+}
+
+impl Row {
+    fn keep(&mut self, other: Row) {
+        self.core.micros = self.core.micros.min(other.core.micros);
+        self.empty.micros = self.empty.micros.min(other.empty.micros);
+    }
+
+    fn print(&self) {
+        let Row {
+            name,
+            jobs,
+            core,
+            empty,
+        } = self;
+        let Cost { commands, micros } = core;
+        let (least, ratio) = (empty.micros, micros / empty.micros);
+        println!("  {name:<30}{commands:>9.2}{micros:>9.2}{least:>9.2}{ratio:>9.1}");
+        if *jobs > 1 {
+            let (commands, micros) = (commands / *jobs as f64, micros / *jobs as f64);
+            println!(
+                "    {:<28}{commands:>9.2}{micros:>9.2}",
+                "for each of its jobs"
+            );
+        }
+    }
+}

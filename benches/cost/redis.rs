@@ -1,0 +1,61 @@
+//! A private Redis, gone with its value. REDIS_SERVER names another program.
+
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use ::redis::{Client, Connection};
+use tempfile::TempDir;
+
+pub struct Redis {
+    child: Child,
+    dir: TempDir,
+}
+
+impl Redis {
+    pub fn start() -> Redis {
+        let program = std::env::var("REDIS_SERVER").unwrap_or_else(|_| "redis-server".into());
+        let dir = tempfile::Builder::new()
+            .prefix("ql")
+            .tempdir_in("/tmp")
+            .unwrap();
+        let child = Command::new(&program)
+            .args(["--port", "0", "--save", "", "--appendonly", "no"])
+            .arg("--unixsocket")
+            .arg(dir.path().join("s"))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .current_dir(dir.path())
+            .spawn()
+            .unwrap_or_else(|error| panic!("cannot start {program}: {error}; set REDIS_SERVER"));
+        Redis { child, dir }
+    }
+
+    pub fn socket(&self) -> PathBuf {
+        self.dir.path().join("s")
+    }
+
+    pub fn url(&self) -> String {
+        format!("unix://{}", self.socket().display())
+    }
+
+    /// Connects as soon as it answers.
+    pub fn connect(&self) -> Connection {
+        let client = Client::open(self.url()).unwrap();
+        let deadline = Instant::now() + Duration::from_secs(10);
+        loop {
+            match client.get_connection() {
+                Ok(connection) => return connection,
+                Err(error) => assert!(Instant::now() < deadline, "{error}"),
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+}
+
+impl Drop for Redis {
+    fn drop(&mut self) {
+        _ = self.child.kill();
+        _ = self.child.wait();
+    }
+}

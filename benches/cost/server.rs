@@ -1,0 +1,139 @@
+//! A private server to which calls are sent by the thousand, so that it never waits for us; and
+//! what it says that they cost.
+
+use ::redis::{Connection, ConnectionLike, Value, cmd};
+use qless::core::script::Script;
+
+use crate::redis::Redis;
+
+/// The words of a call after the script's name: command, time, arguments.
+pub type Call = Vec<String>;
+
+/// What one call costs.
+#[derive(Clone, Copy)]
+pub struct Cost {
+    /// Redis commands run inside the script.
+    pub commands: f64,
+    /// CPU of the server's main thread.
+    pub micros: f64,
+}
+
+pub struct Server {
+    connection: Connection,
+    sha: String,
+    empty: String,
+    /// Ends with us.
+    _redis: Redis,
+}
+
+impl Server {
+    pub fn start() -> Server {
+        let redis = Redis::start();
+        let mut connection = redis.connect();
+        let mut load = |text: &str| -> String {
+            let mut load = cmd("SCRIPT");
+            load.arg("LOAD").arg(text).query(&mut connection).unwrap()
+        };
+        Server {
+            sha: load(Script::new("ql:").text()),
+            empty: load(""),
+            connection,
+            _redis: redis,
+        }
+    }
+
+    /// Returns the name of the core.
+    pub fn sha(&self) -> String {
+        self.sha.clone()
+    }
+
+    pub fn version(&mut self) -> String {
+        self.info("server", "redis_version:").unwrap_or_default()
+    }
+
+    /// Makes calls of the core; none may be refused.
+    pub fn call(&mut self, calls: &[Call]) {
+        let sha = self.sha.clone();
+        self.send(&sha, calls);
+    }
+
+    /// Returns what a call of the core costs, and what an empty script with its arguments does.
+    pub fn measure(&mut self, calls: &[Call]) -> (Cost, Cost) {
+        let (sha, empty) = (self.sha.clone(), self.empty.clone());
+        let empty = self.cost(&empty, calls);
+        (self.cost(&sha, calls), empty)
+    }
+
+    fn cost(&mut self, script: &str, calls: &[Call]) -> Cost {
+        let () = cmd("CONFIG")
+            .arg("RESETSTAT")
+            .query(&mut self.connection)
+            .unwrap();
+        let before = self.cpu();
+        self.send(script, calls);
+        let micros = self.cpu() - before;
+        let count = calls.len() as f64;
+        Cost {
+            commands: self.commands() / count,
+            micros: micros / count,
+        }
+    }
+
+    fn send(&mut self, script: &str, calls: &[Call]) {
+        let mut bytes = Vec::new();
+        for call in calls {
+            let mut evalsha = cmd("EVALSHA");
+            evalsha.arg(script).arg(0).arg(call);
+            bytes.extend(evalsha.get_packed_command());
+        }
+        let replies = self
+            .connection
+            .req_packed_commands(&bytes, 0, calls.len())
+            .unwrap();
+        for (call, reply) in calls.iter().zip(replies) {
+            if let Value::ServerError(error) = reply {
+                panic!("{call:?} was refused: {error:?}");
+            }
+        }
+    }
+
+    /// Microseconds of CPU that the server has used: those of its main thread, where it tells them.
+    fn cpu(&mut self) -> f64 {
+        let info: String = cmd("INFO").arg("cpu").query(&mut self.connection).unwrap();
+        let read = |name: String| {
+            let line = info.lines().find_map(|line| line.strip_prefix(&name))?;
+            line.parse::<f64>().ok()
+        };
+        let sum = |of: &str| {
+            let user = read(format!("used_cpu_user{of}:"))?;
+            Some(1e6 * (user + read(format!("used_cpu_sys{of}:"))?))
+        };
+        sum("_main_thread")
+            .or_else(|| sum(""))
+            .expect("the server tells its CPU time")
+    }
+
+    /// Commands since the last reset, without ours.
+    fn commands(&mut self) -> f64 {
+        let info: String = cmd("INFO")
+            .arg("commandstats")
+            .query(&mut self.connection)
+            .unwrap();
+        let calls = info.lines().filter_map(|line| {
+            let (name, rest) = line.strip_prefix("cmdstat_")?.split_once(":calls=")?;
+            let ours = ["evalsha", "info", "config|resetstat", "config"];
+            let calls: f64 = rest.split(',').next()?.parse().ok()?;
+            (!ours.contains(&name)).then_some(calls)
+        });
+        calls.sum()
+    }
+
+    fn info(&mut self, section: &str, name: &str) -> Option<String> {
+        let info: String = cmd("INFO")
+            .arg(section)
+            .query(&mut self.connection)
+            .unwrap();
+        let line = info.lines().find_map(|line| line.strip_prefix(name))?;
+        Some(line.to_string())
+    }
+}
