@@ -15,7 +15,7 @@ return function(argv, _, _, when)
     -- What can't be written again, or what the levels around it make too deep, would make every
     -- read of the job fail: refused with the words of the encoder or decoder.
     cjson.encode(value)
-    if #data > 1900 then cjson.decode('[[' .. entry .. ']]') end
+    if #data > 1900 then cjson.decode('[' .. '[' .. entry .. ']' .. ']') end
   else
     entry = entry .. ']'
   end
