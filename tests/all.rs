@@ -17,6 +17,7 @@ mod house {
 mod core {
     mod config;
     mod cost;
+    mod damage;
     mod dependencies;
     mod errors;
     mod failures;

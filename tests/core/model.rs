@@ -302,6 +302,14 @@ impl Model {
 
 // What the commands share.
 impl Model {
+    /// A core that finds these keys.
+    pub(crate) fn over(keys: Dump) -> Model {
+        Model {
+            keys,
+            ..Model::default()
+        }
+    }
+
     fn exists(&self, jid: &str) -> bool {
         self.keys.has(&job(jid))
     }
@@ -687,10 +695,14 @@ impl Model {
     /// `<state>:<newest entry>:<entries>:<queue>`.
     pub(crate) fn mark(&self, jid: &str) -> String {
         let entries = self.keys.list(&history(jid));
-        let newest = entries.last().map_or("-".to_owned(), |entry| {
-            let entry: Vec<Value> = serde_json::from_str(entry).expect("an entry");
-            entry[0].to_string()
+        let newest = entries.last().and_then(|entry| {
+            let entry: Vec<Value> = serde_json::from_str(entry).ok()?;
+            entry
+                .first()
+                .filter(|when| when.is_number())
+                .map(Value::to_string)
         });
+        let newest = newest.unwrap_or_else(|| "-".into());
         format!(
             "{}:{newest}:{}:{}",
             self.state(jid),
@@ -808,10 +820,13 @@ impl Model {
             "queues" => Ok(Json(match word(0) {
                 Some(queue) => self.counts(queue),
                 None => {
-                    for queue in self.keys.set("ql:paused_queues") {
-                        self.paused(&queue);
-                    }
                     let names = self.ascending("ql:queues");
+                    // One look ends all pauses that have ended, if there is anything to list.
+                    for queue in self.keys.set("ql:paused_queues") {
+                        if !names.is_empty() {
+                            self.paused(&queue);
+                        }
+                    }
                     array(names.iter().map(|(name, _)| self.counts(name)).collect())
                 }
             })),
@@ -2171,15 +2186,17 @@ impl Model {
             _ => {}
         }
         let mut rows = Vec::new();
-        for (jid, _) in &items {
+        for (jid, mark) in &items {
             let outcome = if going.contains(jid) {
                 "done"
             } else if !self.exists(jid) {
                 "gone"
-            } else if pinned.contains(jid) {
+            } else if !fits(self, jid, mark) {
                 "state_changed"
             } else if self.state(jid) == "complete" {
                 "complete"
+            } else if pinned.contains(jid) {
+                "state_changed"
             } else {
                 "has_dependents"
             };

@@ -422,10 +422,10 @@ pub(super) fn step(ours: bool) -> impl Strategy<Value = Step> {
 /// Fills in the `@` words from what is stored.
 pub(super) fn fill(line: &str, now: f64, keys: &Model) -> Vec<String> {
     let jobs = keys.keys.0.iter().filter_map(|(name, key)| match key {
-        Key::Hash(hash) => Some((
-            name.strip_prefix("ql:j:")?.to_owned(),
-            hash["state"].clone(),
-        )),
+        Key::Hash(hash) => {
+            let state = hash.get("state").cloned().unwrap_or_default();
+            Some((name.strip_prefix("ql:j:")?.to_owned(), state))
+        }
         _ => None,
     });
     let jobs: Vec<(String, String)> = jobs.collect();

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::{TestCaseError, TestRunner};
 
+use super::damage::PRELUDE;
 use super::model::Model;
 use super::property::{Step, cases, fill, step};
 use super::script::{COMMANDS, OURS};
@@ -253,7 +254,7 @@ fn shown(argv: &[Vec<u8>]) -> String {
 }
 
 /// Whether an error is one of those that a caller is meant to see.
-fn meant(error: &str) -> bool {
+pub(super) fn meant(error: &str) -> bool {
     let fault = [
         "attempt to",
         "Script attempted",
@@ -261,6 +262,7 @@ fn meant(error: &str) -> bool {
         "too many results",
         "not a valid float",
         "stack overflow",
+        "hash value is not",
         "Unknown Redis command",
     ];
     let meant_anyway = "bad argument #1 to 'tonumber' (value expected)";
@@ -270,7 +272,9 @@ fn meant(error: &str) -> bool {
 
 fn play(core: &mut Core, calls: &[Call]) -> Result<(), TestCaseError> {
     core.flush();
-    let mut model = Model::default();
+    core.many(PRELUDE.lines().map(str::to_owned));
+    core.events();
+    let mut model = Model::over(core.dump());
     let mut now = 1000.0;
     let mut told: Vec<String> = Vec::new();
     for call in calls {
@@ -305,7 +309,7 @@ fn play(core: &mut Core, calls: &[Call]) -> Result<(), TestCaseError> {
     })
 }
 
-fn changed(before: &Dump, after: &Dump) -> String {
+pub(super) fn changed(before: &Dump, after: &Dump) -> String {
     let names = before.0.keys().chain(after.0.keys());
     let names: std::collections::BTreeSet<_> = names
         .filter(|name| before.0.get(*name) != after.0.get(*name))
@@ -323,7 +327,7 @@ fn changed(before: &Dump, after: &Dump) -> String {
 }
 
 /// Nothing that was accepted may make a later, well-made call fail.
-fn still_works(core: &mut Core, now: f64, keys: &Dump) -> Result<(), String> {
+pub(super) fn still_works(core: &mut Core, now: f64, keys: &Dump) -> Result<(), String> {
     let later = format!("{}", now + 100.0);
     let mut ask = |words: &[&str]| {
         let argv: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
