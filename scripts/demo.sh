@@ -35,8 +35,9 @@ bold='' dim='' plain='' breath=0
 queues=' --headers always | expand -t 9,18,27,36,47,56,67,78'
 failed=' --headers always --time-format relative | expand -t 14,20,28,45'
 jobs=' --headers always | expand -t 34,49,58'
+stats=' --headers always | expand -t 9,21,32,42,50,59,66,77,87,93,103'
 if [ -t 1 ]; then
-  queues='' failed='' jobs=''
+  queues='' failed='' jobs='' stats=''
   [ -n "${CI:-}" ] || breath=0.9
   if [ -z "${NO_COLOR:-}" ]; then
     bold=$'\e[1m' dim=$'\e[2m' plain=$'\e[0m'
@@ -121,7 +122,7 @@ tell 'The same worker, once more.'
 run 'worker uploads videos >log 2>&1'
 show "qless queues$queues"
 show 'ls bucket | wc -l'
-show 'qless stats uploads'
+show "qless stats uploads$stats"
 check 'uploads in the end' '0 0 0 0 0' "$(counts uploads)"
 check 'videos in the end' '0 0 0 0 0' "$(counts videos)"
 check 'groups in the end' '' "$(groups)"

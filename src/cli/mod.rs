@@ -129,9 +129,17 @@ fn tree(args: &[OsString]) -> clap::Command {
     }
 }
 
+/// What the first manual page says, after what it is.
+const PROMISE: &str = "\
+Look at, steer and repair the queues of qless, a job queue on Redis
+
+Delivery is at least once: a command may run and its completion be lost with the machine. What Redis \
+acknowledged can still be lost by Redis itself at failover, in a partition, or without AOF `always`.";
+
 fn root() -> clap::Command {
     Globals::augment_args(clap::Command::new("qless"))
         .about("Look at, steer and repair the queues of qless, a job queue on Redis")
+        .long_about(PROMISE)
         .version(env!("CARGO_PKG_VERSION"))
         .disable_help_subcommand(true)
         .subcommand_required(true)
