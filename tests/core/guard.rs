@@ -71,6 +71,22 @@ fn a_job_that_exists_is_left_alone() {
 }
 
 #[test]
+fn a_job_without_a_readable_past_still_exists() {
+    let mut core = Core::new();
+    core.ok("put 0 w q j K {} 0");
+    core.redis("DEL ql:j:j-history");
+    assert_eq!(
+        rows(&mut core, "guard.put 9 {} 5 q j K {} 0"),
+        ["exists waiting:-:0:q - -"]
+    );
+    core.ok("log 3 j note");
+    assert_eq!(
+        rows(&mut core, "guard.put 9 {} 5 q j K {} 0"),
+        ["exists waiting:3:1:q 3 -"]
+    );
+}
+
+#[test]
 fn a_job_that_exists_is_put_anew_if_told_so() {
     let mut core = Core::new();
     failed(&mut core, "j", "");

@@ -271,6 +271,22 @@ fn now_may_be_any_number_that_lua_reads() {
     }
 }
 
+#[test]
+fn an_empty_object_is_an_empty_list_and_blanks_do_no_harm() {
+    let mut core = Core::new();
+    core.ok(r#"put 0 w q a K {} 0 tags ["x"]"#);
+    core.ok("put 0 w q a K {} 0 tags {} depends {}");
+    assert_eq!(core.json("get 1 a")["tags"], json!({}));
+    core.ok(r#"put 0 w q a K {} 0 tags ' [ "x" ] ' depends '  [ ] '"#);
+    assert_eq!(core.json("get 1 a")["tags"], json!(["x"]));
+    core.ok("recur 0 q r K {} interval 60 1000 tags {}");
+    core.ok("pop 2 q w1 1");
+    assert_eq!(
+        core.ok("complete 3 a w1 q {} next q depends {}").text(),
+        "waiting"
+    );
+}
+
 // requeue
 
 #[test]

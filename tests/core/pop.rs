@@ -389,6 +389,18 @@ fn d_05_only_jobs_that_wait_are_popped() {
 }
 
 #[test]
+fn d_05_a_job_that_is_scheduled_stays_so() {
+    let mut core = Core::new();
+    core.ok("put 0 w q j K {} 100");
+    core.redis("ZADD ql:q:q-work 1 j");
+    assert!(core.jids("pop 1 q w1 1").is_empty());
+    assert!(!core.dump().has("ql:q:q-work"));
+    assert_eq!(core.jids("pop 200 q w1 1"), ["j"]);
+    core.ok("complete 201 j w1 q {}");
+    assert!(core.jids("pop 400 q w1 1").is_empty());
+}
+
+#[test]
 fn d_05_a_batch_goes_on_behind_what_is_dropped() {
     let mut core = Core::new();
     core.many((0..20).map(|n| format!("put {n} w q j{n:02} K {{}} 0")));

@@ -243,7 +243,7 @@ fn read() -> impl Strategy<Value = String> {
         page().prop_map(|page| format!("tag get x{page}")),
         page().prop_map(|page| format!("tag top{page}")),
         Just("track".to_owned()),
-        queue().prop_map(|queue| format!("stats {queue} 5000")),
+        queue().prop_map(|queue| format!("stats {queue} @now")),
         one(&[
             "config.get",
             "config.get heartbeat",
@@ -413,7 +413,7 @@ pub(super) fn step(ours: bool) -> impl Strategy<Value = Step> {
         .boxed()
     };
     (
-        select(&[0.0, 0.0, 1.0, 0.25, 5.0, 30.0, 90.0, 90000.0][..]),
+        select(&[0.0, 0.0, 1.0, 0.25, 5.0, 30.0, 90.0, 50_000.0][..]),
         line,
     )
         .prop_map(|(after, line)| Step { after, line })
@@ -454,6 +454,7 @@ pub(super) fn fill(line: &str, now: f64, keys: &Model) -> Vec<String> {
             "@q" => *word = field("queue", "q"),
             "@m" if keys.keys.has(&format!("ql:j:{last}")) => *word = keys.mark(&last),
             "@m" => *word = "waiting:1:1:q".into(),
+            "@now" => *word = now.clone(),
             "@later" => *word = format!("{}", now.parse::<f64>().unwrap() + 40.0),
             _ => {
                 // A name by itself, or inside a list of names.
@@ -651,8 +652,16 @@ fn run(default: u32, ours: bool) {
             .map(|line| Step { after: 0.0, line })
             .collect()
     });
-    let steps = (prelude, prop::collection::vec(step(ours), 1..60))
-        .prop_map(|(prelude, steps): (Vec<Step>, Vec<Step>)| [prelude, steps].concat());
+    // From the first hour of the clock, or from a day of our time.
+    let start = select(&[0.0, 0.0, 1_700_040_000.0][..]).prop_map(|after| Step {
+        after,
+        line: "length q".to_owned(),
+    });
+    let steps = (start, prelude, prop::collection::vec(step(ours), 1..60)).prop_map(
+        |(start, prelude, steps): (Step, Vec<Step>, Vec<Step>)| {
+            [vec![start], prelude, steps].concat()
+        },
+    );
     let outcome =
         TestRunner::new(cases(default)).run(&steps, |steps| play(&mut core.borrow_mut(), &steps));
     if let Err(error) = outcome {
