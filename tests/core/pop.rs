@@ -95,6 +95,7 @@ fn d_27_a_paused_queue_gives_nothing_and_notices_nothing() {
     core.events();
     let before = core.dump();
     assert_eq!(core.ok("pop 1000 q w2 5").text(), "{}");
+    assert_eq!(core.ok("pop 1000 q w2 1.5").text(), "{}");
     assert_eq!(core.dump(), before);
     assert!(core.events().is_empty());
     assert_eq!(core.jids("peek 1000 q 5"), ["j0", "k", "s"]);
