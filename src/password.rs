@@ -50,21 +50,29 @@ fn from_file(path: &OsStr, out: &mut Out) -> Result<Secret, Error> {
             io_words(&error)
         ))
     };
-    if path == "-" {
+    let password = if path == "-" {
         if io::stdin().is_terminal() {
             return Err(
                 Error::usage("`--password-file -` reads stdin, but that is a terminal")
                     .hint("`--askpass` prompts for it"),
             );
         }
-        return first_line(&mut io::stdin().lock()).map_err(unreadable);
+        first_line(&mut io::stdin().lock())
+    } else {
+        let file = std::fs::File::open(Path::new(path)).map_err(unreadable)?;
+        let found = file.metadata().map_err(unreadable)?;
+        if found.is_file() && found.mode() & 0o077 != 0 {
+            out.warn(&format!("others may read the password file `{shown}`"));
+        }
+        first_line(&mut BufReader::new(file))
     }
-    let file = std::fs::File::open(Path::new(path)).map_err(unreadable)?;
-    let found = file.metadata().map_err(unreadable)?;
-    if found.is_file() && found.mode() & 0o077 != 0 {
-        out.warn(&format!("others may read the password file `{shown}`"));
+    .map_err(unreadable)?;
+    match password.is_empty() {
+        true => Err(Error::usage(format!(
+            "the first line of password file `{shown}` is empty"
+        ))),
+        false => Ok(password),
     }
-    first_line(&mut BufReader::new(file)).map_err(unreadable)
 }
 
 fn first_line(from: &mut impl BufRead) -> io::Result<Secret> {

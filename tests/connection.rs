@@ -237,6 +237,19 @@ mod passwords {
     }
 
     #[test]
+    fn an_empty_password_file_is_told() {
+        let qless = redis().qless();
+        qless
+            .run("--password-file /dev/null length q")
+            .shows(expect![[r#"
+                --- stderr
+                error: the first line of password file `/dev/null` is empty
+                --- exit 2
+            "#]]);
+        qless.run("--password-file - length q").exits(2);
+    }
+
+    #[test]
     fn asking_needs_a_terminal() {
         redis().qless().run("--askpass length q").shows(expect![[r#"
             --- stderr

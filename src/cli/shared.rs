@@ -40,10 +40,11 @@ pub struct Selector {
     #[arg(help_heading = SELECTOR, long = "tag", value_name = "T", value_parser = value::name())]
     pub tags: Vec<Name>,
     /// The first N of them
-    #[arg(help_heading = SELECTOR, long, value_name = "N")]
+    #[arg(help_heading = SELECTOR, long, value_name = "N", value_parser = value::count)]
     pub limit: Option<u64>,
     /// Without the first N of them
-    #[arg(help_heading = SELECTOR, long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    #[arg(help_heading = SELECTOR, long, value_name = "N", default_value = "0", hide_default_value = true,
+          value_parser = value::count)]
     pub offset: u64,
 }
 

@@ -201,9 +201,21 @@ pub fn duration(text: &str) -> Result<Duration, String> {
         Ok(seconds) => Duration::try_from_secs_f64(seconds).map_err(|_| wants())?,
         Err(_) => humantime::parse_duration(text).map_err(|_| wants())?,
     };
-    match duration.as_secs() > LARGEST {
-        true => Err(wants()),
+    match duration > LONGEST_WAIT {
+        true => Err("wants at most 1000 years".to_string()),
         false => Ok(duration),
+    }
+}
+
+/// A thousand years of humantime: from today, and from any day that a job may name, that is still
+/// within the calendar.
+const LONGEST_WAIT: Duration = Duration::from_secs(1000 * 31_557_600);
+
+/// How often something recurs; the core cannot tell moments apart that are much closer.
+pub fn interval(text: &str) -> Result<Duration, String> {
+    match duration(text)? {
+        short if short < Duration::from_millis(1) => Err("wants at least 1ms".into()),
+        duration => Ok(duration),
     }
 }
 
@@ -235,6 +247,22 @@ mod tests {
         assert_eq!(duration("90"), Ok(Duration::from_secs(90)));
         assert_eq!(duration("1.5"), Ok(Duration::from_millis(1500)));
         assert_eq!(duration("1h30m"), Ok(Duration::from_secs(5400)));
+    }
+
+    #[test]
+    fn what_no_calendar_holds_is_no_duration() {
+        assert!(duration("1000y").is_ok());
+        for long in ["1001y", "31557600001", "9007199254740992", "100000000y"] {
+            assert_eq!(duration(long), Err("wants at most 1000 years".into()));
+        }
+    }
+
+    #[test]
+    fn nothing_recurs_all_the_time() {
+        assert!(interval("1ms").is_ok());
+        for short in ["0", "1ns", "0.0001"] {
+            assert_eq!(interval(short), Err("wants at least 1ms".into()));
+        }
     }
 
     #[test]

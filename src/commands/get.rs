@@ -211,6 +211,13 @@ fn raw(told: Option<Told>, args: &Args, now: Moment, cx: &mut Cx) -> Result<Exit
     let text = cx.core()?.raw(now, &call)?;
     match told {
         Some(Told::One(jid)) if text.is_empty() => missing(&[jid]),
+        Some(Told::Many(jids)) => {
+            // The reply does not say which ones it lacks.
+            cx.out.verbatim(&text)?;
+            let mut jobs = cx.core()?.jobs(now, Tell::Mark, &jids)?.into_iter();
+            let gone = jids.into_iter().filter(|_| jobs.next().flatten().is_none());
+            missing(&gone.collect::<Vec<_>>())
+        }
         _ => cx.out.verbatim(&text).map(|()| Exit::Ok),
     }
 }

@@ -23,7 +23,7 @@ pub struct Args {
     #[arg(value_name = "QUEUE", value_parser = value::name())]
     queue: Name,
     /// How many jobs at most
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, value_name = "N", default_value = "10", value_parser = value::count)]
     count: u64,
 }
 

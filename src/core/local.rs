@@ -116,9 +116,13 @@ impl Local {
         if self.running()? {
             return Ok(false);
         }
-        self.start(fsync.unwrap_or(Fsync::Everysec))?;
-        self.await_answer(deadline)?;
-        Ok(true)
+        let log = self.log()?;
+        let from = log.metadata().map_or(0, |found| found.len());
+        let fsync = fsync.unwrap_or(Fsync::Everysec);
+        match self.start(fsync, log, deadline)? && self.await_answer(deadline) {
+            true => Ok(true),
+            false => Err(self.not_started(from)),
+        }
     }
 
     /// Has the server save its data and end; returns whether there was one.
@@ -181,9 +185,16 @@ impl Local {
         Ok(true)
     }
 
-    /// Makes the directory, for nobody else to enter.
+    /// Makes the directory, for nobody else to enter. One that others may enter for what else is
+    /// in it, such as `/tmp`, stays as it is.
     fn make_dir(&self) -> Result<(), Error> {
-        if !self.owned()? {
+        if self.owned()? {
+            if self.shared().map_err(|error| self.unusable(&error))? {
+                let dir = shown(&self.dir);
+                let why = "others may enter it, and it holds other things";
+                return Err(refused(format!("cannot use `{dir}`: {why}")).hint(OTHER));
+            }
+        } else {
             let mut builder = DirBuilder::new();
             builder.recursive(true).mode(0o700);
             builder
@@ -192,6 +203,13 @@ impl Local {
         }
         let private = std::fs::Permissions::from_mode(0o700);
         std::fs::set_permissions(&self.dir, private).map_err(|error| self.unusable(&error))
+    }
+
+    /// Whether to close the directory would keep others from something that is not ours.
+    fn shared(&self) -> io::Result<bool> {
+        let open = std::fs::metadata(&self.dir)?.mode() & 0o077 != 0;
+        let ours = || self.dir.join("lock").is_file();
+        Ok(open && !ours() && std::fs::read_dir(&self.dir)?.next().is_some())
     }
 
     fn unusable(&self, error: &io::Error) -> Error {
@@ -220,8 +238,18 @@ impl Local {
         }
     }
 
-    /// Starts the server; it leaves the terminal by itself and outlives us.
-    fn start(&self, fsync: Fsync) -> Result<(), Error> {
+    /// Opens the file that the server and whoever starts it write what they have to say to.
+    fn log(&self) -> Result<File, Error> {
+        OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(self.dir.join(LOG))
+            .map_err(|error| self.unusable(&error))
+    }
+
+    /// Starts the server; it leaves the terminal by itself and outlives us. Returns whether it
+    /// did so in time.
+    fn start(&self, fsync: Fsync, log: File, deadline: Instant) -> Result<bool, Error> {
         let program = program()?;
         let file = |name: &str| self.dir.join(name).into_os_string();
         let options: [(&str, OsString); 13] = [
@@ -235,11 +263,15 @@ impl Local {
             ("--maxmemory-policy", "noeviction".into()),
             ("--daemonize", "yes".into()),
             ("--pidfile", file("redis.pid")),
-            ("--logfile", file("redis.log")),
+            ("--logfile", file(LOG)),
             ("--loglevel", "notice".into()),
             ("--always-show-logo", "no".into()),
         ];
-        let output = Command::new(&program)
+        let failed = |error: io::Error| {
+            let program = shown(Path::new(&program));
+            unavailable(format!("cannot start `{program}`: {}", io_words(&error)))
+        };
+        let mut child = Command::new(&program)
             .args(
                 options
                     .iter()
@@ -248,32 +280,33 @@ impl Local {
             .env_remove("QLESS_REDIS_PASSWORD")
             .env_remove("REDISCLI_AUTH")
             .stdin(Stdio::null())
-            .output()
-            .map_err(|error| {
-                let program = shown(Path::new(&program));
-                unavailable(format!("cannot start `{program}`: {}", io_words(&error)))
-            })?;
-        match output.status.success() {
-            true => Ok(()),
-            false => {
-                let told = [output.stdout, output.stderr].concat();
-                Err(self.not_started(&String::from_utf8_lossy(&told)))
+            .stdout(log.try_clone().map_err(|error| self.unusable(&error))?)
+            .stderr(log)
+            .spawn()
+            .map_err(failed)?;
+        loop {
+            if let Some(status) = child.try_wait().map_err(failed)? {
+                return Ok(status.success());
             }
+            if Instant::now() >= deadline {
+                _ = child.kill();
+                _ = child.wait();
+                return Ok(false);
+            }
+            std::thread::sleep(Duration::from_millis(1));
         }
     }
 
-    /// Waits until the server answers; while it loads its data it says so.
-    fn await_answer(&self, deadline: Instant) -> Result<(), Error> {
-        loop {
-            if self.pong() {
-                return Ok(());
-            }
+    /// Waits until the server answers, and returns whether it did; while it loads its data it says
+    /// so.
+    fn await_answer(&self, deadline: Instant) -> bool {
+        while !self.pong() {
             if Instant::now() >= deadline {
-                let log = std::fs::read(self.dir.join("redis.log")).unwrap_or_default();
-                return Err(self.not_started(&String::from_utf8_lossy(&log)));
+                return false;
             }
             std::thread::sleep(Duration::from_millis(2));
         }
+        true
     }
 
     fn pong(&self) -> bool {
@@ -299,13 +332,15 @@ impl Local {
         Ok(())
     }
 
-    fn not_started(&self, told: &str) -> Error {
+    /// Tells the last line that the log got since it was `from` bytes long.
+    fn not_started(&self, from: u64) -> Error {
+        let log = std::fs::read(self.dir.join(LOG)).unwrap_or_default();
+        let told = log.get(from as usize..).unwrap_or_default();
+        let told = String::from_utf8_lossy(told);
         let last = told.lines().rfind(|line| !line.trim().is_empty());
         let last = text::clean(last.unwrap_or("it said nothing").trim());
-        refused(format!("the server of `local:` did not start: {last}")).hint(format!(
-            "its log is `{}`",
-            shown(&self.dir.join("redis.log"))
-        ))
+        refused(format!("the server of `local:` did not start: {last}"))
+            .hint(format!("its log is `{}`", shown(&self.dir.join(LOG))))
     }
 
     fn silent(&self) -> Error {
@@ -333,6 +368,9 @@ impl Core {
     }
 }
 
+/// What the server has to say.
+const LOG: &str = "redis.log";
+
 const OTHER: &str = "name another directory: `--redis local:/DIR`";
 
 fn refused(message: String) -> Error {
@@ -346,8 +384,9 @@ fn shown(path: &Path) -> String {
 fn default_dir() -> Result<PathBuf, Error> {
     let state = env::var("XDG_STATE_HOME").map(PathBuf::from);
     let state = state.filter(|state| state.is_absolute());
-    let home = || env::var("HOME").map(|home| PathBuf::from(home).join(".local/state"));
-    match state.or_else(home) {
+    let home = env::var("HOME").map(|home| PathBuf::from(home).join(".local/state"));
+    let home = home.filter(|home| home.is_absolute());
+    match state.or(home) {
         Some(state) => Ok(state.join("qless/local")),
         None => Err(Error::usage("`local:` needs HOME or XDG_STATE_HOME").hint(OTHER)),
     }

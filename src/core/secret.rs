@@ -13,6 +13,10 @@ impl Secret {
         Secret(Zeroizing::new(bytes))
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Returns the bytes, for the wire alone.
     pub fn reveal(&self) -> &[u8] {
         &self.0

@@ -35,17 +35,10 @@ pub fn read(source: &mut Source, given: &[Name]) -> Result<Told, Error> {
     let mut jids = Vec::new();
     let mut listed = false;
     for name in given {
-        match name.as_bytes() {
-            arg @ (b"-" | [b'@', ..]) => {
-                listed = true;
-                let text = source.read(OsStr::from_bytes(arg), "job ids", usize::MAX)?;
-                for (at, line) in text.bytes.split(|&byte| byte == b'\n').enumerate() {
-                    jids.extend(read_line(line).map_err(|why| {
-                        Error::usage(format!("{}, line {}: {why}", text.what, at + 1))
-                    })?);
-                }
-            }
-            _ => jids.push(name.clone()),
+        let take = |line: &[u8]| read_line(line).map(|jid| jids.extend(jid));
+        match source.lines(OsStr::from_bytes(name.as_bytes()), "job ids", take)? {
+            true => listed = true,
+            false => jids.push(name.clone()),
         }
     }
     Ok(once(jids, listed))
@@ -70,11 +63,15 @@ struct Line {
     summary: Option<serde::de::IgnoredAny>,
 }
 
+/// Longer than any jid that works: such a line is something else.
+const LONGEST: usize = 64 << 10;
+
 fn read_line(line: &[u8]) -> Result<Option<Name>, String> {
     let line = line.trim_ascii();
     match line.first() {
         None | Some(b'#') => return Ok(None),
         Some(b'{') => {}
+        Some(_) if line.len() > LONGEST => return Err("this is too long for a job id".to_owned()),
         Some(_) => return Ok(Some(Name::from(line))),
     }
     let line: Line = serde_json::from_slice(line).map_err(|error| match error.is_data() {
@@ -127,6 +124,9 @@ mod tests {
         );
         assert_eq!(read_line(br#"{"summary":{"done":3}}"#), Ok(None));
         assert_eq!(read_line(b"{}"), Err("there is no `jid` in it".to_owned()));
+        let long = "a".repeat(LONGEST + 1);
+        let told = Err("this is too long for a job id".to_owned());
+        assert_eq!(read_line(long.as_bytes()), told);
         assert_eq!(read_line(b"{"), Err("this is not JSON".to_owned()));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{IsTerminal, Read};
+use std::io::{self, BufRead, BufReader, IsTerminal, Read};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
@@ -23,25 +23,32 @@ pub struct Text {
     pub what: String,
 }
 
+/// An input that is open.
+struct Input {
+    from: Box<dyn Read>,
+    /// By which words to speak of what is read.
+    what: String,
+    stdin: bool,
+}
+
+/// As long as a line of a list may be: a job with the longest data, twice over.
+const LONGEST: u64 = 64 << 20;
+
 impl Source {
     /// Reads `what` from where `given` says, at most `most` bytes.
     pub fn read(&mut self, given: &OsStr, what: &'static str, most: usize) -> Result<Text, Error> {
-        let text = match given.as_bytes() {
-            b"-" => Text {
-                bytes: self.stdin(what, most)?,
-                what: what.to_owned(),
-            },
-            [b'@', path @ ..] => {
-                let named = format!("`{}`", clean(path));
-                let path = PathBuf::from(std::ffi::OsString::from_vec(path.to_vec()));
-                let file = File::open(path).and_then(|file| limited(file, most));
-                let bytes = file.map_err(|fault| {
-                    Error::usage(format!("cannot read {named}: {}", io_words(&fault)))
-                })?;
-                Text { bytes, what: named }
+        let text = match self.open(given, what)? {
+            Some(mut input) => {
+                // One byte more than allowed, so that too much is seen as such.
+                let more = (most as u64).saturating_add(1);
+                let mut bytes = Vec::new();
+                let read = input.from.by_ref().take(more).read_to_end(&mut bytes);
+                read.map_err(|fault| input.failed(&fault))?;
+                let what = input.what;
+                Text { bytes, what }
             }
-            bytes => Text {
-                bytes: bytes.to_vec(),
+            None => Text {
+                bytes: given.as_bytes().to_vec(),
                 what: what.to_owned(),
             },
         };
@@ -54,32 +61,80 @@ impl Source {
         }
     }
 
-    fn stdin(&mut self, what: &'static str, most: usize) -> Result<Vec<u8>, Error> {
+    /// Hands over each line of the list that `given` names, which is `-` or `@FILE`; holds one at
+    /// a time. Returns whether it names one.
+    pub fn lines(
+        &mut self,
+        given: &OsStr,
+        what: &'static str,
+        mut take: impl FnMut(&[u8]) -> Result<(), String>,
+    ) -> Result<bool, Error> {
+        let Some(mut input) = self.open(given, what)? else {
+            return Ok(false);
+        };
+        let mut from = BufReader::new(std::mem::replace(&mut input.from, Box::new(io::empty())));
+        let mut line = Vec::new();
+        for number in 1.. {
+            line.clear();
+            let read = from.by_ref().take(LONGEST).read_until(b'\n', &mut line);
+            if read.map_err(|fault| input.failed(&fault))? == 0 {
+                break;
+            }
+            let taken = match line.len() as u64 == LONGEST {
+                true => Err(format!("it is longer than {LONGEST} bytes")),
+                false => take(&line),
+            };
+            taken.map_err(|why| Error::usage(format!("{}, line {number}: {why}", input.what)))?;
+        }
+        Ok(true)
+    }
+
+    /// Opens what `given` names: `-` or `@FILE`, else nothing.
+    fn open(&mut self, given: &OsStr, what: &'static str) -> Result<Option<Input>, Error> {
+        let mut input = Input {
+            from: Box::new(io::empty()),
+            what: what.to_owned(),
+            stdin: true,
+        };
+        match given.as_bytes() {
+            b"-" => {
+                self.claim_stdin(what)?;
+                input.from = Box::new(io::stdin());
+            }
+            [b'@', path @ ..] => {
+                input.what = format!("`{}`", clean(path));
+                input.stdin = false;
+                let path = PathBuf::from(std::ffi::OsString::from_vec(path.to_vec()));
+                let file = File::open(path).map_err(|fault| input.failed(&fault))?;
+                input.from = Box::new(file);
+            }
+            _ => return Ok(None),
+        }
+        Ok(Some(input))
+    }
+
+    fn claim_stdin(&mut self, what: &'static str) -> Result<(), Error> {
         if let Some(before) = self.stdin.replace(what) {
             return Err(Error::usage(format!(
                 "`-` can be given once: stdin cannot be both {before} and {what}"
             )));
         }
-        let stdin = std::io::stdin();
-        if stdin.is_terminal() {
+        if io::stdin().is_terminal() {
             return Err(Error::usage(format!(
                 "`-` reads {what} from stdin, but stdin is a terminal"
             ))
             .hint(format!("pipe {what} in, or name a file: `@FILE`")));
         }
-        limited(stdin.lock(), most).map_err(|fault| {
-            Error::new(
-                Kind::File,
-                format!("cannot read {what} from stdin: {}", io_words(&fault)),
-            )
-        })
+        Ok(())
     }
 }
 
-/// Reads one byte more than allowed, so that too much is seen as such.
-fn limited(from: impl Read, most: usize) -> std::io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    from.take((most as u64).saturating_add(1))
-        .read_to_end(&mut bytes)?;
-    Ok(bytes)
+impl Input {
+    fn failed(&self, fault: &io::Error) -> Error {
+        let (what, why) = (&self.what, io_words(fault));
+        match self.stdin {
+            true => Error::new(Kind::File, format!("cannot read {what} from stdin: {why}")),
+            false => Error::usage(format!("cannot read {what}: {why}")),
+        }
+    }
 }

@@ -275,3 +275,42 @@ fn raw_is_the_reply_of_the_core() {
         --- exit 4
     "#]]);
 }
+
+#[test]
+fn raw_tells_of_missing_jobs_too() {
+    let redis = night();
+    let ran = redis.at(100).run("get j nope k -o raw").exits(4);
+    let jobs: serde_json::Value = serde_json::from_str(&ran.stdout()).unwrap();
+    assert_eq!(jobs.as_array().unwrap().len(), 2);
+    assert_eq!(ran.stderr(), "error: job `nope` does not exist\n");
+}
+
+#[test]
+fn a_list_is_read_line_by_line() {
+    let redis = night();
+    let list = "# two\n\n  j \r\n{\"kind\":\"job\",\"jid\":\"k\"}\n{\"summary\":{}}\nj";
+    let get = |list: &[u8]| redis.at(100).input(list).run("get - -o jid");
+    assert_eq!(get(list.as_bytes()).ok(), "j\nk");
+    get(b"j\n{\"jid\":7}\n").shows(expect![[r#"
+        --- stderr
+        error: job ids, line 2: its `jid` is not a text
+        --- exit 2
+    "#]]);
+    get(&[0; 70_000]).shows(expect![[r#"
+        --- stderr
+        error: job ids, line 1: this is too long for a job id
+        --- exit 2
+    "#]]);
+}
+
+#[test]
+fn a_list_without_an_end_is_refused() {
+    Redis::start()
+        .at(0)
+        .run("get @/dev/zero")
+        .shows(expect![[r#"
+            --- stderr
+            error: `/dev/zero`, line 1: it is longer than 67108864 bytes
+            --- exit 2
+        "#]]);
+}

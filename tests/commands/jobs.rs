@@ -409,3 +409,15 @@ fn a_closed_pipe_ends_quietly() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
 }
+
+#[test]
+fn pages_are_whole_numbers() {
+    let redis = Redis::start();
+    for flag in ["limit", "offset"] {
+        for wrong in ["x", "1.5", "99999999999999999999"] {
+            let ran = redis.at(0).run(&format!("jobs --{flag} {wrong}")).exits(2);
+            let told = format!("`--{flag}` wants a whole number between 0 and 9007199254740992");
+            assert!(ran.stderr().contains(&told), "{}", ran.stderr());
+        }
+    }
+}

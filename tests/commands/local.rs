@@ -168,6 +168,7 @@ fn the_default_directory_is_that_of_the_state() {
         .shows(expect![[r#"
             unix://DIR/.local/state/qless/local/redis.sock
         "#]]);
+    qless().env("HOME", "here").run("local url").exits(2);
     qless().env("HOME", "").run("local url").shows(expect![[r#"
         --- stderr
         error: `local:` needs HOME or XDG_STATE_HOME
@@ -244,6 +245,43 @@ fn a_directory_that_cannot_be_is_refused_with_a_way_out() {
     } else {
         _ = std::fs::remove_file("/.qless");
     }
+}
+
+#[test]
+fn a_directory_that_others_use_is_not_closed_to_them() {
+    let night = Night::new();
+    let shared = night.dir.path().join("night");
+    std::fs::create_dir(&shared).unwrap();
+    std::fs::write(shared.join("theirs"), "").unwrap();
+    std::fs::set_permissions(&shared, std::fs::Permissions::from_mode(0o755)).unwrap();
+    night.qless().run("length mail").shows(expect![[r#"
+        --- stderr
+        error: cannot use `DIR/night`: others may enter it, and it holds other things
+        hint: name another directory: `--redis local:/DIR`
+        --- exit 6
+    "#]]);
+    let mode = || std::fs::metadata(&shared).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(), 0o755);
+    std::fs::remove_file(shared.join("theirs")).unwrap();
+    assert_eq!(night.qless().run("length mail").ok(), "0");
+    assert_eq!(mode(), 0o700);
+}
+
+#[test]
+fn a_program_that_never_comes_up_is_not_waited_for_longer_than_told() {
+    let night = Night::new();
+    let program = night.dir.path().join("server");
+    std::fs::write(&program, "#!/bin/sh\necho hang on\nexec sleep 60\n").unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let qless = night.qless().env("QLESS_REDIS_SERVER", program);
+    let begun = std::time::Instant::now();
+    qless.run("length mail --timeout 300ms").shows(expect![[r#"
+            --- stderr
+            error: the server of `local:` did not start: hang on
+            hint: its log is `DIR/night/redis.log`
+            --- exit 6
+        "#]]);
+    assert!(begun.elapsed().as_secs() < 20);
 }
 
 #[test]

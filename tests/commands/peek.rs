@@ -106,3 +106,18 @@ fn read_only_foresees_what_the_core_would_do() {
             --- exit 9
         "#]]);
 }
+
+#[test]
+fn a_count_that_is_none_is_refused_in_our_words() {
+    let redis = Redis::start();
+    redis.at(0).run("peek mail --count x").shows(expect![[r#"
+        --- stderr
+        error: `--count` wants a whole number between 0 and 9007199254740992, not `x`
+        --- exit 2
+    "#]]);
+    let most = "peek mail --count 18446744073709551615";
+    redis.at(0).run(most).exits(2);
+    redis.at(0).run("api put w mail j K {} 0").ok();
+    let most = "peek mail --count 9007199254740992 -o jid";
+    assert_eq!(redis.at(0).run(most).ok(), "j");
+}

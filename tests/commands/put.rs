@@ -573,3 +573,20 @@ fn names_may_be_any_bytes() {
     let jobs = redis.at(10).run("jobs -o json").json();
     assert_eq!(jobs["items"][0]["tags_bytes"][0], "dP0=");
 }
+
+#[test]
+fn a_delay_beyond_the_calendar_is_refused() {
+    let redis = Redis::start();
+    redis
+        .at(0)
+        .run("put mail K --delay 100000000y")
+        .shows(expect![[r#"
+            --- stderr
+            error: `--delay` wants at most 1000 years, not `100000000y`
+            --- exit 2
+        "#]]);
+    assert_eq!(redis.at(0).run("queues").ok(), "");
+    redis.at(0).run("put mail K --jid j --delay 1000y").ok();
+    let told = redis.at(0).run("get j -o json").json();
+    assert_eq!(told["scheduled_for"], "2970-01-08T00:00:00.000Z");
+}

@@ -226,7 +226,7 @@ fn a_template_that_cannot_be_is_refused() {
         .run("recur put web Warm --every 0")
         .shows(expect![[r#"
             --- stderr
-            error: `--every` wants more than no time, not `0`
+            error: `--every` wants at least 1ms, not `0`
             --- exit 2
         "#]]);
     redis.at(0).run("recur put web Warm --every -5").exits(2);

@@ -45,7 +45,7 @@ pub struct Args {
     #[command(flatten)]
     limit: MaxData,
     /// How often
-    #[arg(long, value_name = "D", value_parser = value::timeout, allow_hyphen_values = true)]
+    #[arg(long, value_name = "D", value_parser = value::interval, allow_hyphen_values = true)]
     every: Duration,
     /// The first one after this time
     #[arg(long, value_name = "D", value_parser = value::duration, allow_hyphen_values = true)]

@@ -28,7 +28,7 @@ pub struct Args {
     #[arg(value_parser = value::jids())]
     jid: Name,
     /// How often; the next run is shifted by as much
-    #[arg(long, value_name = "D", value_parser = value::timeout, allow_hyphen_values = true)]
+    #[arg(long, value_name = "D", value_parser = value::interval, allow_hyphen_values = true)]
     every: Option<Duration>,
     /// The queue
     #[arg(long, value_parser = value::new_name())]
