@@ -2,6 +2,7 @@
 
 use crate::cli::env;
 use crate::cli::value::refuse_new;
+use crate::error::Error;
 use crate::model::name::Name;
 
 /// Returns `user@host`.
@@ -11,11 +12,17 @@ pub fn by() -> String {
 
 /// Returns in whose name a job is worked: `--worker`, QLESS_WORKER, or a name that is the same in
 /// the next call, so that a job popped by hand can be completed by hand.
-pub fn worker(given: Option<&Name>) -> Name {
-    match (given, env::var("QLESS_WORKER")) {
-        (Some(name), _) => name.clone(),
-        (None, Some(name)) => Name::from(name.as_os_str()),
-        (None, None) => Name::from(format!("cli-{}", by())),
+pub fn worker(given: Option<&Name>) -> Result<Name, Error> {
+    let named = match given {
+        Some(name) => return Ok(name.clone()),
+        None => env::var("QLESS_WORKER").map(|name| Name::from(name.as_os_str())),
+    };
+    let Some(name) = named else {
+        return Ok(Name::from(format!("cli-{}", by())));
+    };
+    match refuse_new(name.as_bytes()) {
+        Ok(()) => Ok(name),
+        Err(why) => Err(Error::usage(format!("`QLESS_WORKER` {why}"))),
     }
 }
 

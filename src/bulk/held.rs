@@ -22,10 +22,10 @@ pub enum InName {
 
 impl InName {
     /// Returns what the flags and the environment say.
-    pub fn of(holder: &Holder) -> InName {
+    pub fn of(holder: &Holder) -> Result<InName, Error> {
         match holder.as_holder {
-            true => InName::Holder,
-            false => InName::Of(who::worker(holder.worker.as_ref())),
+            true => Ok(InName::Holder),
+            false => who::worker(holder.worker.as_ref()).map(InName::Of),
         }
     }
 

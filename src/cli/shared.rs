@@ -11,6 +11,7 @@ use crate::model::job::State;
 use crate::model::moment::Moment;
 use crate::model::name::Name;
 use crate::model::pattern::Pattern;
+use crate::view::text::clean;
 
 /// On every command that writes.
 #[derive(Clone, Debug, Args)]
@@ -152,4 +153,17 @@ pub struct Queues {
     /// All of them
     #[arg(long, conflicts_with = "queues")]
     pub all: bool,
+}
+
+/// Refuses what is to be done and undone at once.
+pub fn apart(one: (&str, &[Name]), other: (&str, &[Name])) -> Result<(), Error> {
+    match one.1.iter().find(|name| other.1.contains(name)) {
+        Some(both) => Err(Error::usage(format!(
+            "`{}` and `{}` both name `{}`",
+            one.0,
+            other.0,
+            clean(both)
+        ))),
+        None => Ok(()),
+    }
 }

@@ -64,7 +64,7 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     };
     let now = cx.begin()?;
     let core = cx.core()?;
-    let name = InName::of(&args.holder);
+    let name = InName::of(&args.holder)?;
     let job = name.take(core, now, &args.jid, VERB)?;
     dependencies(&args, now, cx)?;
     let next = args.next.as_ref().map(|queue| Next {

@@ -1,7 +1,7 @@
 //! `qless depends`
 
 use crate::bulk::{Fate, note};
-use crate::cli::shared::DryRun;
+use crate::cli::shared::{DryRun, apart};
 use crate::cli::{Format, value};
 use crate::core::guard::Outcome;
 use crate::cx::Cx;
@@ -49,6 +49,7 @@ impl Args {
 }
 
 pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
+    apart(("--on", &args.on), ("--off", &args.off))?;
     cx.out.accepts(&[Format::Jid])?;
     let now = cx.begin()?;
     if args.writes() {

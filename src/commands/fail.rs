@@ -68,7 +68,7 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         message: message.into(),
     };
     let now = cx.begin()?;
-    let name = InName::of(&args.holder);
+    let name = InName::of(&args.holder)?;
     let dry = args.dry.dry_run;
     let plan = Plan::told(cx, now, &FAIL, dry, &told, |job| name.judge(job))?;
     plan.run(cx, |core, now, jobs| {

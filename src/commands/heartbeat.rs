@@ -50,7 +50,7 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         None => None,
     };
     let now = cx.begin()?;
-    let name = InName::of(&args.holder);
+    let name = InName::of(&args.holder)?;
     let job = name.take(cx.core()?, now, &args.jid, VERB)?;
     if args.dry.dry_run {
         let jid = short(args.jid.as_bytes());

@@ -43,7 +43,7 @@ pub struct Args {
 pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     cx.out.accepts(&[Format::Jid, Format::Raw])?;
     cx.out.shows::<Jobs>()?;
-    let worker = who::worker(args.worker.as_ref());
+    let worker = who::worker(args.worker.as_ref())?;
     let now = cx.begin()?;
     let jids = match args.dry.dry_run {
         true => waiting(&args, now, cx)?,

@@ -83,7 +83,7 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     }
     let dry = args.dry.dry_run;
     if held {
-        let name = InName::of(&args.holder);
+        let name = InName::of(&args.holder)?;
         let judge = |job: &Seen| name.judge(job);
         let plan = Plan::open(cx, &GIVE_BACK, dry, &args.jobs, &[State::Running], judge)?;
         plan.consent(cx, "")?;

@@ -1,7 +1,7 @@
 //! `qless tag`
 
 use crate::bulk::{Fate, Plan, Slice, Verb};
-use crate::cli::shared::{DryRun, Targets};
+use crate::cli::shared::{DryRun, Targets, apart};
 use crate::cli::{Format, value};
 use crate::core::call::Call;
 use crate::core::job::Tell;
@@ -67,6 +67,7 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
 
 /// Adds and removes tags.
 fn change(args: &Args, cx: &mut Cx) -> Result<Exit, Error> {
+    apart(("--add", &args.add), ("--remove", &args.remove))?;
     cx.out.accepts(&[Format::Jid, Format::Raw])?;
     cx.out.shows::<Bulk>()?;
     let plan = Plan::open(cx, &TAG, args.dry.dry_run, &args.jobs, &[], |_| None)?;

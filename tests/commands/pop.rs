@@ -137,3 +137,16 @@ fn a_name_or_a_count_that_cannot_be_is_refused() {
         --- exit 2
     "#]]);
 }
+
+#[test]
+fn a_worker_of_the_environment_is_a_name_too() {
+    let redis = Redis::start();
+    redis.at(0).run("api put w q j K {} 0").ok();
+    let at = redis.at(0).env("QLESS_WORKER", "a\nb");
+    for line in ["pop q", "complete j", "heartbeat j"] {
+        let ran = at.run(line).exits(2);
+        let told = "error: `QLESS_WORKER` holds a control character, U+000A\n";
+        assert_eq!(ran.stderr(), told);
+    }
+    assert_eq!(redis.at(0).run("workers").ok(), "");
+}

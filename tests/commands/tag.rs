@@ -160,3 +160,18 @@ fn an_unknown_job_or_a_tag_that_cannot_be_is_refused() {
               skipped  1  it does not exist
         "#]]);
 }
+
+#[test]
+fn a_tag_is_not_added_and_removed_at_once() {
+    let redis = Redis::start();
+    redis.at(0).run("api put w q j K {} 0").ok();
+    let at = redis.at(0);
+    at.run("tag j --add a --add x --remove x")
+        .shows(expect![[r#"
+        --- stderr
+        error: `--add` and `--remove` both name `x`
+        --- exit 2
+    "#]]);
+    at.run("recur tag j --add x --remove x").exits(2);
+    at.run("depends j --on x --off x").exits(2);
+}

@@ -1,7 +1,7 @@
 //! `qless recur tag`
 
 use super::{first, gone};
-use crate::cli::shared::DryRun;
+use crate::cli::shared::{DryRun, apart};
 use crate::cli::{Format, value};
 use crate::core::steer::Tagging;
 use crate::cx::Cx;
@@ -37,6 +37,7 @@ pub struct Args {
 }
 
 pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
+    apart(("--add", &args.add), ("--remove", &args.remove))?;
     cx.out.accepts(&[Format::Raw])?;
     let now = cx.begin()?;
     let Some(found) = first(cx, now, &args.jid)? else {
