@@ -85,6 +85,20 @@ fn a_negative_count_leaves_that_many() {
 }
 
 #[test]
+fn tries_that_cannot_be_read_become_five() {
+    for damage in ["HDEL ql:j:j0 retries", "HSET ql:j:j0 retries many"] {
+        let mut core = failed(1);
+        core.redis(damage);
+        core.ok("unfail 50 q G");
+        assert_eq!(
+            core.field("j0", "remaining").as_deref(),
+            Some("5"),
+            "{damage}"
+        );
+    }
+}
+
+#[test]
 fn d_53_a_count_of_none_takes_none() {
     let mut core = failed(2);
     let before = core.dump();

@@ -1107,3 +1107,117 @@ fn bad_usage_of_pause_is_refused() {
         );
     }
 }
+
+// keys that are not what they should be
+
+/// Each key of the database in turn becomes a text; the call must then say `invalid` of `hurt` or do
+/// it whole, and do the other in any case.
+#[track_caller]
+fn survives_foreign_keys(prepare: &str, line: &str) {
+    let names: Vec<String> = {
+        let mut core = Core::new();
+        core.all(prepare);
+        let mut names: Vec<String> = core.dump().0.into_keys().collect();
+        core.ok(line);
+        names.extend(core.dump().0.into_keys());
+        names
+    };
+    for name in names {
+        let mut core = Core::new();
+        core.all(prepare);
+        core.redis_words(&[b"DEL", name.as_bytes()]);
+        core.redis_words(&[b"SET", name.as_bytes(), b"x"]);
+        core.events();
+        let before = core.dump();
+        match core.run(line) {
+            Ok(reply) => {
+                let list = reply.list();
+                let told: Vec<String> = match list.first() {
+                    Some(Reply::List(_)) => list.iter().map(|row| words(row).join(" ")).collect(),
+                    _ => vec![words(&reply).join(" ")],
+                };
+                if told.iter().all(|row| row.starts_with("invalid")) {
+                    assert_eq!(core.dump(), before, "{name}: {told:?}");
+                    assert!(core.events().is_empty(), "{name}: {told:?}");
+                }
+            }
+            Err(error) => {
+                assert_eq!(core.dump(), before, "{name}: {error}");
+                assert!(core.events().is_empty(), "{name}: {error}");
+                assert!(error.contains("Guard(): "), "{name}: {error}");
+            }
+        }
+    }
+}
+
+const JOBS: &str = r#"put 0 w q j K {} 0 tags ["t"]; pop 1 q w1 1; put 0 w q h K {} 0 tags ["t"]; put 0 w q d K {} 0 depends ["j"]; track 1 track j; track 1 track h; config.set 1 max-job-history 50"#;
+
+#[test]
+fn put_survives_foreign_keys() {
+    survives_foreign_keys(
+        JOBS,
+        r#"guard.put 9 {"replace":true} 9 p j K {} 0 tags ["u"] depends ["h"]"#,
+    );
+    survives_foreign_keys(
+        JOBS,
+        r#"guard.put 9 {} 9 p n K {} 0 tags ["u"] depends ["h"]"#,
+    );
+    survives_foreign_keys(
+        JOBS,
+        r#"guard.put 9 {} 7 p n K {} 0 failed {"group":"G","when":5}"#,
+    );
+    let failed = format!("{JOBS}; fail 2 j w1 G M");
+    survives_foreign_keys(&failed, r#"guard.put 9 {"replace":true} 5 p j K {} 0"#);
+}
+
+#[test]
+fn requeue_survives_foreign_keys() {
+    survives_foreign_keys(
+        JOBS,
+        r#"guard.requeue 9 {"from":["running"],"to":"p"} {"by":"ann"} j '' ''"#,
+    );
+    let failed = format!("{JOBS}; fail 2 j w1 G M");
+    survives_foreign_keys(&failed, "guard.requeue 9 {} {\"by\":\"ann\"} j '' 50");
+    let complete = format!("{JOBS}; complete 2 j w1 q {{}}");
+    survives_foreign_keys(
+        &complete,
+        r#"guard.requeue 9 {"from":["complete"]} '' j '' ''"#,
+    );
+}
+
+#[test]
+fn cancel_survives_foreign_keys() {
+    for policy in ["refuse", "cancel", "release"] {
+        survives_foreign_keys(JOBS, &format!("guard.cancel 9 {policy} j '' d ''"));
+        survives_foreign_keys(JOBS, &format!("guard.cancel 9 {policy} j ''"));
+        let failed = format!("{JOBS}; fail 2 j w1 G M");
+        survives_foreign_keys(&failed, &format!("guard.cancel 9 {policy} j '' d ''"));
+    }
+}
+
+#[test]
+fn depends_and_pause_survive_foreign_keys() {
+    survives_foreign_keys(JOBS, r#"guard.depends 9 d '' {"by":"ann"} h"#);
+    let mut core = Core::new();
+    for key in ["ql:pauses", "ql:paused_queues"] {
+        core.flush();
+        core.redis(&format!("SET {key} x"));
+        let error = core.refused("guard.pause 9 '' '' q");
+        assert!(error.contains("Guard(): "), "{error}");
+    }
+}
+
+#[test]
+fn one_foreign_key_hurts_one_job_only() {
+    let mut core = Core::new();
+    core.all("put 0 w q j K {} 0; pop 1 q w1 1; fail 2 j w1 G M; put 0 w q k K {} 0; pop 1 q w1 1; fail 2 k w1 H M");
+    core.redis("DEL ql:f:G");
+    core.redis("SET ql:f:G x");
+    let told = rows(&mut core, "guard.requeue 9 {} '' j '' '' k '' ''");
+    assert!(told[0].starts_with("invalid failed:2:3:q "), "{told:?}");
+    assert_eq!(told[1], "done  waiting q");
+    assert_eq!(
+        (core.state("j"), core.state("k")),
+        ("failed".into(), "waiting".into())
+    );
+}

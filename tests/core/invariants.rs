@@ -414,6 +414,10 @@ impl Judge<'_> {
             let (Some(worker), Key::Zset(held)) = (worker, key) else {
                 continue;
             };
+            // Of a worker without a name (D-79) the reference keeps no books.
+            if worker.is_empty() {
+                continue;
+            }
             for (jid, score) in held {
                 let job = self.jobs.get(jid).cloned().unwrap_or_default();
                 let of = |field: &str| job.get(field).map_or("", String::as_str);

@@ -205,3 +205,19 @@ fn many_jobs_popped_at_once_are_counted_one_by_one() {
         300
     );
 }
+
+#[test]
+fn answers_have_fourteen_digits_and_what_is_stored_seventeen() {
+    let mut core = waited(&[0.0, 0.0, 1.0]);
+    let text = core.ok("stats 864010 q 864010").text().to_owned();
+    assert!(
+        text.contains(r#""mean":0.33333333333333,"#)
+            || text.contains(r#""mean":0.33333333333333}"#),
+        "{text}"
+    );
+    let mean = core.dump().hash("ql:s:wait:864000:q")["mean"].clone();
+    assert!(
+        (mean.parse::<f64>().unwrap() - 1.0 / 3.0).abs() < 1e-16,
+        "{mean}"
+    );
+}

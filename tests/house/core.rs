@@ -233,10 +233,7 @@ return out";
 
 /// Our script, as `qless script` prints it.
 pub(crate) fn script() -> String {
-    match std::env::var("QLESS_CORE") {
-        Ok(path) => std::fs::read_to_string(path).expect("a script"),
-        Err(_) => qless::core::script::Script::new("ql:").text().to_owned(),
-    }
+    qless::core::script::Script::new("ql:").text().to_owned()
 }
 
 /// Our script on a server of its own.
