@@ -1,7 +1,7 @@
 //! What is told when a server is not there, is none, refuses, or does not answer.
 
 use std::io::{Read, Write};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -299,6 +299,29 @@ fn a_frozen_server_times_out() {
     "#]]);
     assert!(begun.elapsed() < Duration::from_millis(800));
     redis.thaw();
+}
+
+#[test]
+fn a_command_that_is_stopped_and_continued_goes_on() {
+    let redis = Redis::start();
+    redis.freeze();
+    let mut command = redis.qless().command();
+    command.args(["length", "q"]).stdout(Stdio::piped());
+    let child = command.spawn().unwrap();
+    let pid = child.id().to_string();
+    let send = |signal: &str| {
+        Command::new("kill")
+            .args([signal, pid.as_str()])
+            .status()
+            .unwrap()
+    };
+    // Mostly it is reading by then; what comes before ends well, too.
+    thread::sleep(Duration::from_millis(200));
+    assert!(send("-STOP").success() && send("-CONT").success());
+    redis.thaw();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(output.stdout, b"0\n");
 }
 
 #[test]

@@ -227,21 +227,17 @@ fn exchange(connection: &mut Connection, ask: &Ask) -> Answer {
     Answer { replies, fault }
 }
 
+/// No timeout is set on the socket: the one who asked waits no longer than the deadline anyhow, and
+/// with one a read would end in `EINTR` when the process is stopped and continued (Ctrl-Z, `fg`).
 fn pass(connection: &mut Connection, ask: &Ask, replies: &mut Vec<Value>) -> RedisResult<()> {
-    connection.set_write_timeout(Some(left(ask)?))?;
+    if ask.deadline <= Instant::now() {
+        return Err(io::Error::from(io::ErrorKind::TimedOut).into());
+    }
     connection.send_packed_command(&ask.bytes.bytes)?;
     while replies.len() < ask.bytes.commands {
-        connection.set_read_timeout(Some(left(ask)?))?;
         replies.push(connection.recv_response()?);
     }
     Ok(())
-}
-
-fn left(ask: &Ask) -> Result<Duration, io::Error> {
-    match ask.deadline.checked_duration_since(Instant::now()) {
-        Some(left) if !left.is_zero() => Ok(left),
-        _ => Err(io::ErrorKind::TimedOut.into()),
-    }
 }
 
 fn fault(error: &RedisError) -> Fault {
