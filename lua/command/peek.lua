@@ -10,8 +10,8 @@ return function(argv, now, t)
     error('Peek(): Arg "count" missing or not a number: ' .. tostring(argv[4]))
   end
   if count % 1 ~= 0 or count > 9e15 or count < -9e15 then need('integer')(count) end
-  if count == 0 then return '{}' end
   if call('sismember', Keys.paused, queue) == 1 then need('paused')(now, queue) end
+  if count == 0 then return '{}' end
   local base = Keys.queue .. queue
   local jids = call('zrangebyscore', base .. Keys.locks, '-inf', t, 'LIMIT', 0, count)
   local rest = count - #jids

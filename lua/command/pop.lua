@@ -16,8 +16,10 @@ return function(argv, now, t, when)
   if not count or count - count ~= 0 then
     error('Pop(): Arg "count" missing or not a number: ' .. tostring(argv[5]))
   end
-  if call('sismember', Keys.paused, queue) == 1 and need('paused')(now, queue) then return '{}' end
-  if count % 1 ~= 0 or count > 9e15 or count < -9e15 then need('integer')(count) end
+  -- What Redis would not take as a count is refused, but a paused queue is not asked that much.
+  local odd = count % 1 ~= 0 or count > 9e15 or count < -9e15
+  if call('sismember', Keys.paused, queue) == 1 and need('paused')(now, queue, odd) then return '{}' end
+  if odd then need('integer')(count) end
 
   call('zadd', Keys.workers, t, worker)
   local config = redis.pcall('hmget', Keys.config, queue .. '-heartbeat', 'heartbeat', queue .. '-max-concurrency',

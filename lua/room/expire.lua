@@ -31,7 +31,7 @@ return function(now, when, queue, lost, grace, limit)
     else
       local warn = job[16] ~= '1' or grace <= 0
       local follow = tracked and type(redis.pcall('zscore', Keys.tracked, jid)) == 'string'
-      if worker and worker ~= '' then
+      if worker then
         local list = held[worker]
         if not list then
           list = {}
