@@ -1077,6 +1077,15 @@ fn a_pop_after_the_end_of_a_pause_goes_on() {
 }
 
 #[test]
+fn a_pop_that_is_refused_ends_no_pause() {
+    let mut core = Core::new();
+    core.ok("guard.pause 1 20 '' q");
+    core.refused("pop 20 q w1 1.5");
+    core.refused("peek 20 q 1.5");
+    assert!(core.dump().has("ql:pauses"));
+}
+
+#[test]
 fn an_entry_counts_only_while_its_queue_is_paused() {
     let mut core = Core::new();
     core.all("put 0 w q j K {} 0; guard.pause 1 20 '' q");

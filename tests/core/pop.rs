@@ -223,6 +223,13 @@ fn d_13_a_fractional_count_of_tries_does_not_stop_a_queue() {
     assert_eq!(core.state("j0"), "failed");
 }
 
+#[test]
+fn a_lost_job_of_a_worker_without_a_name_leaves_its_list() {
+    let mut core = Core::new();
+    core.all("put 0 w q j K {} 0; pop 0 q '' 1; pop 60 q w1 1");
+    assert!(!core.dump().has("ql:w::jobs"));
+}
+
 // limits
 
 #[test]

@@ -57,7 +57,7 @@ fn queue() -> impl Strategy<Value = String> {
 }
 
 fn worker() -> impl Strategy<Value = String> {
-    one(&["w1", "w2"])
+    one(&["w1", "w1", "w1", "w2", "w2", "''"])
 }
 
 /// The worker of the job named before, or any.
