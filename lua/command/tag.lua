@@ -16,24 +16,30 @@ return function(argv, _, t)
     local jid = argv[4]
     if not jid then error('Tag(): Arg "jid" missing') end
     local key = Keys.job .. jid
-    local job = call('hmget', key, 'tags', 'jid')
-    if not job[1] and not job[2] then error('Tag(): Job ' .. jid .. ' does not exist') end
-    local tags, has, untag = need('tags')(job[1]), {}, verb == 'remove' and need('untag')
+    local stored = call('hget', key, 'tags')
+    if not stored and not call('hget', key, 'jid') then error('Tag(): Job ' .. jid .. ' does not exist') end
+    local tags, has = need('tags')(stored), {}
     for i = 1, #tags do has[tags[i]] = true end
-    for i = 5, #argv do
-      local tag = argv[i]
-      if verb == 'add' then
-        if not has[tag] then tags[#tags + 1] = tag end
-        has[tag] = true
+    local left = tags
+    if verb == 'add' then
+      for i = 5, #argv do
+        local tag = argv[i]
+        if not has[tag] then
+          has[tag] = true
+          tags[#tags + 1] = tag
+        end
         if call('zadd', Keys.tag .. tag, t, jid) == 1 then call('zincrby', Keys.tags, 1, tag) end
-      else
-        has[tag] = nil
-        untag(jid, tag)
       end
-    end
-    local left = {}
-    for i = 1, #tags do
-      if has[tags[i]] then left[#left + 1] = tags[i] end
+    else
+      local untag = need('untag')
+      for i = 5, #argv do
+        has[argv[i]] = nil
+        untag(jid, argv[i])
+      end
+      left = {}
+      for i = 1, #tags do
+        if has[tags[i]] then left[#left + 1] = tags[i] end
+      end
     end
     local json = cjson.encode(left)
     call('hset', key, 'tags', json)
