@@ -146,5 +146,6 @@ pub const COMMANDS: &[(&str, Source)] = &[
     ("guard.requeue", source!("command/guard.requeue.lua")),
     ("guard.cancel", source!("command/guard.cancel.lua")),
     ("guard.depends", source!("command/guard.depends.lua")),
+    ("guard.call", source!("command/guard.call.lua")),
     ("guard.pause", source!("command/guard.pause.lua")),
 ];

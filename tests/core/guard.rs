@@ -1230,3 +1230,116 @@ fn one_foreign_key_hurts_one_job_only() {
         ("failed".into(), "waiting".into())
     );
 }
+
+// call
+
+/// The one row that guard.call answers, as words.
+#[track_caller]
+fn called(core: &mut Core, line: &str) -> Vec<String> {
+    let reply = core.ok(line);
+    words(&Reply::List(reply.list().to_vec()))
+}
+
+#[test]
+fn a_guarded_call_does_what_the_command_does_and_says_so_in_the_history() {
+    let mut core = Core::new();
+    core.all("put 0 w q a K {} 0; pop 1 q w1 1");
+    core.events();
+    let mark = mark(&mut core, "a");
+    let line = format!(r#"guard.call 5 a {mark} {{"verb":"timeout"}} timeout a"#);
+    assert_eq!(called(&mut core, &line), ["done", "", "-"]);
+    assert_eq!(core.state("a"), "stalled");
+    assert_eq!(
+        core.told(),
+        [
+            r#"ql:w:w1 {"jid":"a","event":"lock_lost","worker":"w1"}"#,
+            r#"ql:log {"jid":"a","event":"lock_lost","worker":"w1"}"#
+        ]
+    );
+    assert_eq!(
+        core.history("a")[2..],
+        [r#"[5,"timed-out"]"#, r#"[5,"cli",{"verb":"timeout"}]"#]
+    );
+}
+
+#[test]
+fn a_guarded_call_answers_numbers_and_documents_as_text() {
+    let mut core = Core::new();
+    core.all("put 0 w q a K {} 0; put 0 w q b K {} 0; pop 1 q w1 1");
+    let line = "guard.call 5 a '' '' priority a 7";
+    assert_eq!(called(&mut core, line), ["done", "", "7"]);
+    let line = "guard.call 5 a '' '' tag add a x y";
+    assert_eq!(called(&mut core, line), ["done", "", r#"["x","y"]"#]);
+    let line = "guard.call 5 a '' '' track track a";
+    assert_eq!(called(&mut core, line), ["done", "", "1"]);
+    let line = "guard.call 5 b '' '' retry b q w1";
+    assert_eq!(called(&mut core, line), ["done", "", "4"]);
+}
+
+#[test]
+fn a_guarded_call_leaves_a_job_that_changed_as_it_is() {
+    let mut core = Core::new();
+    core.ok("put 0 w q a K {} 0");
+    let seen = mark(&mut core, "a");
+    core.ok("log 3 a looked");
+    let now = mark(&mut core, "a");
+    let before = core.dump();
+    let line = format!(r#"guard.call 5 a {seen} {{"verb":"priority"}} priority a 7"#);
+    assert_eq!(called(&mut core, &line), ["state_changed", &now]);
+    let line = "guard.call 5 nobody '' '' priority nobody 7";
+    assert_eq!(called(&mut core, line), ["gone", ""]);
+    assert_eq!(before, core.dump());
+}
+
+#[test]
+fn a_job_that_is_gone_after_the_call_gets_no_note() {
+    let mut core = Core::new();
+    core.all("config.set 0 jobs-history -1; put 0 w q a K {} 0; pop 1 q w1 1");
+    let line = r#"guard.call 5 a '' {"verb":"complete"} complete a w1 q {}"#;
+    assert_eq!(called(&mut core, line), ["done", "", "complete"]);
+    assert!(!core.dump().has("ql:j:a-history"));
+}
+
+#[test]
+fn what_a_guarded_command_refuses_it_refuses_in_its_own_words() {
+    let mut core = Core::new();
+    core.ok("put 0 w q a K {} 0");
+    let before = core.dump();
+    let error = core.refused(r#"guard.call 5 a '' {"verb":"fail"} fail a w1 G M"#);
+    assert!(
+        error.contains("Fail(): Job anot currently running: waiting"),
+        "{error}"
+    );
+    for line in [
+        "guard.call 5",
+        "guard.call 5 a",
+        "guard.call 5 a ''",
+        "guard.call 5 a '' ''",
+        "guard.call 5 a '' '' cancel a",
+        "guard.call 5 a '' '' read a",
+        "guard.call 5 a '' '' put w q a K {} 0",
+        "guard.call 5 a '' '' priority b 7",
+        "guard.call 5 a '' '' priority",
+        "guard.call 5 a '' '' timeout a b",
+        "guard.call 5 a '' '' tag get a",
+        "guard.call 5 a '' '' tag add b x",
+        "guard.call 5 a '' '' track track b",
+        "guard.call 5 a '' [] priority a 7",
+    ] {
+        let error = core.refused(line);
+        assert!(error.contains("Guard(): "), "{line}: {error}");
+    }
+    assert_eq!(before, core.dump());
+}
+
+#[test]
+fn a_guarded_call_does_not_touch_a_job_whose_history_is_no_list() {
+    let mut core = Core::new();
+    core.ok("put 0 w q a K {} 0");
+    core.redis("DEL ql:j:a-history");
+    core.redis("SET ql:j:a-history x");
+    let before = core.dump();
+    let row = called(&mut core, r#"guard.call 5 a '' {"verb":"x"} priority a 7"#);
+    assert_eq!(row[0], "invalid");
+    assert_eq!(before, core.dump());
+}

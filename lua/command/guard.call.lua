@@ -1,0 +1,36 @@
+-- guard.call: jid mark note command arg ...
+-- Runs a command on a job that is still as its mark says, and appends the note, unless the job is
+-- gone by then. Answers outcome, mark and the command's reply: `done` (a text, nil or a list),
+-- `gone`, `state_changed`, `invalid` (why). What the command refuses it raises in its own words.
+
+-- Where each command names its job; `tag` and `track` have a word of their own before it.
+local places = {
+  timeout = 7, priority = 7, depends = 7, fail = 7, retry = 7, complete = 7, log = 7, tag = 8, track = 8,
+}
+
+return function(argv, now, t, when)
+  local jid, mark, name = argv[3], argv[4], argv[6]
+  if not jid or not mark then error('Guard(): jid or mark missing') end
+  local note = need('note')(when, argv[5])
+  local place = name and places[name]
+  if not place then error('Guard(): no command that may be guarded: ' .. tostring(name)) end
+  local verb = argv[7]
+  if name == 'tag' and verb ~= 'add' and verb ~= 'remove' then error('Guard(): only tag add and tag remove') end
+  if argv[place] ~= jid or name == 'timeout' and argv[8] then error('Guard(): another job than ' .. jid) end
+
+  local outcome, key = need('outcome'), Keys.job .. jid
+  local job = redis.pcall('hmget', key, 'jid', 'state', 'queue')
+  if job.err then return outcome('invalid', '', key .. ' is no hash') end
+  if not job[1] then return outcome('gone', '') end
+  local present = need('mark')(jid, job[2], job[3])
+  if mark ~= '' and mark ~= present then return outcome('state_changed', present) end
+  local bad = need('sound')()('list', key .. Keys.history)
+  if bad then return outcome('invalid', present, bad) end
+
+  local words = {name, argv[2]}
+  for i = 7, #argv do words[i - 4] = argv[i] end
+  local reply = need(name, true)(words, now, t, when)
+  if note and redis.call('exists', key) == 1 then need('append')(jid, note) end
+  if type(reply) == 'number' then reply = string.format('%.14g', reply) end
+  return {'done', '', reply or false}
+end
