@@ -112,11 +112,17 @@ _qless() {
             qless,workers)
                 cmd="qless__subcmd__workers"
                 ;;
+            qless__subcmd__config,dump)
+                cmd="qless__subcmd__config__subcmd__dump"
+                ;;
             qless__subcmd__config,get)
                 cmd="qless__subcmd__config__subcmd__get"
                 ;;
             qless__subcmd__config,list)
                 cmd="qless__subcmd__config__subcmd__list"
+                ;;
+            qless__subcmd__config,load)
+                cmd="qless__subcmd__config__subcmd__load"
                 ;;
             qless__subcmd__config,set)
                 cmd="qless__subcmd__config__subcmd__set"
@@ -462,8 +468,66 @@ _qless() {
             return 0
             ;;
         qless__subcmd__config)
-            opts="-o -y -q -v -h --redis --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --no-input --read-only --quiet --verbose --help get list set unset"
+            opts="-o -y -q -v -h --redis --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --no-input --read-only --quiet --verbose --help get list set unset dump load"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --redis)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prefix)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --password-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json ndjson jid raw" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json ndjson jid raw" -- "${cur}"))
+                    return 0
+                    ;;
+                --columns)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sort)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --headers)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --time-format)
+                    COMPREPLY=($(compgen -W "auto relative iso unix" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        qless__subcmd__config__subcmd__dump)
+            opts="-o -y -q -v -h --redis --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --no-input --read-only --quiet --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -584,6 +648,68 @@ _qless() {
                 return 0
             fi
             case "${prev}" in
+                --redis)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prefix)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --password-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json ndjson jid raw" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json ndjson jid raw" -- "${cur}"))
+                    return 0
+                    ;;
+                --columns)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sort)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --headers)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --time-format)
+                    COMPREPLY=($(compgen -W "auto relative iso unix" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        qless__subcmd__config__subcmd__load)
+            opts="-n -o -y -q -v -h --clear --force --max-data --dry-run --redis --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --no-input --read-only --quiet --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --max-data)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --redis)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

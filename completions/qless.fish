@@ -203,40 +203,42 @@ complete -c qless -n "__fish_qless_using_subcommand complete" -l read-only -d 'R
 complete -c qless -n "__fish_qless_using_subcommand complete" -s q -l quiet -d 'Nothing on stderr except errors'
 complete -c qless -n "__fish_qless_using_subcommand complete" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand complete" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
-complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
-complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
-complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset" -s o -l output -d 'What stdout is: table, json, ndjson, jid or raw [QLESS_OUTPUT; default table]' -r -f -a "table\t'For people; its text may change between releases'
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -s o -l output -d 'What stdout is: table, json, ndjson, jid or raw [QLESS_OUTPUT; default table]' -r -f -a "table\t'For people; its text may change between releases'
 json\t'One document, stable'
 ndjson\t'The elements of the document, one per line'
 jid\t'Only job ids, one per line'
 raw\t'The core\'s own reply, byte for byte'"
-complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset" -l columns -d 'Columns of a table, in order, with commas between' -r
-complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset" -l sort -d 'Order of a table: the column to sort by' -r
-complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset" -l headers -d 'Whether a table has headers: auto (on a terminal), always or never' -r -f -a "auto\t'On a terminal'
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -l columns -d 'Columns of a table, in order, with commas between' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -l sort -d 'Order of a table: the column to sort by' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -l headers -d 'Whether a table has headers: auto (on a terminal), always or never' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
-complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset" -l time-format -d 'How moments are written: auto, relative, iso or unix [QLESS_TIME_FORMAT]' -r -f -a "auto\t'Relative on a terminal, else RFC 3339'
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -l time-format -d 'How moments are written: auto, relative, iso or unix [QLESS_TIME_FORMAT]' -r -f -a "auto\t'Relative on a terminal, else RFC 3339'
 relative\t'`4m ago`, `in 2h 5m`'
 iso\t'RFC 3339'
 unix\t'Seconds since the epoch'"
-complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
-complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset" -l askpass -d 'Prompt for the password on the terminal'
-complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset" -l reverse -d 'Turn the order of a table around'
-complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
-complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset" -s y -l yes -d 'Answer yes to confirmations'
-complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
-complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset" -l read-only -d 'Refuse whatever may change something; works on a replica [QLESS_READ_ONLY]'
-complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset" -s q -l quiet -d 'Nothing on stderr except errors'
-complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
-complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset" -f -a "get" -d 'Print the value of an option'
-complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset" -f -a "list" -d 'Show the options with their defaults and what they mean'
-complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset" -f -a "set" -d 'Set options'
-complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset" -f -a "unset" -d 'Give options their defaults back'
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -l askpass -d 'Prompt for the password on the terminal'
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -s y -l yes -d 'Answer yes to confirmations'
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -l read-only -d 'Refuse whatever may change something; works on a replica [QLESS_READ_ONLY]'
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -s q -l quiet -d 'Nothing on stderr except errors'
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -f -a "get" -d 'Print the value of an option'
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -f -a "list" -d 'Show the options with their defaults and what they mean'
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -f -a "set" -d 'Set options'
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -f -a "unset" -d 'Give options their defaults back'
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -f -a "dump" -d 'Write the options that are set as a JSON object'
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -f -a "load" -d 'Set options as a JSON file says'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from get" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from get" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from get" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -361,6 +363,70 @@ complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subc
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from unset" -s q -l quiet -d 'Nothing on stderr except errors'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from unset" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from unset" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from dump" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from dump" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from dump" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from dump" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from dump" -s o -l output -d 'What stdout is: table, json, ndjson, jid or raw [QLESS_OUTPUT; default table]' -r -f -a "table\t'For people; its text may change between releases'
+json\t'One document, stable'
+ndjson\t'The elements of the document, one per line'
+jid\t'Only job ids, one per line'
+raw\t'The core\'s own reply, byte for byte'"
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from dump" -l columns -d 'Columns of a table, in order, with commas between' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from dump" -l sort -d 'Order of a table: the column to sort by' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from dump" -l headers -d 'Whether a table has headers: auto (on a terminal), always or never' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from dump" -l time-format -d 'How moments are written: auto, relative, iso or unix [QLESS_TIME_FORMAT]' -r -f -a "auto\t'Relative on a terminal, else RFC 3339'
+relative\t'`4m ago`, `in 2h 5m`'
+iso\t'RFC 3339'
+unix\t'Seconds since the epoch'"
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from dump" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from dump" -l askpass -d 'Prompt for the password on the terminal'
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from dump" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from dump" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from dump" -s y -l yes -d 'Answer yes to confirmations'
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from dump" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from dump" -l read-only -d 'Refuse whatever may change something; works on a replica [QLESS_READ_ONLY]'
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from dump" -s q -l quiet -d 'Nothing on stderr except errors'
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from dump" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from dump" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -l max-data -d 'The most data that is taken, in bytes' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -s o -l output -d 'What stdout is: table, json, ndjson, jid or raw [QLESS_OUTPUT; default table]' -r -f -a "table\t'For people; its text may change between releases'
+json\t'One document, stable'
+ndjson\t'The elements of the document, one per line'
+jid\t'Only job ids, one per line'
+raw\t'The core\'s own reply, byte for byte'"
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -l columns -d 'Columns of a table, in order, with commas between' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -l sort -d 'Order of a table: the column to sort by' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -l headers -d 'Whether a table has headers: auto (on a terminal), always or never' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -l time-format -d 'How moments are written: auto, relative, iso or unix [QLESS_TIME_FORMAT]' -r -f -a "auto\t'Relative on a terminal, else RFC 3339'
+relative\t'`4m ago`, `in 2h 5m`'
+iso\t'RFC 3339'
+unix\t'Seconds since the epoch'"
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -l clear -d 'Give options that the file does not name their defaults back'
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -l force -d 'Unknown options, too'
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -s n -l dry-run -d 'Show what would be done, change nothing'
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -l askpass -d 'Prompt for the password on the terminal'
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -s y -l yes -d 'Answer yes to confirmations'
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -l read-only -d 'Refuse whatever may change something; works on a replica [QLESS_READ_ONLY]'
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -s q -l quiet -d 'Nothing on stderr except errors'
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand depends" -l on -d 'Let it wait for further jobs: for all of them, or for none' -r
 complete -c qless -n "__fish_qless_using_subcommand depends" -l off -d 'Let it no longer wait for these' -r
 complete -c qless -n "__fish_qless_using_subcommand depends" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r

@@ -1,5 +1,7 @@
 //! The options of the core: which there are, what they mean, and what is set.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::name::{self, Name};
@@ -154,6 +156,47 @@ pub fn known(key: &Name) -> Option<Known> {
             queue: Some(queue),
         })
     })
+}
+
+/// What loading does to one option.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    pub key: Name,
+    /// What is set; `None` where it is to be added.
+    pub before: Option<Name>,
+    /// What is to be set; `None` where it is to be removed.
+    pub after: Option<Name>,
+}
+
+impl Change {
+    /// Returns by name what makes the options those that are wanted; the others stay unless they
+    /// are to be cleared.
+    pub fn all(items: &[Item], wanted: &BTreeMap<Name, Name>, clear: bool) -> Vec<Change> {
+        let now: BTreeMap<&Name, &Item> = items.iter().map(|item| (&item.key, item)).collect();
+        let mut changes = Vec::new();
+        for (key, value) in wanted {
+            let item = now.get(key);
+            let before = item.filter(|item| item.set).map(|item| item.value.clone());
+            // Of this option alone the core does not tell whether its default was set.
+            let told =
+                key.as_bytes() == b"application" && item.is_some_and(|item| item.value == *value);
+            if !told && before.as_ref() != Some(value) {
+                let (key, after) = (key.clone(), Some(value.clone()));
+                changes.push(Change { key, before, after });
+            }
+        }
+        for item in items.iter().filter(|item| clear && item.set) {
+            if !wanted.contains_key(&item.key) {
+                changes.push(Change {
+                    key: item.key.clone(),
+                    before: Some(item.value.clone()),
+                    after: None,
+                });
+            }
+        }
+        changes.sort_by(|one, other| one.key.cmp(&other.key));
+        changes
+    }
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ use crate::view::table::Choice;
 use crate::view::{Lines, Page, Times, View, json, text};
 
 mod ask;
+pub mod file;
 mod progress;
 mod trace;
 

@@ -3,7 +3,7 @@
 use super::list::Row;
 use super::table::{Cell, Column, NONE, Table};
 use super::{Page, text};
-use crate::model::config::{Item, known};
+use crate::model::config::{Change, Item, known};
 
 impl Row for Item {
     const KIND: &'static str = "config";
@@ -42,5 +42,41 @@ impl Item {
             }
             (None, _) => meaning.to_owned(),
         }
+    }
+}
+
+impl Change {
+    /// Returns its line of a diff: `+` is added, `~` changed, `-` removed.
+    pub fn line(&self) -> String {
+        let key = text::clean(&self.key);
+        match (&self.before, &self.after) {
+            (Some(before), Some(after)) => {
+                format!("~ {key}: {} -> {}", text::clean(before), text::clean(after))
+            }
+            (None, Some(after)) => format!("+ {key}: {}", text::clean(after)),
+            (Some(before), None) => format!("- {key}: {}", text::clean(before)),
+            (None, None) => key,
+        }
+    }
+
+    /// Returns how many there are of each sort: `3 options (1 added, 2 removed)`.
+    pub fn count(changes: &[Change]) -> String {
+        let sort = |word: &str, before: bool, after: bool| {
+            let of = |change: &&Change| {
+                (change.before.is_some(), change.after.is_some()) == (before, after)
+            };
+            match changes.iter().filter(of).count() {
+                0 => None,
+                count => Some(format!("{} {word}", text::thousands(count as u64))),
+            }
+        };
+        let sorts = [
+            sort("added", false, true),
+            sort("changed", true, true),
+            sort("removed", true, false),
+        ];
+        let sorts: Vec<String> = sorts.into_iter().flatten().collect();
+        let count = text::plural(changes.len() as u64, "option", "options");
+        format!("{count} ({})", sorts.join(", "))
     }
 }

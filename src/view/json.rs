@@ -31,6 +31,15 @@ pub fn document<T: View + ?Sized>(view: &T) -> Result<Vec<u8>, serde_json::Error
     Ok(text)
 }
 
+/// Returns a value alone, pretty-printed: what is no document of ours.
+pub fn bare<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, serde_json::Error> {
+    let mut text = Vec::new();
+    let pretty = Harmless(PrettyFormatter::new());
+    value.serialize(&mut Serializer::with_formatter(&mut text, pretty))?;
+    text.push(b'\n');
+    Ok(text)
+}
+
 /// Returns one compact line.
 pub fn line<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, serde_json::Error> {
     let mut text = Vec::new();

@@ -1,7 +1,12 @@
 //! `qless config`
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+
 use expect_test::expect;
 
+use crate::house::qless::Qless;
 use crate::house::redis::Redis;
 
 fn configured() -> Redis {
@@ -266,4 +271,335 @@ fn an_option_gets_its_default_back() {
             --- exit 4
         "#]]);
     redis.at(0).run("config unset grace-period --yes").ok();
+}
+
+#[test]
+fn a_dump_is_an_object_of_what_is_set() {
+    let redis = configured();
+    redis.at(0).run("config dump").shows(expect![[r#"
+        {
+          "heartbeat": "90",
+          "images-max-concurrency": "3",
+          "mail-heartbeat": "300",
+          "odd": "a b"
+        }
+    "#]]);
+    redis.at(0).run("config dump -o json").shows(expect![[r#"
+            {
+              "kind": "config",
+              "v": 1,
+              "total": 4,
+              "offset": 0,
+              "items": [
+                {
+                  "key": "heartbeat",
+                  "value": "90",
+                  "default": "60",
+                  "known": true
+                },
+                {
+                  "key": "images-max-concurrency",
+                  "value": "3",
+                  "default": null,
+                  "known": true
+                },
+                {
+                  "key": "mail-heartbeat",
+                  "value": "300",
+                  "default": null,
+                  "known": true
+                },
+                {
+                  "key": "odd",
+                  "value": "a b",
+                  "default": null,
+                  "known": false
+                }
+              ]
+            }
+        "#]]);
+    Redis::start().at(0).run("config dump").shows(expect![[r#"
+            {}
+        "#]]);
+    redis.at(0).run("config dump -o raw").exits(2);
+}
+
+#[test]
+fn a_dumped_file_is_whole_and_private() {
+    let redis = configured();
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("q.json");
+    std::fs::write(&path, "old").unwrap();
+    let link = dir.path().join("link");
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    let run = |line: String| {
+        let dir = dir.path().to_str().unwrap();
+        redis.at(0).hide(dir, "FILES").run(&line)
+    };
+    run(format!("config dump {} -o json", link.display())).shows(expect![[r#"
+        {
+          "kind": "done",
+          "v": 1,
+          "action": "config dump",
+          "targets": [
+            "FILES/link"
+          ]
+        }
+    "#]]);
+    assert_eq!(
+        std::fs::read_to_string(&path).unwrap(),
+        redis.at(0).run("config dump").stdout()
+    );
+    let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+    run(format!("config dump {}/none/q.json", dir.path().display())).shows(expect![[r#"
+        --- stderr
+        error: cannot write `FILES/none/q.json`: no such file or directory
+        --- exit 1
+    "#]]);
+    run(format!("config dump {}", dir.path().display())).shows(expect![[r#"
+        --- stderr
+        error: cannot write `FILES`: is a directory
+        --- exit 1
+    "#]]);
+    // Nothing is left beside it.
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2);
+    assert_eq!(
+        redis.at(0).run("config dump /dev/stdout").stdout(),
+        redis.at(0).run("config dump -").stdout()
+    );
+}
+
+#[test]
+fn what_was_dumped_is_loaded_and_a_second_time_changes_nothing() {
+    let from = configured();
+    let to = Redis::start();
+    let dump = from.at(0).run("config dump").stdout();
+    let load = |line: &str| to.at(0).input(&dump).run(line);
+    load("config load -").shows(expect![[r#"
+        --- stderr
+        error: option `odd` does not exist
+        hint: `--force` sets it nevertheless
+        --- exit 4
+    "#]]);
+    assert_eq!(to.at(0).run("config dump").ok(), "{}");
+    load("config load - --force -o json").shows(expect![[r#"
+        {
+          "kind": "done",
+          "v": 1,
+          "action": "config load",
+          "targets": [
+            "heartbeat",
+            "images-max-concurrency",
+            "mail-heartbeat",
+            "odd"
+          ]
+        }
+        --- stderr
+        + heartbeat: 90
+        + images-max-concurrency: 3
+        + mail-heartbeat: 300
+        + odd: a b
+    "#]]);
+    assert_eq!(to.at(0).run("config dump").stdout(), dump);
+    let before = to.dump();
+    load("config load - --force").shows(expect![[r#"
+        --- stderr
+        nothing to change: the options are so already
+    "#]]);
+    load("config load - --force --clear -o json").shows(expect![[r#"
+        {
+          "kind": "done",
+          "v": 1,
+          "action": "config load",
+          "targets": []
+        }
+        --- stderr
+        nothing to change: the options are so already
+    "#]]);
+    assert_eq!(to.dump(), before);
+}
+
+#[test]
+fn a_document_is_loaded_too_even_with_names_that_are_not_text() {
+    let from = configured();
+    for key in [&b"caf\xe9-heartbeat"[..], b"application"] {
+        let words = [&b"config"[..], b"set", key, b"7"];
+        from.at(0).args(words.map(OsStr::from_bytes)).exits(0);
+    }
+    from.at(0).run("config dump").shows(expect![[r#"
+        --- stderr
+        error: cannot write option `caf\xe9-heartbeat` as JSON: its name or value is not UTF-8
+        hint: `qless config dump -o json` has it in base64, and `config load` reads that, too
+        --- exit 5
+    "#]]);
+    let document = from.at(0).run("config dump -o json").stdout();
+    let to = Redis::start();
+    let load = || to.at(0).input(&document).run("config load - --force");
+    load().shows(expect![[r#"
+        --- stderr
+        + application: 7
+        + caf\xe9-heartbeat: 7
+        + heartbeat: 90
+        + images-max-concurrency: 3
+        + mail-heartbeat: 300
+        + odd: a b
+    "#]]);
+    load().shows(expect![[r#"
+        --- stderr
+        nothing to change: the options are so already
+    "#]]);
+    assert_eq!(to.at(0).run("config dump -o json").stdout(), document);
+}
+
+#[test]
+fn loading_shows_what_it_changes() {
+    let redis = configured();
+    let load = |line: &str| {
+        let options = r#"{"heartbeat": 2, "mail-heartbeat": "5m", "jobs-history": "2d"}"#;
+        redis.at(0).input(options).run(line)
+    };
+    let before = redis.dump();
+    load("config load - --clear -n").shows(expect![[r#"
+        --- stderr
+        ~ heartbeat: 90 -> 2
+        - images-max-concurrency: 3
+        + jobs-history: 172800
+        - odd: a b
+        would change 4 options (1 added, 1 changed, 2 removed)
+    "#]]);
+    load("config load - --clear").shows(expect![[r#"
+        --- stderr
+        error: cannot ask whether to change 4 options (1 added, 1 changed, 2 removed); nothing was changed
+        hint: add `--yes`
+        --- exit 9
+    "#]]);
+    load("config load - --clear --yes --read-only").exits(9);
+    assert_eq!(redis.dump(), before);
+    load("config load -").shows(expect![[r#"
+        --- stderr
+        ~ heartbeat: 90 -> 2
+        + jobs-history: 172800
+    "#]]);
+    assert_eq!(redis.at(0).run("config get odd").ok(), "a b");
+    load("config load - --clear --yes -o json").shows(expect![[r#"
+        {
+          "kind": "done",
+          "v": 1,
+          "action": "config load",
+          "targets": [
+            "images-max-concurrency",
+            "odd"
+          ]
+        }
+        --- stderr
+        - images-max-concurrency: 3
+        - odd: a b
+    "#]]);
+    redis.at(0).run("config dump").shows(expect![[r#"
+        {
+          "heartbeat": "2",
+          "jobs-history": "172800",
+          "mail-heartbeat": "300"
+        }
+    "#]]);
+    redis
+        .at(0)
+        .input("{}")
+        .run("config load - --clear --yes -q")
+        .shows(expect![[r#""#]]);
+    assert_eq!(redis.at(0).run("config dump").ok(), "{}");
+}
+
+#[test]
+fn a_default_that_is_loaded_is_set_once() {
+    let redis = Redis::start();
+    let load = || {
+        let options = r#"{"application": "qless", "heartbeat": 60}"#;
+        redis.at(0).input(options).run("config load -")
+    };
+    load().shows(expect![[r#"
+        --- stderr
+        + heartbeat: 60
+    "#]]);
+    load().shows(expect![[r#"
+        --- stderr
+        nothing to change: the options are so already
+    "#]]);
+}
+
+#[test]
+fn what_cannot_be_loaded_changes_nothing() {
+    let redis = configured();
+    let before = redis.dump();
+    let load = |options: &str| {
+        let line = "config load - --clear --yes";
+        redis.at(0).input(options).run(line)
+    };
+    load("{\"heartbeat\": 5,\n \"grace-period\" 5}").shows(expect![[r#"
+        --- stderr
+        error: the configuration is not JSON: line 2, column 17: expected `:`, not `5`
+        --- exit 2
+    "#]]);
+    load("[]").shows(expect![[r#"
+        --- stderr
+        error: the configuration is not a JSON object
+        hint: name options with their values: `{"heartbeat": 90}`
+        --- exit 2
+    "#]]);
+    load("").shows(expect![[r#"
+        --- stderr
+        error: the configuration is not JSON: line 1, column 1: it is empty, a value was expected
+        --- exit 2
+    "#]]);
+    load(r#"{"heartbeat": 5, "heartbeat": 6}"#).shows(expect![[r#"
+        --- stderr
+        error: the configuration names `heartbeat` twice
+        --- exit 2
+    "#]]);
+    load(r#"{"heartbeat": null}"#).shows(expect![[r#"
+        --- stderr
+        error: `heartbeat` wants a text or a number, not `null`
+        --- exit 2
+    "#]]);
+    load(r#"{"grace-period": 5, "heartbeat": "soon"}"#).shows(expect![[r#"
+        --- stderr
+        error: `heartbeat` wants seconds, or a duration such as `5m`, not `soon`
+        --- exit 2
+    "#]]);
+    load(r#"{"grace-period": 5, "hartbeat": 5}"#).shows(expect![[r#"
+        --- stderr
+        error: option `hartbeat` does not exist
+        hint: did you mean `heartbeat`?
+        --- exit 4
+    "#]]);
+    load(r#"{"kind": "config", "items": [{"key": "heartbeat"}]}"#).shows(expect![[r#"
+        --- stderr
+        error: an item of the configuration has no `key` and `value`
+        --- exit 2
+    "#]]);
+    redis.at(0).run("config load /none").shows(expect![[r#"
+        --- stderr
+        error: cannot read `/none`: no such file or directory
+        --- exit 2
+    "#]]);
+    redis.at(0).run("config load").exits(2);
+    assert_eq!(redis.dump(), before);
+}
+
+#[test]
+fn a_file_is_checked_without_a_server() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("q.json");
+    std::fs::write(&path, "{\n  \"heartbeat\": 5m\n}").unwrap();
+    Qless::bare()
+        .hide(dir.path().to_str().unwrap(), "FILES")
+        .env("QLESS_REDIS_URL", "unix:///none")
+        .run(&format!("config load {}", path.display()))
+        .shows(expect![[r#"
+            --- stderr
+            error: `FILES/q.json` is not JSON: line 2, column 17: expected `,` or `}`, not `m`
+            --- exit 2
+        "#]]);
 }

@@ -6,8 +6,11 @@ use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
 
+mod check;
+mod dump;
 mod get;
 mod list;
+mod load;
 mod set;
 mod unset;
 
@@ -28,11 +31,16 @@ enum Command {
     List(list::Args),
     Set(set::Args),
     Unset(unset::Args),
+    Dump(dump::Args),
+    Load(load::Args),
 }
 
 impl Args {
     pub fn writes(&self) -> bool {
-        matches!(self.command, Command::Set(_) | Command::Unset(_))
+        matches!(
+            self.command,
+            Command::Set(_) | Command::Unset(_) | Command::Load(_)
+        )
     }
 }
 
@@ -42,5 +50,7 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         Command::List(args) => list::run(args, cx),
         Command::Set(args) => set::run(args, cx),
         Command::Unset(args) => unset::run(args, cx),
+        Command::Dump(args) => dump::run(args, cx),
+        Command::Load(args) => load::run(args, cx),
     }
 }

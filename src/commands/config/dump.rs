@@ -1,0 +1,74 @@
+//! `qless config dump`
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::Path;
+
+use crate::cli::Format;
+use crate::cx::Cx;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::model::config::Item;
+use crate::model::done::Done;
+use crate::model::list::List;
+use crate::model::name::Name;
+use crate::out::file;
+use crate::view::json;
+use crate::view::text::clean;
+
+/// Write the options that are set as a JSON object
+///
+/// To stdout, or to a file that only its owner may read. Defaults are left out. `config load`
+/// reads it again.
+///
+/// Example: `qless config dump > qless.json`
+///
+/// Example: `qless config dump /var/backups/qless.json`
+///
+/// Exit codes: 0, 1 the file cannot be written, 5 a name or value is not UTF-8, 6 server.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The file; stdout where none or `-` is given
+    #[arg(value_name = "FILE")]
+    file: Option<OsString>,
+}
+
+pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
+    cx.out.accepts(&[])?;
+    let file = args.file.filter(|file| file != "-");
+    if file.as_ref().is_some_and(|file| file.is_empty()) {
+        return Err(Error::usage("the name of the file is empty"));
+    }
+    let now = cx.begin()?;
+    let mut items = cx.core()?.config(now)?;
+    items.retain(|item| item.set);
+    let Some(file) = file else {
+        match cx.out.format() {
+            Format::Table => cx.out.write(&object(&items)?)?,
+            _ => cx.out.show(&List::whole(items))?,
+        }
+        return Ok(Exit::Ok);
+    };
+    file::save(Path::new(&file), &object(&items)?)?;
+    let name = Name::from(file.as_os_str());
+    cx.out.note_on_terminal(&format!("wrote {}", clean(&name)));
+    cx.out.show(&Done::new("config dump", vec![name], false))?;
+    Ok(Exit::Ok)
+}
+
+fn object(items: &[Item]) -> Result<Vec<u8>, Error> {
+    let mut members = BTreeMap::new();
+    for item in items {
+        let (Some(key), Some(value)) = (item.key.as_str(), item.value.as_str()) else {
+            let key = clean(&item.key);
+            return Err(Error::conflict(format!(
+                "cannot write option `{key}` as JSON: its name or value is not UTF-8"
+            ))
+            .hint(
+                "`qless config dump -o json` has it in base64, and `config load` reads that, too",
+            ));
+        };
+        members.insert(key, value);
+    }
+    json::bare(&members).map_err(|error| Error::internal(format!("document: {error}")))
+}

@@ -1,0 +1,189 @@
+//! `qless config load`
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+use super::check::checked;
+use crate::cli::shared::{DryRun, MaxData};
+use crate::cx::Cx;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::input::json::{self, Shape};
+use crate::input::source::Source;
+use crate::model::config::Change;
+use crate::model::done::Done;
+use crate::model::json::Json;
+use crate::model::name::Name;
+use crate::view::text::{clean, cut};
+
+/// Set options as a JSON file says
+///
+/// Reads an object such as `config dump` writes: `{"heartbeat": "90", "mail-heartbeat": "5m"}`.
+/// Every option is checked as `config set` does before anything is sent. What changes is shown on
+/// stderr: `+` is added, `~` changed, `-` removed. A second time there is nothing left to change.
+///
+/// Options that the file does not name stay as they are; `--clear` gives them their defaults back,
+/// and asks first.
+///
+/// Example: `qless config load qless.json --dry-run`
+///
+/// Example: `qless config dump --redis unix:///run/old.sock | qless config load - --clear --yes`
+///
+/// Exit codes: 0, 2 no JSON or a value that the option cannot have, 4 unknown option, 6 server,
+/// 9 not confirmed.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The file; `-` for stdin
+    #[arg(value_name = "FILE")]
+    file: OsString,
+    /// Give options that the file does not name their defaults back
+    #[arg(long)]
+    clear: bool,
+    /// Unknown options, too
+    #[arg(long)]
+    force: bool,
+    #[command(flatten)]
+    limit: MaxData,
+    #[command(flatten)]
+    dry: DryRun,
+}
+
+pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
+    cx.out.accepts(&[])?;
+    let mut wanted = read(&args.file, args.limit.max_data)?;
+    for (key, value) in &mut wanted {
+        *value = checked(key, value, args.force)?;
+    }
+    let now = cx.begin()?;
+    let changes = Change::all(&cx.core()?.config(now)?, &wanted, args.clear);
+    let dry = args.dry.dry_run;
+    if changes.is_empty() {
+        cx.out.note("nothing to change: the options are so already");
+    } else {
+        let diff: String = changes.iter().map(|change| change.line() + "\n").collect();
+        let count = Change::count(&changes);
+        let mut asked = false;
+        let consent = match args.clear && !dry {
+            true => Some(cx.out.confirm(&format!("change {count}"), |_| {
+                asked = true;
+                diff.clone()
+            })?),
+            false => None,
+        };
+        if !asked {
+            cx.out.note(diff.trim_end_matches('\n'));
+        }
+        if dry {
+            cx.out.note(&format!("would change {count}"));
+        } else {
+            for (at, change) in changes.iter().enumerate() {
+                let core = cx.core()?;
+                match (&change.after, consent) {
+                    (Some(value), _) => core.set(now, &change.key, value),
+                    (None, Some(consent)) => core.unset(now, &change.key, consent),
+                    (None, None) => Ok(()),
+                }
+                .map_err(|error| halfway(error, at, &changes))?;
+            }
+            cx.out.note_on_terminal(&format!("changed {count}"));
+        }
+    }
+    let keys = changes.into_iter().map(|change| change.key).collect();
+    cx.out.show(&Done::new("config load", keys, dry))?;
+    Ok(Exit::Ok)
+}
+
+/// Says what was done before the error, if anything was.
+fn halfway(error: Error, done: usize, changes: &[Change]) -> Error {
+    match done {
+        0 => error,
+        done => error.hint(format!(
+            "{done} of {} options were changed; the same command again does the rest",
+            changes.len()
+        )),
+    }
+}
+
+/// Reads names and values; nothing of them is checked but that each stands once.
+fn read(file: &OsStr, most: usize) -> Result<BTreeMap<Name, Name>, Error> {
+    let mut given = OsString::new();
+    if file != "-" && !file.as_encoded_bytes().starts_with(b"@") {
+        given.push("@");
+    }
+    given.push(file);
+    let text = Source::default().read(&given, "the configuration", most)?;
+    let what = text.what;
+    match json::check(&text.bytes) {
+        Ok(Shape::Object) => {}
+        Ok(_) => {
+            return Err(Error::usage(format!("{what} is not a JSON object"))
+                .hint("name options with their values: `{\"heartbeat\": 90}`"));
+        }
+        Err(fault) => return Err(Error::usage(format!("{what} is not JSON: {fault}"))),
+    }
+    let members = Json::read(&text.bytes)
+        .and_then(|json| json.object())
+        .ok_or_else(|| Error::usage(format!("{what} is not a JSON object")))?;
+    let mut wanted = BTreeMap::new();
+    for (key, value) in pairs(&members, &what)? {
+        let shown = clean(&key);
+        if wanted.insert(key, value).is_some() {
+            return Err(Error::usage(format!("{what} names `{shown}` twice")));
+        }
+    }
+    Ok(wanted)
+}
+
+/// Returns names and values of an object, or of the items of a `config` document.
+fn pairs(members: &[(Name, Json)], what: &str) -> Result<Vec<(Name, Name)>, Error> {
+    let Some(items) = items(members) else {
+        let plain = |(key, value): &(Name, Json)| Ok((key.clone(), scalar(key, value)?));
+        return members.iter().map(plain).collect();
+    };
+    let pair = |item: &Json| {
+        let fields = item.object()?;
+        Some((field(&fields, "key")?, field(&fields, "value")?))
+    };
+    let wrong = || Error::usage(format!("an item of {what} has no `key` and `value`"));
+    let pairs = items.iter().map(|item| pair(item).ok_or_else(wrong));
+    pairs.collect()
+}
+
+/// Returns the items of what `config dump -o json` writes.
+fn items(members: &[(Name, Json)]) -> Option<Vec<Json>> {
+    match member(members, "kind")?.text()? == Name::from("config") {
+        true => member(members, "items")?.array(),
+        false => None,
+    }
+}
+
+/// Returns a name of a document; its bytes where it is not UTF-8.
+fn field(fields: &[(Name, Json)], name: &str) -> Option<Name> {
+    match member(fields, &format!("{name}_bytes")) {
+        Some(bytes) => Some(STANDARD.decode(bytes.text()?.as_bytes()).ok()?.into()),
+        None => member(fields, name)?.text(),
+    }
+}
+
+fn member<'a>(members: &'a [(Name, Json)], name: &str) -> Option<&'a Json> {
+    let mut members = members.iter();
+    let found = members.find(|(key, _)| key.as_bytes() == name.as_bytes());
+    found.map(|(_, value)| value)
+}
+
+/// Returns a value as it is stored: a text, or the digits of a number.
+fn scalar(key: &Name, value: &Json) -> Result<Name, Error> {
+    match (value.text(), value.number()) {
+        (Some(text), _) => Ok(text),
+        (None, Some(_)) => Ok(value.to_name()),
+        (None, None) => {
+            let (key, value) = (clean(key), cut(&clean(value.to_name()), 40));
+            Err(Error::usage(format!(
+                "`{key}` wants a text or a number, not `{value}`"
+            )))
+        }
+    }
+}
