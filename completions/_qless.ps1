@@ -71,7 +71,7 @@ Register-ArgumentCompleter -Native -CommandName 'qless' -ScriptBlock {
             [CompletionResult]::new('recur', 'recur', [CompletionResultType]::ParameterValue, 'Show and change recurring jobs')
             [CompletionResult]::new('retry', 'retry', [CompletionResultType]::ParameterValue, 'Run jobs again')
             [CompletionResult]::new('script', 'script', [CompletionResultType]::ParameterValue, 'Print the Lua core, for clients of other languages to load')
-            [CompletionResult]::new('stats', 'stats', [CompletionResultType]::ParameterValue, 'Show what happened in a queue on a day')
+            [CompletionResult]::new('stats', 'stats', [CompletionResultType]::ParameterValue, 'Show what happened in a queue on a day, or day by day')
             [CompletionResult]::new('tag', 'tag', [CompletionResultType]::ParameterValue, 'Tag jobs, or show the most used tags')
             [CompletionResult]::new('timeout', 'timeout', [CompletionResultType]::ParameterValue, 'Take the locks of running jobs away')
             [CompletionResult]::new('track', 'track', [CompletionResultType]::ParameterValue, 'Track jobs, or show the tracked ones')
@@ -1439,6 +1439,8 @@ Register-ArgumentCompleter -Native -CommandName 'qless' -ScriptBlock {
         }
         'qless;stats' {
             [CompletionResult]::new('--day', '--day', [CompletionResultType]::ParameterName, 'The day: `2026-11-20`, `today` or `yesterday`')
+            [CompletionResult]::new('--days', '--days', [CompletionResultType]::ParameterName, 'The last N days up to today, at most 366: a line for each')
+            [CompletionResult]::new('--histogram', '--histogram', [CompletionResultType]::ParameterName, 'Whose histogram to show; in a pipe a line for each of its buckets that holds jobs')
             [CompletionResult]::new('--redis', '--redis', [CompletionResultType]::ParameterName, 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]')
             [CompletionResult]::new('--prefix', '--prefix', [CompletionResultType]::ParameterName, 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]')
             [CompletionResult]::new('--password-file', '--password-file', [CompletionResultType]::ParameterName, 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]')

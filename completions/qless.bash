@@ -3148,7 +3148,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__stats)
-            opts="-o -y -q -v -h --day --redis --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --no-input --read-only --quiet --verbose --help"
+            opts="-o -y -q -v -h --day --days --histogram --redis --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3156,6 +3156,14 @@ _qless() {
             case "${prev}" in
                 --day)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --days)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --histogram)
+                    COMPREPLY=($(compgen -W "wait run" -- "${cur}"))
                     return 0
                     ;;
                 --redis)

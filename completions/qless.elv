@@ -68,7 +68,7 @@ set edit:completion:arg-completer[qless] = {|@words|
             cand recur 'Show and change recurring jobs'
             cand retry 'Run jobs again'
             cand script 'Print the Lua core, for clients of other languages to load'
-            cand stats 'Show what happened in a queue on a day'
+            cand stats 'Show what happened in a queue on a day, or day by day'
             cand tag 'Tag jobs, or show the most used tags'
             cand timeout 'Take the locks of running jobs away'
             cand track 'Track jobs, or show the tracked ones'
@@ -1392,6 +1392,8 @@ set edit:completion:arg-completer[qless] = {|@words|
         }
         &'qless;stats'= {
             cand --day 'The day: `2026-11-20`, `today` or `yesterday`'
+            cand --days 'The last N days up to today, at most 366: a line for each'
+            cand --histogram 'Whose histogram to show; in a pipe a line for each of its buckets that holds jobs'
             cand --redis 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]'
             cand --prefix 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]'
             cand --password-file 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]'

@@ -79,7 +79,7 @@ complete -c qless -n "__fish_qless_needs_command" -f -a "queues" -d 'Show the qu
 complete -c qless -n "__fish_qless_needs_command" -f -a "recur" -d 'Show and change recurring jobs'
 complete -c qless -n "__fish_qless_needs_command" -f -a "retry" -d 'Run jobs again'
 complete -c qless -n "__fish_qless_needs_command" -f -a "script" -d 'Print the Lua core, for clients of other languages to load'
-complete -c qless -n "__fish_qless_needs_command" -f -a "stats" -d 'Show what happened in a queue on a day'
+complete -c qless -n "__fish_qless_needs_command" -f -a "stats" -d 'Show what happened in a queue on a day, or day by day'
 complete -c qless -n "__fish_qless_needs_command" -f -a "tag" -d 'Tag jobs, or show the most used tags'
 complete -c qless -n "__fish_qless_needs_command" -f -a "timeout" -d 'Take the locks of running jobs away'
 complete -c qless -n "__fish_qless_needs_command" -f -a "track" -d 'Track jobs, or show the tracked ones'
@@ -1589,6 +1589,9 @@ complete -c qless -n "__fish_qless_using_subcommand script" -s q -l quiet -d 'No
 complete -c qless -n "__fish_qless_using_subcommand script" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand script" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand stats" -l day -d 'The day: `2026-11-20`, `today` or `yesterday`' -r
+complete -c qless -n "__fish_qless_using_subcommand stats" -l days -d 'The last N days up to today, at most 366: a line for each' -r
+complete -c qless -n "__fish_qless_using_subcommand stats" -l histogram -d 'Whose histogram to show; in a pipe a line for each of its buckets that holds jobs' -r -f -a "wait\t'How long jobs waited'
+run\t'How long jobs ran'"
 complete -c qless -n "__fish_qless_using_subcommand stats" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
 complete -c qless -n "__fish_qless_using_subcommand stats" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand stats" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r

@@ -194,6 +194,14 @@ pub fn day(text: &str) -> Result<Day, String> {
     }
 }
 
+/// A number of days, a year at most.
+pub fn days(text: &str) -> Result<u16, String> {
+    match text.parse::<u16>() {
+        Ok(days @ 1..=366) => Ok(days),
+        _ => Err("wants a number of days between 1 and 366".into()),
+    }
+}
+
 /// A duration: humantime text, or seconds as a bare number.
 pub fn duration(text: &str) -> Result<Duration, String> {
     let wants = || "wants a duration such as `90s`, `15m` or `2h`".to_string();

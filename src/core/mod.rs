@@ -22,6 +22,7 @@ pub mod reply;
 pub mod script;
 pub mod secret;
 pub mod source;
+pub mod stats;
 pub mod steer;
 pub mod tag;
 pub mod template;

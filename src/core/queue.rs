@@ -1,14 +1,13 @@
 //! Looking at queues.
 
-use super::call::{Call, Value};
+use super::call::Value;
 use super::{Core, reply, unknown};
 use crate::error::Error;
-use crate::model::json::{Json, Number};
 use crate::model::length::Length;
 use crate::model::moment::Moment;
 use crate::model::name::Name;
 use crate::model::pattern::Pattern;
-use crate::model::queue::{Queue, Seconds, Spread, Stats};
+use crate::model::queue::{Queue, Seconds};
 
 impl Core {
     /// Returns how many jobs a queue holds.
@@ -85,63 +84,6 @@ impl Core {
             false => Err(unknown::queue(self, now, queue)?),
         }
     }
-
-    /// Returns what happened in queues on the day of a moment; `day` is that day's name.
-    pub fn stats(
-        &mut self,
-        now: Moment,
-        queues: &[Name],
-        day: &str,
-        of: Moment,
-    ) -> Result<Vec<Stats>, Error> {
-        let of = of.to_string();
-        let calls: Vec<Call> = queues
-            .iter()
-            .map(|queue| Call::new("stats").arg(queue).arg(&of))
-            .collect();
-        let answers = self.calls(now, &calls);
-        queues
-            .iter()
-            .zip(answers)
-            .map(|(queue, answer)| {
-                let text = reply::bytes(answer?)?;
-                let mut stats = Stats {
-                    queue: queue.clone(),
-                    day: day.to_owned(),
-                    ..Stats::default()
-                };
-                let told = Json::read(&text)
-                    .and_then(|told| told.object())
-                    .unwrap_or_default();
-                for (field, value) in told {
-                    let count = value.number().map_or(0, |count| count as u64);
-                    match field.as_bytes() {
-                        b"retries" => stats.retries = count,
-                        b"failed" => stats.failed = count,
-                        b"failures" => stats.failures = count,
-                        b"wait" => stats.wait = spread(&value),
-                        b"run" => stats.run = spread(&value),
-                        _ => {}
-                    }
-                }
-                stats.completed = stats.run.count;
-                Ok(stats)
-            })
-            .collect()
-    }
-}
-
-fn spread(told: &Json) -> Spread {
-    let mut spread = Spread::default();
-    for (field, value) in told.object().unwrap_or_default() {
-        match field.as_bytes() {
-            b"count" => spread.count = value.number().map_or(0, |count| count as u64),
-            b"mean" => spread.mean_s = value.number().map(Number),
-            b"std" => spread.std_s = value.number().map(Number),
-            _ => {}
-        }
-    }
-    spread
 }
 
 fn read(now: Moment, told: Value) -> Result<Queue, Error> {

@@ -197,7 +197,7 @@ impl Serialize for Data {
 }
 
 /// A number as documents show it: whole where it is whole, `null` where it is none.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Number(pub f64);
 
 impl Number {

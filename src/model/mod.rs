@@ -18,6 +18,7 @@ pub mod queue;
 pub mod quote;
 pub mod recur;
 pub mod seen;
+pub mod stats;
 pub mod tag;
 pub mod version;
 pub mod worker;

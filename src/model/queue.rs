@@ -1,4 +1,4 @@
-//! A queue: how many jobs it holds in which state, whether it moves, and what it did in a day.
+//! A queue: how many jobs it holds in which state, and whether it moves.
 
 use serde::{Serialize, Serializer};
 
@@ -47,26 +47,4 @@ impl Serialize for Seconds {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Number((self.0 * 1000.0).round() / 1000.0).serialize(serializer)
     }
-}
-
-/// What happened in a queue on one day.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Stats {
-    #[serde(flatten, serialize_with = "name::queue")]
-    pub queue: Name,
-    pub day: String,
-    pub completed: u64,
-    pub failures: u64,
-    pub failed: u64,
-    pub retries: u64,
-    pub wait: Spread,
-    pub run: Spread,
-}
-
-/// How long something took, over many jobs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Spread {
-    pub count: u64,
-    pub mean_s: Option<Number>,
-    pub std_s: Option<Number>,
 }

@@ -23,6 +23,7 @@ mod put;
 mod queue;
 mod recur;
 pub mod schema;
+mod stats;
 mod tag;
 mod version;
 mod worker;

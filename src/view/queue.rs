@@ -1,12 +1,10 @@
-//! Queues: a row each, and what happened in one on a day.
+//! Queues: a row each.
 
 use super::list::Row;
 use super::paint::Ink;
-use super::table::{Cell, Column, NONE, Table};
-use super::{Page, View, text};
-use crate::model::json::Number;
-use crate::model::list::List;
-use crate::model::queue::{Queue, Spread, Stats};
+use super::table::{Cell, Column, Table};
+use super::{Page, text};
+use crate::model::queue::Queue;
 
 impl Row for Queue {
     const KIND: &'static str = "queues";
@@ -64,110 +62,16 @@ impl Queue {
     }
 }
 
-const STATS: &[Column] = &[
-    Column::text("QUEUE"),
-    Column::text("DAY"),
-    Column::number("COMPLETED"),
-    Column::number("FAILURES"),
-    Column::number("FAILED"),
-    Column::number("RETRIES"),
-    Column::number("WAITS"),
-    Column::text("WAIT MEAN"),
-    Column::text("WAIT STD"),
-    Column::number("RUNS"),
-    Column::text("RUN MEAN"),
-    Column::text("RUN STD"),
-];
-
-const SPREADS: &[Column] = &[
-    Column::text(""),
-    Column::number("COUNT"),
-    Column::number("MEAN"),
-    Column::number("STD"),
-];
-
-impl View for List<Stats> {
-    const KIND: &'static str = "stats";
-
-    /// On a terminal a paragraph for each queue; in a pipe a line.
-    fn text(&self, page: &Page) -> String {
-        if page.terminal {
-            let told: Vec<String> = self.items.iter().map(|stats| stats.told(page)).collect();
-            return told.join("\n");
-        }
-        let mut table = Table::new(STATS);
-        for stats in &self.items {
-            let mut cells = vec![Cell::text(&stats.queue), Cell::text(&stats.day)];
-            for count in [stats.completed, stats.failures, stats.failed, stats.retries] {
-                cells.push(Cell::count(count, page));
-            }
-            for spread in [&stats.wait, &stats.run] {
-                cells.extend(spread.cells(page));
-            }
-            table.row(cells);
-        }
-        table.draw(page)
-    }
-
-    fn lines(&self, lines: &mut super::Lines) -> Result<(), serde_json::Error> {
-        self.items.iter().try_for_each(|item| lines.item(item))
-    }
-}
-
-impl Stats {
-    fn told(&self, page: &Page) -> String {
-        let today = page
-            .now
-            .rfc3339()
-            .is_some_and(|now| now.starts_with(&self.day));
-        let mut told = format!(
-            "{} on {} (UTC{})    {} completed   {}   {} failed now   {}\n\n",
-            text::clean(self.queue.as_bytes()),
-            self.day,
-            if today { ", so far" } else { "" },
-            page.count(self.completed),
-            text::plural(self.failures, "failure", "failures"),
-            page.count(self.failed),
-            text::plural(self.retries, "retry", "retries"),
-        );
-        let mut table = Table::new(SPREADS);
-        for (name, spread) in [("wait", &self.wait), ("run", &self.run)] {
-            let mut cells = vec![Cell::text(name)];
-            cells.extend(spread.cells(page));
-            table.row(cells);
-        }
-        let page = Page {
-            headers: true,
-            choice: Default::default(),
-            ..page.clone()
-        };
-        told.push_str(&table.draw(&page));
-        told
-    }
-}
-
-impl Spread {
-    fn cells(&self, page: &Page) -> [Cell; 3] {
-        let measure = |seconds: Option<Number>| match seconds {
-            Some(seconds) if self.count > 0 => Cell::by(seconds.0, text::measure(seconds.0)),
-            _ => Cell::by(0.0, NONE),
-        };
-        [
-            Cell::count(self.count, page),
-            measure(self.mean_s),
-            measure(self.std_s),
-        ]
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use expect_test::expect;
 
     use super::*;
+    use crate::model::list::List;
     use crate::model::moment::Moment;
     use crate::model::name::Name;
     use crate::model::queue::Seconds;
+    use crate::view::View;
 
     fn page() -> Page {
         Page {
@@ -211,34 +115,5 @@ mod tests {
             mail      1,204        8        0         31        0          1  4m 12s
             test          0        0        0          0        0          0  –          paused
         "#]].assert_eq(&queues.text(&page()));
-    }
-
-    #[test]
-    fn a_day_is_told_as_in_the_manual() {
-        let stats = Stats {
-            queue: Name::from("mail"),
-            day: "1970-01-02".to_owned(),
-            completed: 18204,
-            failures: 37,
-            failed: 12,
-            retries: 1,
-            wait: Spread {
-                count: 18412,
-                mean_s: Some(Number(4.1)),
-                std_s: Some(Number(11.8)),
-            },
-            run: Spread {
-                count: 0,
-                mean_s: Some(Number(0.0)),
-                std_s: Some(Number(0.0)),
-            },
-        };
-        expect![[r#"
-            mail on 1970-01-02 (UTC, so far)    18,204 completed   37 failures   12 failed now   1 retry
-
-                   COUNT  MEAN    STD
-            wait  18,412  4.1s  11.8s
-            run        0     –      –
-        "#]].assert_eq(&List::whole(vec![stats]).text(&page()));
     }
 }

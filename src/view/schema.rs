@@ -223,10 +223,26 @@ const GROUP: &[Field] = &[
     name("sample", "the message of its newest failure").null(),
 ];
 
+const BOUND: &[Field] = &[
+    number("lo_s", "at least this long"),
+    number("hi_s", "not longer than this; null beyond the last bucket").null(),
+];
+
+const BUCKET: &[Field] = &[
+    number("le_s", "not longer than this; null beyond the last bucket").null(),
+    count("count", "how many jobs, without those of shorter buckets"),
+];
+
 const SPREAD: &[Field] = &[
     count("count", "how many jobs"),
     number("mean_s", "their mean").null(),
     number("std_s", "their standard deviation").null(),
+    object("p50", BOUND, "the median is within; 0 to 0 without jobs"),
+    object("p90", BOUND, "the 90th percentile is within"),
+    object("p95", BOUND, "the 95th percentile is within"),
+    object("p99", BOUND, "the 99th percentile is within"),
+    object("max", BOUND, "the longest is within"),
+    object("buckets", BUCKET, "the histogram, without empty buckets").list(),
 ];
 
 const STATS: &[Field] = &[
@@ -241,6 +257,16 @@ const STATS: &[Field] = &[
     count("retries", "locks that ran out"),
     object("wait", SPREAD, "how long jobs waited"),
     object("run", SPREAD, "how long jobs ran"),
+    number(
+        "completed_per_hour",
+        "jobs completed in an hour of the day so far",
+    ),
+    number(
+        "change",
+        "how much of that more than on the day before, 0.1 is a tenth; null without `--days`, or \
+         if there was nothing",
+    )
+    .null(),
 ];
 
 const TAG: &[Field] = &[
@@ -579,8 +605,9 @@ mod tests {
     use crate::model::moment::Moment;
     use crate::model::name::Name;
     use crate::model::put::Put;
-    use crate::model::queue::{Queue, Stats};
+    use crate::model::queue::Queue;
     use crate::model::recur::Recurring;
+    use crate::model::stats::{Day, Days, Histogram, Spread, Stats};
     use crate::model::tag::Tag;
     use crate::model::version::Version;
     use crate::model::worker::{Holder, Worker};
@@ -663,7 +690,19 @@ mod tests {
         held(&mut seen, &List::whole(vec![Worker::default()]));
         held(&mut seen, &Holder::default());
         held(&mut seen, &List::whole(vec![Group::default()]));
-        held(&mut seen, &List::whole(vec![Stats::default()]));
+        let stats = Stats {
+            wait: Spread::read(1, None, None, Histogram::read(&[1], 1, 0.0)),
+            ..Stats::default()
+        };
+        held(&mut seen, &Days(List::whole(vec![stats.clone()])));
+        let list = List::whole(vec![stats]);
+        held(
+            &mut seen,
+            &Day {
+                list,
+                picture: None,
+            },
+        );
         held(&mut seen, &List::whole(vec![Tag::default()]));
         held(
             &mut seen,

@@ -1,0 +1,358 @@
+//! What happened in a queue on a day: counts, and how long jobs waited and ran.
+
+use clap::ValueEnum;
+use serde::Serialize;
+
+use super::json::Number;
+use super::list::List;
+use super::name::{self, Name};
+
+/// What happened in a queue on one day.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Stats {
+    #[serde(flatten, serialize_with = "name::queue")]
+    pub queue: Name,
+    pub day: String,
+    pub completed: u64,
+    pub failures: u64,
+    pub failed: u64,
+    pub retries: u64,
+    pub wait: Spread,
+    pub run: Spread,
+    /// Of the day's hours so far.
+    pub completed_per_hour: Number,
+    /// How much of that more than on the day before: 0.1 is a tenth.
+    pub change: Option<Number>,
+}
+
+impl Stats {
+    pub fn spread(&self, of: Measure) -> &Spread {
+        match of {
+            Measure::Wait => &self.wait,
+            Measure::Run => &self.run,
+        }
+    }
+
+    /// Tells how much was completed in an hour, of those that have passed of the day.
+    pub fn in_hours(&mut self, hours: f64) {
+        let rate = if hours > 0.0 {
+            self.completed as f64 / hours
+        } else {
+            0.0
+        };
+        self.completed_per_hour = thousandths(rate);
+    }
+
+    /// Tells the change since another day; there is none where nothing was completed.
+    pub fn since(&mut self, before: &Stats) {
+        let (now, then) = (self.completed_per_hour.0, before.completed_per_hour.0);
+        self.change = (then > 0.0).then(|| thousandths(now / then - 1.0));
+    }
+}
+
+fn thousandths(number: f64) -> Number {
+    Number((number * 1000.0).round() / 1000.0)
+}
+
+/// What is measured of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Measure {
+    /// How long jobs waited
+    Wait,
+    /// How long jobs ran
+    Run,
+}
+
+impl Measure {
+    pub const fn word(self) -> &'static str {
+        match self {
+            Measure::Wait => "wait",
+            Measure::Run => "run",
+        }
+    }
+}
+
+/// Queues on a day, and whose histogram is to be seen.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Day {
+    #[serde(flatten)]
+    pub list: List<Stats>,
+    #[serde(skip)]
+    pub picture: Option<Measure>,
+}
+
+/// Queues on some days, a line for each.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct Days(pub List<Stats>);
+
+/// How long something took, over many jobs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Spread {
+    pub count: u64,
+    pub mean_s: Option<Number>,
+    pub std_s: Option<Number>,
+    pub p50: Bound,
+    pub p90: Bound,
+    pub p95: Bound,
+    pub p99: Bound,
+    pub max: Bound,
+    pub buckets: Vec<Bucket>,
+}
+
+impl Spread {
+    pub fn read(
+        count: u64,
+        mean_s: Option<Number>,
+        std_s: Option<Number>,
+        histogram: Histogram,
+    ) -> Spread {
+        Spread {
+            count,
+            mean_s,
+            std_s,
+            p50: histogram.percentile(50),
+            p90: histogram.percentile(90),
+            p95: histogram.percentile(95),
+            p99: histogram.percentile(99),
+            max: histogram.percentile(100),
+            buckets: histogram.buckets(),
+        }
+    }
+
+    /// Returns the percentiles in the order of a table.
+    pub fn bounds(&self) -> [Bound; 5] {
+        [self.p50, self.p90, self.p95, self.p99, self.max]
+    }
+}
+
+/// What a value is known to lie between; beyond the last bucket there is no upper end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Bound {
+    pub lo_s: u64,
+    pub hi_s: Option<u64>,
+}
+
+impl Bound {
+    /// Where there is nothing to bound.
+    pub const NONE: Bound = Bound {
+        lo_s: 0,
+        hi_s: Some(0),
+    };
+}
+
+impl Default for Bound {
+    fn default() -> Bound {
+        Bound::NONE
+    }
+}
+
+/// How many took as long as this, and longer than the bucket before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Bucket {
+    pub le_s: Option<u64>,
+    pub count: u64,
+}
+
+/// The day's histogram as the core keeps it: seconds to a minute, minutes to an hour, hours to a
+/// day, days to a week, and one more for what took longer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Histogram {
+    slots: [u64; SLOTS + 1],
+}
+
+const SLOTS: usize = 148;
+const WEEK: u64 = 7 * 86400;
+
+impl Histogram {
+    /// Reads the core's slots. It counts jobs that are in none of them: those of a week and more,
+    /// and those that took less than no time, where clocks disagree. The mean tells how many can
+    /// be of the first kind; the others are put to the shortest.
+    pub fn read(slots: &[u64], count: u64, mean: f64) -> Histogram {
+        let mut all = [0; SLOTS + 1];
+        for (slot, told) in all[..SLOTS].iter_mut().zip(slots) {
+            *slot = *told;
+        }
+        let inside = sum(&all);
+        let outside = u64::try_from(u128::from(count).saturating_sub(inside)).unwrap_or(u64::MAX);
+        let longest = (mean * count as f64 / WEEK as f64 + 1e-9).floor() as u64;
+        all[SLOTS] = outside.min(longest);
+        all[0] = all[0].saturating_add(outside - all[SLOTS]);
+        Histogram { slots: all }
+    }
+
+    /// Returns the bucket that so many percent of the jobs took at most: the nearest rank.
+    pub fn percentile(&self, percent: u32) -> Bound {
+        let rank = (sum(&self.slots) * u128::from(percent)).div_ceil(100);
+        let mut counted = 0;
+        for (at, &count) in self.slots.iter().enumerate() {
+            counted += u128::from(count);
+            if count > 0 && counted >= rank {
+                return bound(at);
+            }
+        }
+        Bound::NONE
+    }
+
+    /// Returns the buckets that hold some, shortest first.
+    fn buckets(&self) -> Vec<Bucket> {
+        let slots = self.slots.iter().enumerate();
+        slots
+            .filter(|&(_, &count)| count > 0)
+            .map(|(at, &count)| Bucket {
+                le_s: bound(at).hi_s,
+                count,
+            })
+            .collect()
+    }
+}
+
+fn sum(slots: &[u64]) -> u128 {
+    slots.iter().copied().map(u128::from).sum()
+}
+
+/// Returns what a slot stands for.
+fn bound(slot: usize) -> Bound {
+    let (unit, n) = match slot as u64 {
+        n @ 0..60 => (1, n),
+        n @ 60..119 => (60, n - 59),
+        n @ 119..142 => (3600, n - 118),
+        n @ 142..148 => (86400, n - 141),
+        _ => {
+            return Bound {
+                lo_s: WEEK,
+                hi_s: None,
+            };
+        }
+    };
+    Bound {
+        lo_s: n * unit,
+        hi_s: Some((n + 1) * unit),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn slots(filled: &[(usize, u64)]) -> [u64; SLOTS] {
+        let mut slots = [0; SLOTS];
+        for &(at, count) in filled {
+            slots[at] = count;
+        }
+        slots
+    }
+
+    fn histogram(filled: &[(usize, u64)]) -> Histogram {
+        Histogram::read(&slots(filled), 0, 0.0)
+    }
+
+    fn between(lo_s: u64, hi_s: u64) -> Bound {
+        Bound {
+            lo_s,
+            hi_s: Some(hi_s),
+        }
+    }
+
+    const BEYOND: Bound = Bound {
+        lo_s: WEEK,
+        hi_s: None,
+    };
+
+    #[test]
+    fn slots_follow_one_another_without_a_gap() {
+        let mut end = 0;
+        for slot in 0..SLOTS {
+            assert_eq!(bound(slot).lo_s, end, "{slot}");
+            end = bound(slot).hi_s.unwrap();
+        }
+        assert_eq!(bound(SLOTS), BEYOND);
+        assert_eq!(end, WEEK);
+    }
+
+    #[test]
+    fn where_nothing_was_counted_all_is_zero() {
+        for percent in [50, 99, 100] {
+            assert_eq!(histogram(&[]).percentile(percent), Bound::NONE);
+        }
+        assert_eq!(histogram(&[]).buckets(), []);
+    }
+
+    #[test]
+    fn one_job_is_every_percentile() {
+        for percent in [1, 50, 95, 99, 100] {
+            assert_eq!(histogram(&[(23, 1)]).percentile(percent), between(23, 24));
+        }
+    }
+
+    #[test]
+    fn percentiles_are_of_the_nearest_rank() {
+        let tens = histogram(&[(0, 50), (1, 40), (60, 5), (119, 4), (142, 1)]);
+        for (percent, bound) in [
+            (50, between(0, 1)),
+            (51, between(1, 2)),
+            (90, between(1, 2)),
+            (91, between(60, 120)),
+            (95, between(60, 120)),
+            (99, between(3600, 7200)),
+            (100, between(86400, 172_800)),
+        ] {
+            assert_eq!(tens.percentile(percent), bound, "{percent}");
+        }
+        let two = histogram(&[(2, 1), (9, 1)]);
+        assert_eq!(two.percentile(50), between(2, 3));
+        assert_eq!(two.percentile(90), between(9, 10));
+    }
+
+    #[test]
+    fn what_took_a_week_is_beyond_the_last_bucket() {
+        let week = WEEK as f64;
+        let told = Histogram::read(&slots(&[(3, 9)]), 10, (9.0 * 3.5 + week) / 10.0);
+        assert_eq!(told.percentile(90), between(3, 4));
+        assert_eq!(told.percentile(95), BEYOND);
+        let last = Bucket {
+            le_s: None,
+            count: 1,
+        };
+        assert_eq!(told.buckets().last(), Some(&last));
+        let all = Histogram::read(&slots(&[]), 3, week);
+        assert_eq!(all.percentile(1), BEYOND);
+        assert_eq!(all.buckets(), [Bucket { count: 3, ..last }]);
+    }
+
+    #[test]
+    fn what_took_less_than_no_time_is_not_long() {
+        let told = Histogram::read(&slots(&[(3, 9)]), 10, 2.9);
+        assert_eq!(told.percentile(100), between(3, 4));
+        assert_eq!(told.percentile(1), between(0, 1));
+    }
+
+    #[test]
+    fn counts_that_cannot_be_are_borne() {
+        let told = Histogram::read(&[u64::MAX; 200], u64::MAX, f64::NAN);
+        assert_eq!(told.percentile(100), between(6 * 86400, WEEK));
+        let told = Histogram::read(&slots(&[(0, u64::MAX)]), 1, f64::INFINITY);
+        assert_eq!(told.percentile(99), between(0, 1));
+        Histogram::read(&[], u64::MAX, f64::MAX).percentile(99);
+        Histogram::read(&[], 1, f64::MIN).percentile(99);
+    }
+
+    #[test]
+    fn rates_are_of_the_hours_so_far_and_change() {
+        let day = |completed: u64, hours: f64| {
+            let mut stats = Stats {
+                completed,
+                ..Stats::default()
+            };
+            stats.in_hours(hours);
+            stats
+        };
+        let (nothing, before, mut today) = (day(0, 24.0), day(240, 24.0), day(30, 2.5));
+        today.since(&before);
+        assert_eq!(today.completed_per_hour, Number(12.0));
+        assert_eq!(today.change, Some(Number(0.2)));
+        today.since(&nothing);
+        assert_eq!(today.change, None);
+        assert_eq!(day(5, 0.0).completed_per_hour, Number(0.0));
+    }
+}

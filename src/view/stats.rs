@@ -1,0 +1,446 @@
+//! What happened in queues: a day in full with its histogram, or a line for each of some days.
+
+use super::table::{Cell, Column, NONE, Table};
+use super::{Lines, Page, View, text};
+use crate::model::json::Number;
+use crate::model::list::List;
+use crate::model::stats::{Bound, Bucket, Day, Days, Measure, Spread, Stats};
+
+const DAY: &[Column] = &[
+    Column::text("QUEUE"),
+    Column::text("DAY"),
+    Column::number("COMPLETED"),
+    Column::number("FAILURES"),
+    Column::number("FAILED"),
+    Column::number("RETRIES"),
+    Column::number("WAITS"),
+    Column::text("WAIT MEAN"),
+    Column::text("WAIT STD"),
+    Column::text("WAIT P50"),
+    Column::text("WAIT P90"),
+    Column::text("WAIT P95"),
+    Column::text("WAIT P99"),
+    Column::text("WAIT MAX"),
+    Column::number("RUNS"),
+    Column::text("RUN MEAN"),
+    Column::text("RUN STD"),
+    Column::text("RUN P50"),
+    Column::text("RUN P90"),
+    Column::text("RUN P95"),
+    Column::text("RUN P99"),
+    Column::text("RUN MAX"),
+];
+
+const SPREADS: &[Column] = &[
+    Column::text(""),
+    Column::number("COUNT"),
+    Column::number("MEAN"),
+    Column::number("STD"),
+    Column::number("P50"),
+    Column::number("P90"),
+    Column::number("P95"),
+    Column::number("P99"),
+    Column::number("MAX"),
+];
+
+const BUCKETS: &[Column] = &[
+    Column::text("QUEUE"),
+    Column::text("DAY"),
+    Column::text("OF"),
+    Column::text("TOOK"),
+    Column::number("JOBS"),
+];
+
+const DAYS: &[Column] = &[
+    Column::text("QUEUE"),
+    Column::text("DAY"),
+    Column::number("COMPLETED"),
+    Column::number("PER HOUR"),
+    Column::number("CHANGE"),
+    Column::number("FAILURES"),
+    Column::number("WAIT P95"),
+    Column::number("RUN P95"),
+];
+
+impl View for Day {
+    const KIND: &'static str = "stats";
+
+    /// On a terminal a paragraph for each queue; in a pipe a line, or one for each bucket of the
+    /// histogram that was asked for.
+    fn text(&self, page: &Page) -> String {
+        let items = &self.list.items;
+        if page.terminal {
+            let picture = self.picture.unwrap_or(Measure::Wait);
+            let told: Vec<String> = items
+                .iter()
+                .map(|stats| stats.told(picture, page))
+                .collect();
+            return told.join("\n");
+        }
+        match self.picture {
+            Some(picture) => {
+                let mut table = Table::new(BUCKETS);
+                for stats in items {
+                    stats.bucket_rows(picture, page, &mut table);
+                }
+                table.draw(page)
+            }
+            None => {
+                let mut table = Table::new(DAY);
+                for stats in items {
+                    let mut cells = vec![Cell::text(&stats.queue), Cell::text(&stats.day)];
+                    for count in [stats.completed, stats.failures, stats.failed, stats.retries] {
+                        cells.push(Cell::count(count, page));
+                    }
+                    for spread in [&stats.wait, &stats.run] {
+                        cells.extend(spread.cells(page));
+                    }
+                    table.row(cells);
+                }
+                table.draw(page)
+            }
+        }
+    }
+
+    fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {
+        items(&self.list, lines)
+    }
+}
+
+impl View for Days {
+    const KIND: &'static str = "stats";
+    const COLUMNS: &'static [Column] = DAYS;
+
+    fn text(&self, page: &Page) -> String {
+        let mut table = Table::new(DAYS);
+        for stats in &self.0.items {
+            let rate = stats.completed_per_hour.0;
+            table.row(vec![
+                Cell::text(&stats.queue),
+                Cell::text(&stats.day),
+                Cell::count(stats.completed, page),
+                Cell::by(rate, per_hour(rate, page)),
+                match stats.change {
+                    Some(change) => Cell::by(change.0, percent(change.0)),
+                    None => Cell::missing(),
+                },
+                Cell::count(stats.failures, page),
+                stats.wait.cell(stats.wait.p95),
+                stats.run.cell(stats.run.p95),
+            ]);
+        }
+        table.draw(page)
+    }
+
+    fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {
+        items(&self.0, lines)
+    }
+}
+
+fn items(list: &List<Stats>, lines: &mut Lines) -> Result<(), serde_json::Error> {
+    list.items.iter().try_for_each(|item| lines.item(item))
+}
+
+impl Stats {
+    fn told(&self, picture: Measure, page: &Page) -> String {
+        let today = page
+            .now
+            .rfc3339()
+            .is_some_and(|now| now.starts_with(&self.day));
+        let mut told = format!(
+            "{} on {} (UTC{})    {} completed   {}   {} failed now   {}\n\n",
+            text::clean(self.queue.as_bytes()),
+            self.day,
+            if today { ", so far" } else { "" },
+            page.count(self.completed),
+            text::plural(self.failures, "failure", "failures"),
+            page.count(self.failed),
+            text::plural(self.retries, "retry", "retries"),
+        );
+        let mut table = Table::new(SPREADS);
+        for of in [Measure::Wait, Measure::Run] {
+            let mut cells = vec![Cell::text(of.word())];
+            cells.extend(self.spread(of).cells(page));
+            table.row(cells);
+        }
+        let whole = Page {
+            headers: true,
+            choice: Default::default(),
+            ..page.clone()
+        };
+        told.push_str(&table.draw(&whole));
+        let spread = self.spread(picture);
+        if !spread.buckets.is_empty() {
+            told.push('\n');
+            told.push_str(&drawn(picture.word(), &spread.buckets, page));
+        }
+        told
+    }
+
+    fn bucket_rows(&self, picture: Measure, page: &Page, table: &mut Table) {
+        for bucket in &self.spread(picture).buckets {
+            table.row(vec![
+                Cell::text(&self.queue),
+                Cell::text(&self.day),
+                Cell::text(picture.word()),
+                Cell::text(at_most(bucket.le_s)),
+                Cell::count(bucket.count, page),
+            ]);
+        }
+    }
+}
+
+impl Spread {
+    fn cells(&self, page: &Page) -> Vec<Cell> {
+        let measure = |seconds: Option<Number>| match seconds {
+            Some(seconds) if self.count > 0 => Cell::by(seconds.0, text::measure(seconds.0)),
+            _ => Cell::by(0.0, NONE),
+        };
+        let mut cells = vec![
+            Cell::count(self.count, page),
+            measure(self.mean_s),
+            measure(self.std_s),
+        ];
+        cells.extend(self.bounds().map(|bound| self.cell(bound)));
+        cells
+    }
+
+    fn cell(&self, bound: Bound) -> Cell {
+        match self.buckets.is_empty() {
+            true => Cell::missing(),
+            false => Cell::by(
+                bound.hi_s.map_or(f64::INFINITY, |most| most as f64),
+                at_most(bound.hi_s),
+            ),
+        }
+    }
+}
+
+/// Returns an upper bound: `≤ 24s`, or `> 7d` where there is none.
+fn at_most(seconds: Option<u64>) -> String {
+    match seconds {
+        Some(seconds) => format!("≤ {}", text::duration(seconds as f64)),
+        None => "> 7d".to_owned(),
+    }
+}
+
+fn per_hour(rate: f64, page: &Page) -> String {
+    match rate {
+        small if small < 10.0 => format!("{small:.1}"),
+        rate => page.count(rate.round() as u64),
+    }
+}
+
+fn percent(change: f64) -> String {
+    match (change * 100.0).round() {
+        0.0 => "0%".to_owned(),
+        change => format!("{change:+}%"),
+    }
+}
+
+/// What the picture draws as one bar, by where it ends; those from the sixth on only if they hold
+/// some.
+const BARS: [(&str, Option<u64>); 8] = [
+    ("1s", Some(1)),
+    ("10s", Some(10)),
+    ("1m", Some(60)),
+    ("10m", Some(600)),
+    ("1h", Some(3600)),
+    ("1d", Some(86400)),
+    ("7d", Some(604_800)),
+    ("> 7d", None),
+];
+
+const ALWAYS: usize = 5;
+
+/// As long as a bar gets, where there is room.
+const LONGEST: usize = 20;
+
+/// Returns the histogram as bars in a line, or in several where the terminal is narrow.
+fn drawn(name: &str, buckets: &[Bucket], page: &Page) -> String {
+    let mut counts = [0u64; BARS.len()];
+    for bucket in buckets {
+        let fits = |(_, end): &(&str, Option<u64>)| match (*end, bucket.le_s) {
+            (Some(end), Some(most)) => most <= end,
+            (end, _) => end.is_none(),
+        };
+        if let Some(bar) = BARS.iter().position(fits) {
+            counts[bar] = counts[bar].saturating_add(bucket.count);
+        }
+    }
+    let largest = counts.iter().copied().max().unwrap_or(0).max(1);
+    let longest = LONGEST.min((page.width / 2).saturating_sub(4));
+    let margin = " ".repeat(6);
+    let mut told = format!("{name:<6}");
+    let mut begun = false;
+    for (at, (&count, (label, _))) in counts.iter().zip(BARS).enumerate() {
+        if count == 0 && at >= ALWAYS {
+            continue;
+        }
+        let bar = match bar(count, largest, longest) {
+            0 => String::new(),
+            cells => format!("{} ", "▇".repeat(cells)),
+        };
+        let shown = match count {
+            0 => NONE.to_owned(),
+            count => page.count(count),
+        };
+        let part = format!("{label} {bar}{shown}");
+        let line = told.rsplit('\n').next().unwrap_or_default();
+        if begun && text::width(line) + 3 + text::width(&part) > page.width {
+            told.push('\n');
+            told.push_str(&margin);
+        } else if begun {
+            told.push_str("   ");
+        }
+        told.push_str(&part);
+        begun = true;
+    }
+    told.push('\n');
+    told
+}
+
+/// Returns the cells of a bar: some for all that is a hundredth of the largest.
+fn bar(count: u64, largest: u64, longest: usize) -> usize {
+    let (count, largest) = (u128::from(count), u128::from(largest));
+    match count * 100 >= largest {
+        true => (count * longest as u128).div_ceil(largest) as usize,
+        false => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::model::moment::Moment;
+    use crate::model::name::Name;
+    use crate::model::stats::Histogram;
+
+    fn page(width: usize) -> Page {
+        Page {
+            now: Moment::from_seconds(100_000.0).unwrap(),
+            ..Page::terminal(width)
+        }
+    }
+
+    fn stats() -> Stats {
+        let mut slots = [0; 148];
+        for (at, count) in [
+            (0, 9120),
+            (1, 7024),
+            (8, 811),
+            (23, 1250),
+            (60, 204),
+            (63, 3),
+        ] {
+            slots[at] = count;
+        }
+        let histogram = Histogram::read(&slots, 18412, 4.1);
+        let mut stats = Stats {
+            queue: Name::from("mail"),
+            day: "1970-01-02".to_owned(),
+            completed: 18204,
+            failures: 37,
+            failed: 12,
+            retries: 1,
+            wait: Spread::read(18412, Some(Number(4.1)), Some(Number(11.8)), histogram),
+            run: Spread::default(),
+            ..Stats::default()
+        };
+        stats.in_hours(3.0);
+        stats
+    }
+
+    fn day(picture: Option<Measure>) -> Day {
+        let list = List::whole(vec![stats()]);
+        Day { list, picture }
+    }
+
+    #[test]
+    fn a_day_is_told_as_in_the_manual() {
+        expect![[r#"
+            mail on 1970-01-02 (UTC, so far)    18,204 completed   37 failures   12 failed now   1 retry
+
+                   COUNT  MEAN    STD   P50   P90    P95   P99   MAX
+            wait  18,412  4.1s  11.8s  ≤ 2s  ≤ 9s  ≤ 24s  ≤ 2m  ≤ 5m
+            run        0     –      –     –     –      –     –     –
+
+            wait  1s ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇ 9,120   10s ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇ 7,835   1m ▇▇▇ 1,250   10m ▇ 207   1h –
+        "#]].assert_eq(&day(None).text(&page(120)));
+    }
+
+    #[test]
+    fn a_narrow_picture_has_several_lines() {
+        let told = day(Some(Measure::Wait)).text(&page(40));
+        let (_, picture) = told.rsplit_once("\n\n").unwrap();
+        expect![[r#"
+            wait  1s ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇ 9,120
+                  10s ▇▇▇▇▇▇▇▇▇▇▇▇▇▇ 7,835
+                  1m ▇▇▇ 1,250   10m ▇ 207   1h –
+        "#]]
+        .assert_eq(picture);
+    }
+
+    #[test]
+    fn where_nothing_was_counted_there_is_no_picture() {
+        let told = day(Some(Measure::Run)).text(&page(120));
+        assert!(!told.contains('▇'));
+    }
+
+    #[test]
+    fn what_took_days_has_bars_of_its_own() {
+        let buckets = [(Some(86400), 2), (Some(172_800), 1), (None, 1)]
+            .map(|(le_s, count)| Bucket { le_s, count });
+        expect![[r#"
+            run   1s –   10s –   1m –   10m –   1h –   1d ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇ 2   7d ▇▇▇▇▇▇▇▇▇▇ 1   > 7d ▇▇▇▇▇▇▇▇▇▇ 1
+        "#]].assert_eq(&drawn("run", &buckets, &page(120)));
+    }
+
+    #[test]
+    fn a_bar_is_seen_from_a_hundredth_on() {
+        for (count, cells) in [(9120, 20), (811, 2), (204, 1), (92, 1), (91, 0), (0, 0)] {
+            assert_eq!(bar(count, 9120, LONGEST), cells, "{count}");
+        }
+        assert_eq!(bar(u64::MAX, u64::MAX, LONGEST), 20);
+    }
+
+    #[test]
+    fn days_are_lines_with_their_change() {
+        let before = stats();
+        let mut today = Stats {
+            queue: Name::from("mail"),
+            day: "1970-01-03".to_owned(),
+            completed: 4,
+            wait: Spread::read(1, None, None, Histogram::read(&[], 1, 700_000.0)),
+            ..Stats::default()
+        };
+        today.in_hours(2.0);
+        today.since(&before);
+        let days = Days(List::whole(vec![before, today]));
+        expect![[r#"
+            QUEUE  DAY         COMPLETED  PER HOUR  CHANGE  FAILURES  WAIT P95  RUN P95
+            mail   1970-01-02     18,204     6,068       –        37     ≤ 24s        –
+            mail   1970-01-03          4       2.0   -100%         0      > 7d        –
+        "#]]
+        .assert_eq(&days.text(&page(120)));
+        expect![[r#"
+            mail	1970-01-02	18204	6068	–	37	≤ 24s	–
+            mail	1970-01-03	4	2.0	-100%	0	> 7d	–
+        "#]]
+        .assert_eq(&days.text(&Page::pipe()));
+    }
+
+    #[test]
+    fn changes_are_whole_percents() {
+        for (change, told) in [
+            (0.123, "+12%"),
+            (-1.0, "-100%"),
+            (-0.001, "0%"),
+            (3.0, "+300%"),
+        ] {
+            assert_eq!(percent(change), told);
+        }
+    }
+}
