@@ -30,7 +30,7 @@ use crate::view::text::{clean, cut};
 ///
 /// Example: `qless config load qless.json --dry-run`
 ///
-/// Example: `qless config dump --redis unix:///run/old.sock | qless config load - --clear --yes`
+/// Example: `qless config dump options.json && qless config load options.json --clear --yes`
 ///
 /// Exit codes: 0, 2 no JSON or a value that the option cannot have, 4 unknown option, 6 server,
 /// 9 not confirmed.
