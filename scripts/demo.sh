@@ -35,7 +35,7 @@ bold='' dim='' plain='' breath=0
 queues=' --headers always | expand -t 9,18,27,36,47,56,67,78'
 failed=' --headers always --time-format relative | expand -t 14,20,28,45'
 jobs=' --headers always | expand -t 34,49,58'
-stats=' --headers always | cut -f 1-9,15-17 | expand -t 9,21,32,42,50,59,66,77,87,93,103'
+stats=' --days 1 --columns queue,day,completed,failures,wait-p95,run-p95 --headers always | expand -t 9,21,32,42,54'
 if [ -t 1 ]; then
   queues='' failed='' jobs='' stats=''
   [ -n "${CI:-}" ] || breath=0.9
