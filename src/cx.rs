@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::cli::{Format, Globals};
 use crate::clock::Clock;
+use crate::core::script::USUAL;
 use crate::core::url::{Address, Target};
 use crate::core::{Core, Settings};
 use crate::error::{Error, Kind};
@@ -39,7 +40,7 @@ impl Cx {
 
     /// Returns the prefix of all keys.
     pub fn prefix(&self) -> &str {
-        self.globals.prefix.as_deref().unwrap_or("ql:")
+        self.globals.prefix.as_deref().unwrap_or(USUAL)
     }
 
     /// Returns the core, connected.
