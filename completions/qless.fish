@@ -70,10 +70,12 @@ complete -c qless -n "__fish_qless_needs_command" -f -a "jobs" -d 'List jobs'
 complete -c qless -n "__fish_qless_needs_command" -f -a "length" -d 'Print how many jobs a queue holds'
 complete -c qless -n "__fish_qless_needs_command" -f -a "local" -d 'Look after the private Redis of `--redis local:`'
 complete -c qless -n "__fish_qless_needs_command" -f -a "log" -d 'Append a line to a job\'s history'
+complete -c qless -n "__fish_qless_needs_command" -f -a "move" -d 'Move jobs to another queue'
 complete -c qless -n "__fish_qless_needs_command" -f -a "pause" -d 'Keep workers from taking jobs of queues'
 complete -c qless -n "__fish_qless_needs_command" -f -a "peek" -d 'Show the next jobs that a pop would return'
 complete -c qless -n "__fish_qless_needs_command" -f -a "pop" -d 'Take the next jobs of queues, to work them'
 complete -c qless -n "__fish_qless_needs_command" -f -a "priority" -d 'Give jobs another priority; higher runs first'
+complete -c qless -n "__fish_qless_needs_command" -f -a "promote" -d 'Run scheduled jobs now'
 complete -c qless -n "__fish_qless_needs_command" -f -a "put" -d 'Put a job into a queue'
 complete -c qless -n "__fish_qless_needs_command" -f -a "queues" -d 'Show the queues and how many jobs each holds in which state'
 complete -c qless -n "__fish_qless_needs_command" -f -a "recur" -d 'Show and change recurring jobs'
@@ -1011,6 +1013,53 @@ complete -c qless -n "__fish_qless_using_subcommand log" -l read-only -d 'Refuse
 complete -c qless -n "__fish_qless_using_subcommand log" -s q -l quiet -d 'Nothing on stderr except errors'
 complete -c qless -n "__fish_qless_using_subcommand log" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand log" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qless -n "__fish_qless_using_subcommand move" -l to -d 'The queue' -r
+complete -c qless -n "__fish_qless_using_subcommand move" -l delay -d 'Run it after this time, such as `10m`' -r
+complete -c qless -n "__fish_qless_using_subcommand move" -l at -d 'Run it at this time: `06:00`, `2026-11-21 06:00`, `2026-11-21T06:00:00Z`' -r
+complete -c qless -n "__fish_qless_using_subcommand move" -l queue -d 'Jobs of a queue, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand move" -l state -d 'Jobs in a state' -r -f -a "running\t''
+stalled\t''
+waiting\t''
+scheduled\t''
+depends\t''
+failed\t''
+complete\t''"
+complete -c qless -n "__fish_qless_using_subcommand move" -l group -d 'Failed jobs of a group, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand move" -l tag -d 'Jobs with a tag; repeated: with all of them' -r
+complete -c qless -n "__fish_qless_using_subcommand move" -l limit -d 'The first N of them' -r
+complete -c qless -n "__fish_qless_using_subcommand move" -l offset -d 'Without the first N of them' -r
+complete -c qless -n "__fish_qless_using_subcommand move" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand move" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
+complete -c qless -n "__fish_qless_using_subcommand move" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
+complete -c qless -n "__fish_qless_using_subcommand move" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
+complete -c qless -n "__fish_qless_using_subcommand move" -s o -l output -d 'What stdout is: table, json, ndjson, jid or raw [QLESS_OUTPUT; default table]' -r -f -a "table\t'For people; its text may change between releases'
+json\t'One document, stable'
+ndjson\t'The elements of the document, one per line'
+jid\t'Only job ids, one per line'
+raw\t'The core\'s own reply, byte for byte'"
+complete -c qless -n "__fish_qless_using_subcommand move" -l columns -d 'Columns of a table, in order, with commas between' -r
+complete -c qless -n "__fish_qless_using_subcommand move" -l sort -d 'Order of a table: the column to sort by' -r
+complete -c qless -n "__fish_qless_using_subcommand move" -l headers -d 'Whether a table has headers: auto (on a terminal), always or never' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand move" -l time-format -d 'How moments are written: auto, relative, iso or unix [QLESS_TIME_FORMAT]' -r -f -a "auto\t'Relative on a terminal, else RFC 3339'
+relative\t'`4m ago`, `in 2h 5m`'
+iso\t'RFC 3339'
+unix\t'Seconds since the epoch'"
+complete -c qless -n "__fish_qless_using_subcommand move" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand move" -l force -d 'Running jobs, too: their lock is taken away'
+complete -c qless -n "__fish_qless_using_subcommand move" -s n -l dry-run -d 'Show what would be done, change nothing'
+complete -c qless -n "__fish_qless_using_subcommand move" -l askpass -d 'Prompt for the password on the terminal'
+complete -c qless -n "__fish_qless_using_subcommand move" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand move" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
+complete -c qless -n "__fish_qless_using_subcommand move" -s y -l yes -d 'Answer yes to confirmations'
+complete -c qless -n "__fish_qless_using_subcommand move" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
+complete -c qless -n "__fish_qless_using_subcommand move" -l read-only -d 'Refuse whatever may change something; works on a replica [QLESS_READ_ONLY]'
+complete -c qless -n "__fish_qless_using_subcommand move" -s q -l quiet -d 'Nothing on stderr except errors'
+complete -c qless -n "__fish_qless_using_subcommand move" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
+complete -c qless -n "__fish_qless_using_subcommand move" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand pause" -l until -d 'End the pause at this time' -r
 complete -c qless -n "__fish_qless_using_subcommand pause" -l for -d 'End the pause after this time' -r
 complete -c qless -n "__fish_qless_using_subcommand pause" -l reason -d 'Why, for those who look' -r
@@ -1156,6 +1205,49 @@ complete -c qless -n "__fish_qless_using_subcommand priority" -l read-only -d 'R
 complete -c qless -n "__fish_qless_using_subcommand priority" -s q -l quiet -d 'Nothing on stderr except errors'
 complete -c qless -n "__fish_qless_using_subcommand priority" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand priority" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qless -n "__fish_qless_using_subcommand promote" -l queue -d 'Jobs of a queue, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand promote" -l state -d 'Jobs in a state' -r -f -a "running\t''
+stalled\t''
+waiting\t''
+scheduled\t''
+depends\t''
+failed\t''
+complete\t''"
+complete -c qless -n "__fish_qless_using_subcommand promote" -l group -d 'Failed jobs of a group, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand promote" -l tag -d 'Jobs with a tag; repeated: with all of them' -r
+complete -c qless -n "__fish_qless_using_subcommand promote" -l limit -d 'The first N of them' -r
+complete -c qless -n "__fish_qless_using_subcommand promote" -l offset -d 'Without the first N of them' -r
+complete -c qless -n "__fish_qless_using_subcommand promote" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand promote" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
+complete -c qless -n "__fish_qless_using_subcommand promote" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
+complete -c qless -n "__fish_qless_using_subcommand promote" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
+complete -c qless -n "__fish_qless_using_subcommand promote" -s o -l output -d 'What stdout is: table, json, ndjson, jid or raw [QLESS_OUTPUT; default table]' -r -f -a "table\t'For people; its text may change between releases'
+json\t'One document, stable'
+ndjson\t'The elements of the document, one per line'
+jid\t'Only job ids, one per line'
+raw\t'The core\'s own reply, byte for byte'"
+complete -c qless -n "__fish_qless_using_subcommand promote" -l columns -d 'Columns of a table, in order, with commas between' -r
+complete -c qless -n "__fish_qless_using_subcommand promote" -l sort -d 'Order of a table: the column to sort by' -r
+complete -c qless -n "__fish_qless_using_subcommand promote" -l headers -d 'Whether a table has headers: auto (on a terminal), always or never' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand promote" -l time-format -d 'How moments are written: auto, relative, iso or unix [QLESS_TIME_FORMAT]' -r -f -a "auto\t'Relative on a terminal, else RFC 3339'
+relative\t'`4m ago`, `in 2h 5m`'
+iso\t'RFC 3339'
+unix\t'Seconds since the epoch'"
+complete -c qless -n "__fish_qless_using_subcommand promote" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand promote" -s n -l dry-run -d 'Show what would be done, change nothing'
+complete -c qless -n "__fish_qless_using_subcommand promote" -l askpass -d 'Prompt for the password on the terminal'
+complete -c qless -n "__fish_qless_using_subcommand promote" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand promote" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
+complete -c qless -n "__fish_qless_using_subcommand promote" -s y -l yes -d 'Answer yes to confirmations'
+complete -c qless -n "__fish_qless_using_subcommand promote" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
+complete -c qless -n "__fish_qless_using_subcommand promote" -l read-only -d 'Refuse whatever may change something; works on a replica [QLESS_READ_ONLY]'
+complete -c qless -n "__fish_qless_using_subcommand promote" -s q -l quiet -d 'Nothing on stderr except errors'
+complete -c qless -n "__fish_qless_using_subcommand promote" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
+complete -c qless -n "__fish_qless_using_subcommand promote" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand put" -l data -d 'The data: JSON, `@FILE`, or `-` for stdin' -r
 complete -c qless -n "__fish_qless_using_subcommand put" -l arg -d 'A member of the data: `key=text` or `key:=json`; dots in the key nest' -r
 complete -c qless -n "__fish_qless_using_subcommand put" -l max-data -d 'The most data that is taken, in bytes' -r

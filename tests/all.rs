@@ -7,6 +7,7 @@ mod readme;
 
 mod house {
     pub mod core;
+    pub mod jobs;
     pub mod qless;
     pub mod redis;
     pub mod terminal;
@@ -55,10 +56,12 @@ mod commands {
     mod length;
     mod local;
     mod log;
+    mod r#move;
     mod pause;
     mod peek;
     mod pop;
     mod priority;
+    mod promote;
     mod put;
     mod queues;
     mod read_only;
@@ -88,7 +91,10 @@ fn no_test_file_is_forgotten() {
         match words.as_slice() {
             [.., "mod", name, "{"] => room = format!("{name}/"),
             ["}"] => room.clear(),
-            [.., "mod", name] => listed.push(format!("{room}{}.rs", name.trim_end_matches(';'))),
+            [.., "mod", name] => {
+                let name = name.trim_start_matches("r#").trim_end_matches(';');
+                listed.push(format!("{room}{name}.rs"));
+            }
             _ => {}
         }
     }

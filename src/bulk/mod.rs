@@ -31,7 +31,7 @@ pub mod cancel;
 mod exit;
 pub mod held;
 mod report;
-pub mod retry;
+pub mod requeue;
 
 pub use report::Report;
 

@@ -125,6 +125,11 @@ pub struct Later {
 }
 
 impl Later {
+    /// Returns whether one of them was given.
+    pub fn told(&self) -> bool {
+        self.delay.is_some() || self.at.is_some()
+    }
+
     /// Returns the moment meant; `None` is at once.
     pub fn due(&self, now: Moment) -> Option<Moment> {
         match (self.delay, &self.at) {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::jobs;
 use crate::bulk::Plan;
 use crate::bulk::cancel::{self, CANCEL};
-use crate::bulk::retry::{How, RETRY};
+use crate::bulk::requeue::retry::{How, RETRY};
 use crate::cli::shared::{DryRun, Selector};
 use crate::cli::{Format, value};
 use crate::core::call::Call;

@@ -34,10 +34,12 @@ pub mod jobs;
 pub mod length;
 pub mod local;
 pub mod log;
+pub mod r#move;
 pub mod pause;
 pub mod peek;
 pub mod pop;
 pub mod priority;
+pub mod promote;
 pub mod put;
 pub mod queues;
 pub mod recur;
@@ -69,10 +71,12 @@ pub enum Command {
     Length(length::Args),
     Local(local::Args),
     Log(log::Args),
+    Move(r#move::Args),
     Pause(pause::Args),
     Peek(peek::Args),
     Pop(pop::Args),
     Priority(priority::Args),
+    Promote(promote::Args),
     Put(put::Args),
     Queues(queues::Args),
     Recur(recur::Args),
@@ -107,9 +111,11 @@ impl Command {
             | Command::Forget(_)
             | Command::Heartbeat(_)
             | Command::Log(_)
+            | Command::Move(_)
             | Command::Pause(_)
             | Command::Pop(_)
             | Command::Priority(_)
+            | Command::Promote(_)
             | Command::Put(_)
             | Command::Retry(_)
             | Command::Timeout(_)
@@ -150,10 +156,12 @@ pub fn run(command: Command, cx: &mut Cx) -> Result<Exit, Error> {
         Command::Length(args) => length::run(args, cx),
         Command::Local(args) => local::run(args, cx),
         Command::Log(args) => log::run(args, cx),
+        Command::Move(args) => r#move::run(args, cx),
         Command::Pause(args) => pause::run(args, cx),
         Command::Peek(args) => peek::run(args, cx),
         Command::Pop(args) => pop::run(args, cx),
         Command::Priority(args) => priority::run(args, cx),
+        Command::Promote(args) => promote::run(args, cx),
         Command::Put(args) => put::run(args, cx),
         Command::Queues(args) => queues::run(args, cx),
         Command::Recur(args) => recur::run(args, cx),

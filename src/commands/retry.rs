@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::bulk::held::InName;
-use crate::bulk::retry::{How, RETRY};
+use crate::bulk::requeue::retry::{How, RETRY};
 use crate::bulk::{Fate, Plan, Slice, Verb};
 use crate::cli::shared::{DryRun, Holder, Targets};
 use crate::cli::{Format, value};

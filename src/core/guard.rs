@@ -1,6 +1,6 @@
 //! Guarded writes: each job is changed only if it still is as it was seen.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use super::call::Value;
 use super::{Core, reply};
@@ -33,16 +33,12 @@ impl Outcome {
 
 /// How jobs are put back into a queue.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Requeue {
-    /// The stored states from which a job may be moved.
-    pub from: Vec<&'static str>,
+pub struct Requeue<'a> {
     /// Their own queue where nothing is said.
-    pub to: Option<Name>,
+    pub to: Option<&'a Name>,
     pub priority: Option<i64>,
     /// Whether the tries left stay as they are.
     pub keep: bool,
-    /// At once where nothing is said.
-    pub due: Option<Moment>,
 }
 
 /// What to do about jobs that wait for one that is cancelled.
@@ -75,11 +71,12 @@ impl Core {
     pub fn seen(&mut self, now: Moment, jids: &[Name]) -> Result<Vec<Option<Seen>>, Error> {
         let mut seen = Vec::with_capacity(jids.len());
         for jids in jids.chunks(MOST) {
-            let mut words: Vec<&[u8]> = vec![b"state,queue,worker,priority,shown,since,mark"];
+            let mut words: Vec<&[u8]> =
+                vec![b"state,queue,worker,priority,shown,since,mark,due,scheduled"];
             words.extend(jids.iter().map(Name::as_bytes));
             let found = reply::list(self.call(now, "look.jobs", &words)?)?;
             for (jid, job) in jids.iter().zip(found) {
-                seen.push(read(jid, job)?);
+                seen.push(read(now, jid, job)?);
             }
         }
         Ok(seen)
@@ -111,15 +108,18 @@ impl Core {
         Ok(dependents)
     }
 
-    /// Puts jobs back into a queue: retry, promote and move.
+    /// Puts jobs back into a queue, each when it is due, at once where nothing is said: retry,
+    /// promote and move. The mark says from which state a job may go.
     pub fn requeue(
         &mut self,
         now: Moment,
         how: &Requeue,
         note: &str,
-        jobs: &[&Seen],
+        jobs: &[(&Seen, Option<Moment>)],
     ) -> Result<Vec<Outcome>, Error> {
-        let mut options = serde_json::json!({ "from": how.from, "keep": how.keep });
+        let from: BTreeSet<Option<&str>> =
+            jobs.iter().map(|(job, _)| job.stored.as_str()).collect();
+        let mut options = serde_json::json!({ "from": from, "keep": how.keep });
         if let Some(priority) = how.priority {
             options["priority"] = priority.into();
         }
@@ -130,9 +130,10 @@ impl Core {
             options.extend(crate::model::quote::quote(to.as_bytes()));
             options.push(b'}');
         }
-        let due = how.due.map_or(String::new(), |due| due.to_string());
+        let due = |due: &Option<Moment>| due.map_or(String::new(), |due| due.to_string());
+        let dues: Vec<String> = jobs.iter().map(|(_, at)| due(at)).collect();
         let mut words: Vec<&[u8]> = vec![&options, note.as_bytes()];
-        for job in jobs {
+        for ((job, _), due) in jobs.iter().zip(&dues) {
             words.extend([job.jid.as_bytes(), &job.mark, due.as_bytes()]);
         }
         outcomes(self.call(now, "guard.requeue", &words)?)
@@ -168,10 +169,11 @@ impl Core {
 }
 
 /// Reads what was asked of one job.
-fn read(jid: &Name, job: Value) -> Result<Option<Seen>, Error> {
+fn read(now: Moment, jid: &Name, job: Value) -> Result<Option<Seen>, Error> {
     if matches!(job, Value::Nil) {
         return Ok(None);
     }
+    let (mut due, mut scheduled) = (None, None);
     let mut seen = Seen {
         jid: jid.clone(),
         ..Seen::default()
@@ -189,9 +191,14 @@ fn read(jid: &Name, job: Value) -> Result<Option<Seen>, Error> {
             b"worker" => seen.worker = some(text),
             b"since" => seen.since = Moment::read(&text),
             b"mark" => seen.mark = text,
+            b"due" => due = Moment::read(&text),
+            b"scheduled" => scheduled = Moment::read(&text),
             _ => {}
         }
     }
+    // What waits for other jobs has its time in the field.
+    let told = if seen.is("depends") { scheduled } else { due };
+    seen.due = told.filter(|due| *due > now);
     Ok(Some(seen))
 }
 

@@ -35,7 +35,7 @@ impl Tell {
             Tell::Brief => "brief",
             Tell::Full => "full",
             Tell::Mark => {
-                "jid,klass,queue,state,worker,priority,tags,failure,shown,since,mark,lock"
+                "jid,klass,queue,state,worker,priority,tags,failure,scheduled,shown,since,mark,due,lock"
             }
             Tell::Match => "jid,queue,tags,failure,shown",
             Tell::Jid => "jid",

@@ -20,6 +20,8 @@ pub struct Seen {
     pub worker: Option<Name>,
     pub since: Option<Moment>,
     pub priority: Option<Name>,
+    /// When it is to run, if that is still ahead.
+    pub due: Option<Moment>,
 }
 
 impl Seen {
@@ -42,6 +44,7 @@ impl From<Job> for Seen {
             queue: job.queue,
             worker: job.worker,
             since: job.since,
+            due: job.scheduled_for,
             priority: job.priority.map(|priority| priority.to_string().into()),
         }
     }

@@ -1,0 +1,106 @@
+//! Back into a queue: what retry, promote and move have in common.
+
+use super::{Fate, Plan, Verb, note};
+use crate::core::guard::{Outcome, Requeue as Call};
+use crate::cx::Cx;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::model::bulk::Code;
+use crate::model::moment::Moment;
+use crate::model::name::Name;
+use crate::model::seen::Seen;
+use crate::view::text::clean;
+
+pub mod moving;
+pub mod promote;
+pub mod retry;
+
+/// Where jobs go, and when they run there.
+#[derive(Clone, Debug)]
+pub struct Requeue {
+    pub verb: &'static Verb,
+    /// Their own queue where nothing is said.
+    pub to: Option<Name>,
+    pub priority: Option<i64>,
+}
+
+impl Requeue {
+    /// Puts the jobs of a plan back. `due` says when one runs, of those that could run at once;
+    /// `keeps` whether it keeps the tries it has left, instead of getting all anew.
+    pub fn run(
+        &self,
+        plan: Plan,
+        cx: &mut Cx,
+        due: impl Fn(&Seen, Moment) -> Option<Moment>,
+        keeps: impl Fn(&Seen) -> bool,
+    ) -> Result<Exit, Error> {
+        let note = note(self.verb.word);
+        plan.run(cx, |core, now, jobs| {
+            let mut fates = Vec::with_capacity(jobs.len());
+            for keep in [false, true] {
+                let jobs: Vec<(&Seen, Option<Moment>)> = jobs
+                    .iter()
+                    .filter(|job| keeps(job) == keep)
+                    .map(|job| (job, due(job, now)))
+                    .collect();
+                if jobs.is_empty() {
+                    continue;
+                }
+                let call = Call {
+                    to: self.to.as_ref(),
+                    priority: self.priority,
+                    keep,
+                };
+                match core.requeue(now, &call, &note, &jobs) {
+                    Ok(outcomes) => fates.extend(
+                        jobs.iter()
+                            .zip(outcomes)
+                            .map(|((job, _), outcome)| fate(job, &outcome)),
+                    ),
+                    Err(error) => {
+                        return super::Slice {
+                            fates,
+                            broke: Some(error),
+                        };
+                    }
+                }
+            }
+            Ok(fates).into()
+        })
+    }
+}
+
+fn fate(job: &Seen, outcome: &Outcome) -> Fate {
+    let mut fate = match outcome.code {
+        Code::Ok => Fate::done(&job.jid).seen(job),
+        Code::Gone => Fate::gone(&job.jid).seen(job),
+        Code::StateChanged => Fate::changed(&job.jid).seen(job),
+        _ => super::other(job, outcome),
+    };
+    if outcome.code == Code::Ok {
+        fate.item.state_after = outcome.word(0).cloned();
+        fate.item.queue = outcome.word(1).cloned().or(fate.item.queue);
+    }
+    fate
+}
+
+/// Returns whether a worker has the job, or had it last and nobody took it since.
+fn held(job: &Seen) -> bool {
+    job.is("running") || job.is("stalled")
+}
+
+/// A job that its state keeps from being put back, in words.
+fn refuse(job: &Seen) -> Fate {
+    let worker = || match &job.worker {
+        Some(worker) => format!("`{}`", clean(worker.as_bytes())),
+        None => "a worker without a name".into(),
+    };
+    let why = match job.state.as_bytes() {
+        b"stalled" => format!("it is stalled, {} lost it", worker()),
+        b"running" => format!("it is running, held by {}", worker()),
+        b"depends" => "it waits for other jobs".into(),
+        b"complete" => return Fate::refused(&job.jid, Code::Complete, "it is complete"),
+        state => format!("it is {}", clean(state)),
+    };
+    Fate::refused(&job.jid, Code::StateChanged, why)
+}

@@ -1,0 +1,76 @@
+//! Moving: into another queue, as if put there.
+
+use super::{Requeue, refuse};
+use crate::bulk::{Fate, Plan, Verb};
+use crate::cli::shared::Later;
+use crate::cx::Cx;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::model::bulk::{Code, Shows};
+use crate::model::moment::Moment;
+use crate::model::name::Name;
+use crate::model::seen::Seen;
+use crate::view::text::{clean, quoted};
+
+pub const MOVE: Verb = Verb {
+    word: "move",
+    asks: "move",
+    past: "moved",
+    shows: Shows::Nothing,
+};
+
+/// How jobs are moved.
+#[derive(Clone, Debug)]
+pub struct How {
+    pub to: Name,
+    /// At once where nothing is said, but not before a time that a job was given earlier.
+    pub later: Later,
+    /// Take running jobs from their workers.
+    pub force: bool,
+}
+
+impl How {
+    /// Refuses a job that a worker has, and one that is there already.
+    pub fn judge(&self, job: &Seen) -> Option<Fate> {
+        let running = job.state.as_bytes() == b"running";
+        if running && !self.force {
+            let (jid, to) = (quoted(&job.jid), quoted(&self.to));
+            let hint = format!("take its lock away: `qless move --force {jid} --to {to}`");
+            return Some(refuse(job).hint(hint));
+        }
+        let leaves = running || job.is("failed") || job.is("complete") || self.later.told();
+        if !leaves && job.queue.as_ref() == Some(&self.to) {
+            let why = format!("it is in `{}` already", clean(&self.to));
+            return Some(Fate::refused(&job.jid, Code::StateChanged, why));
+        }
+        None
+    }
+
+    /// Returns what else would happen to the jobs of a plan, for the one who is asked.
+    pub fn promise(&self, plan: &Plan) -> String {
+        let ended = |job: &&Seen| job.is("failed") || job.is("complete");
+        let again = match plan.jobs.iter().filter(ended).count() as u64 {
+            0 => String::new(),
+            1 => "; 1 of them failed or is complete: it runs again".into(),
+            many => format!("; {many} of them failed or are complete: they run again"),
+        };
+        format!(
+            "\n  all go to `{}` with fresh retries{again}\n",
+            clean(&self.to)
+        )
+    }
+
+    /// Moves the jobs of a plan.
+    pub fn run(&self, plan: Plan, cx: &mut Cx) -> Result<Exit, Error> {
+        let requeue = Requeue {
+            verb: &MOVE,
+            to: Some(self.to.clone()),
+            priority: None,
+        };
+        let due = |job: &Seen, now: Moment| match self.later.told() {
+            true => self.later.due(now),
+            false => job.due,
+        };
+        requeue.run(plan, cx, due, |_| false)
+    }
+}

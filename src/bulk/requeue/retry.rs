@@ -1,0 +1,72 @@
+//! Retrying: failed jobs, each into its own queue where nothing else is said.
+
+use std::time::Duration;
+
+use super::{Requeue, held, refuse};
+use crate::bulk::{Fate, Plan, Verb};
+use crate::cx::Cx;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::model::bulk::Shows;
+use crate::model::moment::Moment;
+use crate::model::name::Name;
+use crate::model::seen::Seen;
+use crate::view::text::{clean, quoted};
+
+pub const RETRY: Verb = Verb {
+    word: "retry",
+    asks: "retry",
+    past: "retried",
+    shows: Shows::Nothing,
+};
+
+/// How jobs are retried.
+#[derive(Clone, Debug, Default)]
+pub struct How {
+    pub to: Option<Name>,
+    pub delay: Option<Duration>,
+    pub priority: Option<i64>,
+    /// Run complete jobs again.
+    pub completed: bool,
+    /// Take running jobs from their workers.
+    pub force: bool,
+}
+
+impl How {
+    /// Refuses a job that is not there to be retried.
+    pub fn judge(&self, job: &Seen) -> Option<Fate> {
+        let jid = quoted(&job.jid);
+        let hint = match job.stored.as_bytes() {
+            b"failed" => return None,
+            b"complete" if self.completed => return None,
+            b"running" | b"stalled" if self.force => return None,
+            b"complete" => format!("run it again: `qless retry --completed {jid}`"),
+            b"running" | b"stalled" => format!("take its lock away: `qless retry --force {jid}`"),
+            b"scheduled" => format!("run it now: `qless promote {jid}`"),
+            b"depends" => format!("see which: `qless depends {jid}`"),
+            _ => return Some(refuse(job)),
+        };
+        Some(refuse(job).hint(hint))
+    }
+
+    /// Returns where the jobs would go, for the one who is asked.
+    pub fn promise(&self) -> String {
+        let to = match &self.to {
+            Some(to) => format!("all go to `{}`", clean(to.as_bytes())),
+            None => "each goes back to its own queue".into(),
+        };
+        format!("\n  {to} with fresh retries\n")
+    }
+
+    /// Retries the jobs of a plan. One that was taken from its worker keeps the tries it has left;
+    /// the others get all anew.
+    pub fn run(&self, plan: Plan, cx: &mut Cx) -> Result<Exit, Error> {
+        let requeue = Requeue {
+            verb: &RETRY,
+            to: self.to.clone(),
+            priority: self.priority,
+        };
+        let due = |_: &Seen, now: Moment| self.delay.map(|delay| now.after(delay));
+        requeue.run(plan, cx, due, held)
+    }
+}

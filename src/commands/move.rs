@@ -1,0 +1,60 @@
+//! `qless move`
+
+use crate::bulk::Plan;
+use crate::bulk::requeue::moving::{How, MOVE};
+use crate::cli::shared::{DryRun, Later, Targets};
+use crate::cli::{Format, value};
+use crate::cx::Cx;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::model::bulk::Bulk;
+use crate::model::job::State;
+use crate::model::name::Name;
+use crate::model::seen::Seen;
+
+/// Move jobs to another queue
+///
+/// As if they were put there: with all their retries; data, tags and priority stay. A time that
+/// is still ahead is kept unless `--delay` or `--at` says another, and what waits for other jobs
+/// goes on waiting for them. Failed and complete jobs run again there; a selector without `--state`
+/// leaves complete ones alone. Running jobs are moved only with `--force`.
+///
+/// Example: `qless move 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a --to mail-slow`
+///
+/// Example: `qless move --queue mail --tag bulk --to mail-slow --yes`
+///
+/// Exit codes: 0, 3 some failed, 4 unknown jid, 5 running, or there already, 6 server,
+/// 9 not confirmed.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The queue
+    #[arg(long, value_name = "QUEUE", value_parser = value::new_name())]
+    to: Name,
+    #[command(flatten)]
+    later: Later,
+    /// Running jobs, too: their lock is taken away
+    #[arg(long)]
+    force: bool,
+    #[command(flatten)]
+    dry: DryRun,
+    #[command(flatten)]
+    jobs: Targets,
+}
+
+pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
+    cx.out.accepts(&[Format::Jid])?;
+    cx.out.shows::<Bulk>()?;
+    let how = How {
+        to: args.to,
+        later: args.later,
+        force: args.force,
+    };
+    let states: Vec<State> = State::ALL
+        .into_iter()
+        .filter(|state| *state != State::Complete)
+        .collect();
+    let judge = |job: &Seen| how.judge(job);
+    let plan = Plan::open(cx, &MOVE, args.dry.dry_run, &args.jobs, &states, judge)?;
+    plan.consent(cx, &how.promise(&plan))?;
+    how.run(plan, cx)
+}

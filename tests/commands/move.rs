@@ -1,0 +1,168 @@
+//! `qless move`
+
+use expect_test::expect;
+
+use crate::house::jobs::mixed;
+
+/// What a list shows of the jobs of a queue.
+fn listed(queue: &str) -> String {
+    format!("jobs --queue {queue} --columns jid,state,pri,left,detail --time-format unix")
+}
+
+#[test]
+fn a_job_goes_to_another_queue() {
+    let redis = mixed();
+    redis.at(20).run("move w --to slow").shows(expect![[""]]);
+    redis.at(20).run("move f1 --to slow").shows(expect![[""]]);
+    redis.at(20).run("move c --to slow").shows(expect![[""]]);
+    redis.at(21).run(&listed("slow")).shows(expect![[r#"
+        f1	waiting	7	3/3	waits since 20
+        w	waiting	0	5/5	waits since 20
+        c	waiting	0	5/5	waits since 20
+    "#]]);
+    redis.at(22).run("move w --to slow").shows(expect![[r#"
+        --- stderr
+        error: cannot move `w`: it is in `slow` already
+        --- exit 5
+    "#]]);
+}
+
+#[test]
+fn a_time_still_ahead_is_kept_unless_another_is_told() {
+    let redis = mixed();
+    redis.at(20).run("move s d --to slow").shows(expect![[r#"
+        --- stderr
+        2 moved
+    "#]]);
+    redis.at(21).run(&listed("slow")).shows(expect![[r#"
+        s	scheduled	0	5/5	612
+        d	depends	0	5/5	on 1 job
+    "#]]);
+    redis
+        .at(22)
+        .run("move s d --to slow --delay 10m")
+        .shows(expect![[r#"
+            --- stderr
+            2 moved
+        "#]]);
+    redis.at(23).run("move d --to other").shows(expect![[""]]);
+    redis.at(24).run("cancel w --dependents release --yes");
+    redis.at(25).run(&listed("other")).shows(expect![[r#"
+        d	scheduled	0	5/5	622
+    "#]]);
+    redis
+        .at(26)
+        .run("move s --to slow --delay 0s")
+        .shows(expect![[""]]);
+    redis.at(27).run(&listed("slow")).shows(expect![[r#"
+        s	waiting	0	5/5	waits since 26
+    "#]]);
+    redis
+        .at(28)
+        .run("move s --to slow --at 1970-01-01T01:00:00Z")
+        .shows(expect![[""]]);
+    redis.at(29).run(&listed("slow")).shows(expect![[r#"
+        s	scheduled	0	5/5	3600
+    "#]]);
+}
+
+#[test]
+fn a_running_job_is_taken_from_its_worker_only_by_force() {
+    let redis = mixed();
+    redis
+        .at(20)
+        .run("move r --to 'slow lane'")
+        .shows(expect![[r#"
+            --- stderr
+            error: cannot move `r`: it is running, held by `w1`
+            hint: take its lock away: `qless move --force r --to 'slow lane'`
+            --- exit 5
+        "#]]);
+    redis
+        .at(20)
+        .run("move r --to 'slow lane' --force")
+        .shows(expect![[""]]);
+    redis
+        .at(21)
+        .run("complete r --worker w1")
+        .shows(expect![[r#"
+            --- stderr
+            error: cannot complete `r`: it is waiting, not running
+            --- exit 5
+        "#]]);
+    // A lock that ran out is nobody's.
+    redis.at(22).run("pop mail --worker w2").ok();
+    redis.at(5000).run("move w --to slow").shows(expect![[""]]);
+    redis.at(5000).run("move nope --to slow").shows(expect![[r#"
+            --- stderr
+            error: job `nope` does not exist
+            --- exit 4
+        "#]]);
+}
+
+#[test]
+fn a_selector_means_all_but_complete_jobs() {
+    let redis = mixed();
+    redis
+        .at(20)
+        .run("move --queue mail --to slow --dry-run")
+        .shows(expect![[r#"
+            --- stderr
+            would move 4, 1 skipped
+              skipped  1  it is running, held by `w1`
+        "#]]);
+    redis
+        .at(20)
+        .run("move --queue mail --to slow")
+        .shows(expect![[r#"
+            --- stderr
+            error: cannot ask whether to move 4 jobs on unix://DIR/s; nothing was changed
+            hint: add `--yes`
+            --- exit 9
+        "#]]);
+    redis
+        .at(20)
+        .run("move --queue mail --to slow --yes")
+        .shows(expect![[r#"
+            --- stderr
+            4 moved, 1 skipped
+              skipped  1  it is running, held by `w1`
+        "#]]);
+    redis.at(21).run(&listed("slow")).shows(expect![[r#"
+        f1	waiting	7	3/3	waits since 20
+        w	waiting	0	5/5	waits since 20
+        s	scheduled	0	5/5	612
+        d	depends	0	5/5	on 1 job
+    "#]]);
+    redis
+        .at(21)
+        .run("move --state complete --to slow --yes -o jid")
+        .shows(expect![[r#"
+            c
+            --- stderr
+            1 moved
+        "#]]);
+    redis.at(21).run("move w").exits(2).shows(expect![[r#"
+        --- stderr
+        error: `--to` is missing
+        hint: usage: `qless move --to <QUEUE> <JID>...`
+        --- exit 2
+    "#]]);
+    redis
+        .at(21)
+        .run("move w --to ''")
+        .exits(2)
+        .shows(expect![[r#"
+            --- stderr
+            error: `--to` is empty
+            --- exit 2
+        "#]]);
+    redis
+        .at(21)
+        .run("move w --queue mail --to slow")
+        .shows(expect![[r#"
+            --- stderr
+            error: jobs are either named or selected by flags, not both
+            --- exit 2
+        "#]]);
+}

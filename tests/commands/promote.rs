@@ -1,0 +1,124 @@
+//! `qless promote`
+
+use expect_test::expect;
+
+use crate::house::jobs::mixed;
+
+/// What a list shows of the jobs that are not failed.
+const COLUMNS: &str = "jobs --columns jid,state,queue,left,detail --time-format unix";
+
+#[test]
+fn a_scheduled_job_runs_now() {
+    let redis = mixed();
+    redis.at(20).run("promote s").shows(expect![[""]]);
+    redis
+        .at(21)
+        .run(&format!("{COLUMNS} --queue mail --state waiting"))
+        .shows(expect![[r#"
+            w	waiting	mail	5/5	waits since 11
+            s	waiting	mail	5/5	waits since 20
+        "#]]);
+    redis.at(22).run("promote s").shows(expect![[r#"
+        --- stderr
+        error: cannot promote `s`: it is waiting
+        --- exit 5
+    "#]]);
+}
+
+#[test]
+fn other_jobs_are_refused_in_words() {
+    let redis = mixed();
+    for jid in ["w", "d", "r", "f1", "c", "nope"] {
+        redis
+            .at(20)
+            .run(&format!("promote {jid}"))
+            .shows(match jid {
+                "w" => expect![[r#"
+                    --- stderr
+                    error: cannot promote `w`: it is waiting
+                    --- exit 5
+                "#]],
+                "d" => expect![[r#"
+                    --- stderr
+                    error: cannot promote `d`: it waits for other jobs
+                    hint: let it wait no longer: `qless depends d --off-all`
+                    --- exit 5
+                "#]],
+                "r" => expect![[r#"
+                    --- stderr
+                    error: cannot promote `r`: it is running, held by `w1`
+                    --- exit 5
+                "#]],
+                "f1" => expect![[r#"
+                    --- stderr
+                    error: cannot promote `f1`: it is failed
+                    hint: `qless retry f1`
+                    --- exit 5
+                "#]],
+                "c" => expect![[r#"
+                    --- stderr
+                    error: cannot promote `c`: it is complete
+                    --- exit 5
+                "#]],
+                _ => expect![[r#"
+                    --- stderr
+                    error: job `nope` does not exist
+                    --- exit 4
+                "#]],
+            });
+    }
+}
+
+#[test]
+fn many_are_promoted_and_the_others_skipped() {
+    let redis = mixed();
+    redis
+        .at(20)
+        .input("w\ns\nnope\nd\n")
+        .run("promote - -o ndjson")
+        .shows(expect![[r#"
+            {"jid":"w","result":"skipped","code":"state_changed","detail":"it is waiting","queue":"mail","state_before":"waiting","state_after":null}
+            {"jid":"nope","result":"skipped","code":"gone","detail":"it does not exist","queue":null,"state_before":null,"state_after":null}
+            {"jid":"d","result":"skipped","code":"state_changed","detail":"it waits for other jobs","queue":"mail","state_before":"depends","state_after":null}
+            {"jid":"s","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"scheduled","state_after":"waiting"}
+            {"summary":{"action":"promote","dry_run":false,"context":null,"matched":4,"done":1,"skipped":3,"failed":0,"remaining":0,"elapsed_s":0}}
+            --- stderr
+            1 promoted, 3 skipped
+              skipped  1  it does not exist
+                       1  it is waiting
+                       1  it waits for other jobs
+        "#]]);
+}
+
+#[test]
+fn a_selector_means_scheduled_jobs() {
+    let redis = mixed();
+    redis.at(20).run("promote --queue mail").shows(expect![[r#"
+            --- stderr
+            error: cannot ask whether to promote 1 job on unix://DIR/s; nothing was changed
+            hint: add `--yes`
+            --- exit 9
+        "#]]);
+    redis
+        .at(20)
+        .run("promote --queue mail --dry-run")
+        .shows(expect![[r#"
+            --- stderr
+            would promote 1
+        "#]]);
+    redis
+        .at(20)
+        .run("promote --queue mail --yes -o jid")
+        .shows(expect![[r#"
+            s
+            --- stderr
+            1 promoted
+        "#]]);
+    redis
+        .at(20)
+        .run("promote --queue mail --yes")
+        .shows(expect![[r#"
+            --- stderr
+            no jobs to promote
+        "#]]);
+}
