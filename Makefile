@@ -2,7 +2,14 @@
 
 CARGO ?= cargo
 TARGET := $(or $(CARGO_TARGET_DIR),target)
-QLESS := $(TARGET)/release/qless
+# The binary: built when it is needed, unless another is named.
+QLESS ?= $(TARGET)/release/qless
+BUILT = $(if $(filter file,$(origin QLESS)),build)
+
+# Where `make install` puts things; DESTDIR stands before it.
+PREFIX ?= /usr/local
+BIN = $(DESTDIR)$(PREFIX)/bin
+SHARE = $(DESTDIR)$(PREFIX)/share
 
 # What `qless version` tells of its origin.
 export QLESS_COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null)
@@ -10,14 +17,16 @@ export QLESS_COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null)
 # The server's program, found or installed when a recipe needs it.
 WITH_REDIS = server=$$(scripts/redis.sh) && REDIS_SERVER="$$server" QLESS_REDIS_SERVER="$$server"
 
-.PHONY: help demo test bench build install tools redis
+.PHONY: help demo test bench build install uninstall tools redis
 
 help:
 	@echo 'make demo     play a night of an operator on a private Redis, half a minute'
 	@echo 'make test     format, clippy, all tests'
 	@echo 'make bench    what each call costs a server, and each command this machine'
 	@echo 'make build    the binary: $(QLESS)'
-	@echo 'make install  the binary, into the directory of `cargo install`'
+	@echo 'make install  binary, man pages and completions, below PREFIX=/usr/local'
+	@echo '              (sudo make install QLESS=$(QLESS) builds nothing)'
+	@echo 'make uninstall  takes them away again'
 	@echo 'make redis    make sure of a redis-server; the others do so themselves'
 
 demo: build
@@ -34,8 +43,22 @@ bench:
 build:
 	$(CARGO) build --release --locked --target-dir "$(TARGET)"
 
-install:
-	$(CARGO) install --locked --path .
+install: $(BUILT)
+	install -d "$(BIN)" "$(SHARE)/man/man1" "$(SHARE)/man/man5" \
+	  "$(SHARE)/bash-completion/completions" "$(SHARE)/zsh/site-functions" \
+	  "$(SHARE)/fish/vendor_completions.d"
+	install -m 755 "$(QLESS)" "$(BIN)/qless"
+	install -m 644 man/*.1 "$(SHARE)/man/man1"
+	install -m 644 man/*.5 "$(SHARE)/man/man5"
+	install -m 644 completions/qless.bash "$(SHARE)/bash-completion/completions/qless"
+	install -m 644 completions/_qless "$(SHARE)/zsh/site-functions/_qless"
+	install -m 644 completions/qless.fish "$(SHARE)/fish/vendor_completions.d/qless.fish"
+
+uninstall:
+	rm -f "$(BIN)/qless" "$(SHARE)/bash-completion/completions/qless" \
+	  "$(SHARE)/zsh/site-functions/_qless" "$(SHARE)/fish/vendor_completions.d/qless.fish"
+	cd man && for page in *.1; do rm -f "$(SHARE)/man/man1/$$page"; done
+	cd man && for page in *.5; do rm -f "$(SHARE)/man/man5/$$page"; done
 
 redis:
 	@scripts/redis.sh

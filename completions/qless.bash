@@ -25,6 +25,9 @@ _qless() {
             qless,complete)
                 cmd="qless__subcmd__complete"
                 ;;
+            qless,completions)
+                cmd="qless__subcmd__completions"
+                ;;
             qless,config)
                 cmd="qless__subcmd__config"
                 ;;
@@ -60,6 +63,9 @@ _qless() {
                 ;;
             qless,log)
                 cmd="qless__subcmd__log"
+                ;;
+            qless,man)
+                cmd="qless__subcmd__man"
                 ;;
             qless,move)
                 cmd="qless__subcmd__move"
@@ -182,7 +188,7 @@ _qless() {
 
     case "${cmd}" in
         qless)
-            opts="-o -y -q -v -h -V --redis --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --no-input --read-only --quiet --verbose --help --version api cancel complete config depends fail failed forget get heartbeat help jobs length local log move pause peek pop priority promote put queues recur retry script stats tag timeout track unfail unpause version workers"
+            opts="-o -y -q -v -h -V --redis --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --no-input --read-only --quiet --verbose --help --version api cancel complete completions config depends fail failed forget get heartbeat help jobs length local log move man pause peek pop priority promote put queues recur retry script stats tag timeout track unfail unpause version workers"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -422,6 +428,64 @@ _qless() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --redis)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prefix)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --password-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json ndjson jid raw" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json ndjson jid raw" -- "${cur}"))
+                    return 0
+                    ;;
+                --columns)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sort)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --headers)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --time-format)
+                    COMPREPLY=($(compgen -W "auto relative iso unix" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        qless__subcmd__completions)
+            opts="-o -y -q -v -h --redis --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --no-input --read-only --quiet --verbose --help bash elvish fish powershell zsh"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 --redis)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1947,6 +2011,68 @@ _qless() {
                     return 0
                     ;;
                 --max-data)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --redis)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prefix)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --password-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json ndjson jid raw" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json ndjson jid raw" -- "${cur}"))
+                    return 0
+                    ;;
+                --columns)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sort)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --headers)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --time-format)
+                    COMPREPLY=($(compgen -W "auto relative iso unix" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        qless__subcmd__man)
+            opts="-o -y -q -v -h --out --redis --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --no-input --read-only --quiet --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --out)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

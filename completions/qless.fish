@@ -58,6 +58,7 @@ complete -c qless -n "__fish_qless_needs_command" -s V -l version -d 'Print vers
 complete -c qless -n "__fish_qless_needs_command" -f -a "api" -d 'Make a call of the core by its own name'
 complete -c qless -n "__fish_qless_needs_command" -f -a "cancel" -d 'Delete jobs'
 complete -c qless -n "__fish_qless_needs_command" -f -a "complete" -d 'Complete a job, or hand it on to another queue'
+complete -c qless -n "__fish_qless_needs_command" -f -a "completions" -d 'Print the script that lets a shell complete `qless`'
 complete -c qless -n "__fish_qless_needs_command" -f -a "config" -d 'Show and change the options of the core'
 complete -c qless -n "__fish_qless_needs_command" -f -a "depends" -d 'Show what a job waits for and what waits for it, or change it'
 complete -c qless -n "__fish_qless_needs_command" -f -a "fail" -d 'Fail running jobs'
@@ -71,6 +72,7 @@ complete -c qless -n "__fish_qless_needs_command" -f -a "length" -d 'Print how m
 complete -c qless -n "__fish_qless_needs_command" -f -a "local" -d 'Look after the private Redis of `--redis local:`'
 complete -c qless -n "__fish_qless_needs_command" -f -a "log" -d 'Append a line to a job\'s history'
 complete -c qless -n "__fish_qless_needs_command" -f -a "move" -d 'Move jobs to another queue'
+complete -c qless -n "__fish_qless_needs_command" -f -a "man" -d 'Print a manual page, or write them all'
 complete -c qless -n "__fish_qless_needs_command" -f -a "pause" -d 'Keep workers from taking jobs of queues'
 complete -c qless -n "__fish_qless_needs_command" -f -a "peek" -d 'Show the next jobs that a pop would return'
 complete -c qless -n "__fish_qless_needs_command" -f -a "pop" -d 'Take the next jobs of queues, to work them'
@@ -205,6 +207,36 @@ complete -c qless -n "__fish_qless_using_subcommand complete" -l read-only -d 'R
 complete -c qless -n "__fish_qless_using_subcommand complete" -s q -l quiet -d 'Nothing on stderr except errors'
 complete -c qless -n "__fish_qless_using_subcommand complete" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand complete" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qless -n "__fish_qless_using_subcommand completions" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand completions" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
+complete -c qless -n "__fish_qless_using_subcommand completions" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
+complete -c qless -n "__fish_qless_using_subcommand completions" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
+complete -c qless -n "__fish_qless_using_subcommand completions" -s o -l output -d 'What stdout is: table, json, ndjson, jid or raw [QLESS_OUTPUT; default table]' -r -f -a "table\t'For people; its text may change between releases'
+json\t'One document, stable'
+ndjson\t'The elements of the document, one per line'
+jid\t'Only job ids, one per line'
+raw\t'The core\'s own reply, byte for byte'"
+complete -c qless -n "__fish_qless_using_subcommand completions" -l columns -d 'Columns of a table, in order, with commas between' -r
+complete -c qless -n "__fish_qless_using_subcommand completions" -l sort -d 'Order of a table: the column to sort by' -r
+complete -c qless -n "__fish_qless_using_subcommand completions" -l headers -d 'Whether a table has headers: auto (on a terminal), always or never' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand completions" -l time-format -d 'How moments are written: auto, relative, iso or unix [QLESS_TIME_FORMAT]' -r -f -a "auto\t'Relative on a terminal, else RFC 3339'
+relative\t'`4m ago`, `in 2h 5m`'
+iso\t'RFC 3339'
+unix\t'Seconds since the epoch'"
+complete -c qless -n "__fish_qless_using_subcommand completions" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand completions" -l askpass -d 'Prompt for the password on the terminal'
+complete -c qless -n "__fish_qless_using_subcommand completions" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand completions" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
+complete -c qless -n "__fish_qless_using_subcommand completions" -s y -l yes -d 'Answer yes to confirmations'
+complete -c qless -n "__fish_qless_using_subcommand completions" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
+complete -c qless -n "__fish_qless_using_subcommand completions" -l read-only -d 'Refuse whatever may change something; works on a replica [QLESS_READ_ONLY]'
+complete -c qless -n "__fish_qless_using_subcommand completions" -s q -l quiet -d 'Nothing on stderr except errors'
+complete -c qless -n "__fish_qless_using_subcommand completions" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
+complete -c qless -n "__fish_qless_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -1060,6 +1092,37 @@ complete -c qless -n "__fish_qless_using_subcommand move" -l read-only -d 'Refus
 complete -c qless -n "__fish_qless_using_subcommand move" -s q -l quiet -d 'Nothing on stderr except errors'
 complete -c qless -n "__fish_qless_using_subcommand move" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand move" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qless -n "__fish_qless_using_subcommand man" -l out -d 'Write the page into this directory; without a command: all pages' -r -F
+complete -c qless -n "__fish_qless_using_subcommand man" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand man" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
+complete -c qless -n "__fish_qless_using_subcommand man" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
+complete -c qless -n "__fish_qless_using_subcommand man" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
+complete -c qless -n "__fish_qless_using_subcommand man" -s o -l output -d 'What stdout is: table, json, ndjson, jid or raw [QLESS_OUTPUT; default table]' -r -f -a "table\t'For people; its text may change between releases'
+json\t'One document, stable'
+ndjson\t'The elements of the document, one per line'
+jid\t'Only job ids, one per line'
+raw\t'The core\'s own reply, byte for byte'"
+complete -c qless -n "__fish_qless_using_subcommand man" -l columns -d 'Columns of a table, in order, with commas between' -r
+complete -c qless -n "__fish_qless_using_subcommand man" -l sort -d 'Order of a table: the column to sort by' -r
+complete -c qless -n "__fish_qless_using_subcommand man" -l headers -d 'Whether a table has headers: auto (on a terminal), always or never' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand man" -l time-format -d 'How moments are written: auto, relative, iso or unix [QLESS_TIME_FORMAT]' -r -f -a "auto\t'Relative on a terminal, else RFC 3339'
+relative\t'`4m ago`, `in 2h 5m`'
+iso\t'RFC 3339'
+unix\t'Seconds since the epoch'"
+complete -c qless -n "__fish_qless_using_subcommand man" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand man" -l askpass -d 'Prompt for the password on the terminal'
+complete -c qless -n "__fish_qless_using_subcommand man" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand man" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
+complete -c qless -n "__fish_qless_using_subcommand man" -s y -l yes -d 'Answer yes to confirmations'
+complete -c qless -n "__fish_qless_using_subcommand man" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
+complete -c qless -n "__fish_qless_using_subcommand man" -l read-only -d 'Refuse whatever may change something; works on a replica [QLESS_READ_ONLY]'
+complete -c qless -n "__fish_qless_using_subcommand man" -s q -l quiet -d 'Nothing on stderr except errors'
+complete -c qless -n "__fish_qless_using_subcommand man" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
+complete -c qless -n "__fish_qless_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand pause" -l until -d 'End the pause at this time' -r
 complete -c qless -n "__fish_qless_using_subcommand pause" -l for -d 'End the pause after this time' -r
 complete -c qless -n "__fish_qless_using_subcommand pause" -l reason -d 'Why, for those who look' -r

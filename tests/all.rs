@@ -3,6 +3,7 @@
 mod connection;
 mod examples;
 mod generated;
+mod install;
 mod readme;
 
 mod house {
@@ -43,6 +44,7 @@ mod commands {
     mod api;
     mod cancel;
     mod complete;
+    mod completions;
     mod config;
     mod depends;
     mod fail;
@@ -56,6 +58,7 @@ mod commands {
     mod length;
     mod local;
     mod log;
+    mod man;
     mod r#move;
     mod pause;
     mod peek;

@@ -14,9 +14,30 @@ pub struct Generated {
     pub bytes: Vec<u8>,
 }
 
+impl Generated {
+    /// Returns its name, without the directory.
+    pub fn name(&self) -> &str {
+        self.path.rsplit('/').next().unwrap_or_default()
+    }
+}
+
 /// Returns all files of `completions/` and `man/`.
 pub fn files() -> io::Result<Vec<Generated>> {
-    let mut files = completions();
+    let shells = [
+        Shell::Bash,
+        Shell::Elvish,
+        Shell::Fish,
+        Shell::PowerShell,
+        Shell::Zsh,
+    ];
+    let mut files: Vec<Generated> = shells.map(completion).into();
+    files.extend(manual()?);
+    Ok(files)
+}
+
+/// Returns the manual pages.
+pub fn manual() -> io::Result<Vec<Generated>> {
+    let mut files = Vec::new();
     let mut tree = super::command();
     tree.build();
     pages(&tree, &mut files)?;
@@ -66,21 +87,12 @@ fn roff(text: &str) -> String {
         .replace('\'', "\\*(Aq")
 }
 
-fn completions() -> Vec<Generated> {
-    let shells = [
-        Shell::Bash,
-        Shell::Elvish,
-        Shell::Fish,
-        Shell::PowerShell,
-        Shell::Zsh,
-    ];
-    let write = |shell: Shell| {
-        let mut bytes = Vec::new();
-        clap_complete::generate(shell, &mut super::command(), "qless", &mut bytes);
-        let path = format!("completions/{}", shell.file_name("qless"));
-        Generated { path, bytes }
-    };
-    shells.map(write).into()
+/// Returns the script that lets a shell complete.
+pub fn completion(shell: Shell) -> Generated {
+    let mut bytes = Vec::new();
+    clap_complete::generate(shell, &mut super::command(), "qless", &mut bytes);
+    let path = format!("completions/{}", shell.file_name("qless"));
+    Generated { path, bytes }
 }
 
 /// Writes the page of a command and of all below it.

@@ -22,6 +22,7 @@ use crate::exit::Exit;
 pub mod api;
 pub mod cancel;
 pub mod complete;
+pub mod completions;
 pub mod config;
 pub mod depends;
 pub mod fail;
@@ -34,6 +35,7 @@ pub mod jobs;
 pub mod length;
 pub mod local;
 pub mod log;
+pub mod man;
 pub mod r#move;
 pub mod pause;
 pub mod peek;
@@ -59,6 +61,7 @@ pub enum Command {
     Api(api::Args),
     Cancel(cancel::Args),
     Complete(complete::Args),
+    Completions(completions::Args),
     Config(config::Args),
     Depends(depends::Args),
     Fail(fail::Args),
@@ -72,6 +75,7 @@ pub enum Command {
     Local(local::Args),
     Log(log::Args),
     Move(r#move::Args),
+    Man(man::Args),
     Pause(pause::Args),
     Peek(peek::Args),
     Pop(pop::Args),
@@ -121,10 +125,12 @@ impl Command {
             | Command::Timeout(_)
             | Command::Unfail(_)
             | Command::Unpause(_) => true,
-            Command::Get(_)
+            Command::Completions(_)
+            | Command::Get(_)
             | Command::Help(_)
             | Command::Jobs(_)
             | Command::Length(_)
+            | Command::Man(_)
             | Command::Peek(_)
             | Command::Queues(_)
             | Command::Script(_)
@@ -144,6 +150,7 @@ pub fn run(command: Command, cx: &mut Cx) -> Result<Exit, Error> {
         Command::Api(args) => api::run(args, cx),
         Command::Cancel(args) => cancel::run(args, cx),
         Command::Complete(args) => complete::run(args, cx),
+        Command::Completions(args) => completions::run(args, cx),
         Command::Config(args) => config::run(args, cx),
         Command::Depends(args) => depends::run(args, cx),
         Command::Fail(args) => fail::run(args, cx),
@@ -157,6 +164,7 @@ pub fn run(command: Command, cx: &mut Cx) -> Result<Exit, Error> {
         Command::Local(args) => local::run(args, cx),
         Command::Log(args) => log::run(args, cx),
         Command::Move(args) => r#move::run(args, cx),
+        Command::Man(args) => man::run(args, cx),
         Command::Pause(args) => pause::run(args, cx),
         Command::Peek(args) => peek::run(args, cx),
         Command::Pop(args) => pop::run(args, cx),

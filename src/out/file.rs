@@ -1,4 +1,5 @@
-//! Files that commands leave behind: whole or not at all, and for their owner only.
+//! Files that commands leave behind: whole or not at all, and for their owner only, unless they
+//! are ours and tell nothing.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -10,9 +11,24 @@ use uuid::Uuid;
 use crate::error::{Error, Kind, io_words};
 use crate::view::text::clean;
 
+/// Who may read a file that others have no business with.
+const OWNER: u32 = 0o600;
+
+/// Who may read a file, as far as the user's umask lets them.
+const ALL: u32 = 0o666;
+
 /// Writes a file beside the one that is named and puts it in its place; what was there stays
 /// until then.
 pub fn save(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    write(path, bytes, OWNER)
+}
+
+/// The same for a file that everybody may read.
+pub fn publish(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    write(path, bytes, ALL)
+}
+
+fn write(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Error> {
     let written = match fs::metadata(path) {
         // A terminal, a pipe or another device is written to, not replaced.
         Ok(found) if !found.is_file() => OpenOptions::new()
@@ -20,8 +36,8 @@ pub fn save(path: &Path, bytes: &[u8]) -> Result<(), Error> {
             .open(path)
             .and_then(|mut file| file.write_all(bytes)),
         // The file that a link leads to is replaced, not the link.
-        Ok(_) => fs::canonicalize(path).and_then(|path| replace(&path, bytes)),
-        Err(_) => replace(path, bytes),
+        Ok(_) => fs::canonicalize(path).and_then(|path| replace(&path, bytes, mode)),
+        Err(_) => replace(path, bytes, mode),
     };
     written.map_err(|fault| {
         let path = clean(path.as_os_str().as_encoded_bytes());
@@ -30,9 +46,9 @@ pub fn save(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     })
 }
 
-fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+fn replace(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     let beside = path.with_file_name(format!(".qless-{}", Uuid::new_v4().simple()));
-    let written = create(&beside)
+    let written = create(&beside, mode)
         .and_then(|mut file| {
             file.write_all(bytes)?;
             file.sync_all()
@@ -44,10 +60,10 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     written
 }
 
-fn create(path: &Path) -> io::Result<File> {
+fn create(path: &Path, mode: u32) -> io::Result<File> {
     OpenOptions::new()
         .write(true)
         .create_new(true)
-        .mode(0o600)
+        .mode(mode)
         .open(path)
 }

@@ -1,0 +1,32 @@
+//! `qless completions`
+
+use expect_test::expect;
+
+use crate::house::qless::Qless;
+
+#[test]
+fn scripts_are_those_of_the_directory() {
+    for (shell, file) in [
+        ("bash", "qless.bash"),
+        ("zsh", "_qless"),
+        ("fish", "qless.fish"),
+        ("elvish", "qless.elv"),
+        ("powershell", "_qless.ps1"),
+    ] {
+        let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("completions");
+        let wanted = std::fs::read(dir.join(file)).unwrap();
+        let ran = Qless::bare().run(&format!("completions {shell}"));
+        ran.ok();
+        assert_eq!(ran.bytes(), wanted, "{shell}");
+    }
+}
+
+#[test]
+fn an_unknown_shell_is_refused_with_those_that_there_are() {
+    Qless::bare().run("completions csh").shows(expect![[r#"
+        --- stderr
+        error: `SHELL` cannot be `csh`, it is one of `bash`, `elvish`, `fish`, `powershell`, `zsh`
+        hint: did you mean `zsh`?
+        --- exit 2
+    "#]]);
+}

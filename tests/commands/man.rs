@@ -1,0 +1,70 @@
+//! `qless man`
+
+use expect_test::expect;
+
+use crate::house::qless::Qless;
+
+fn run(line: &str) -> crate::house::qless::Ran {
+    Qless::bare().run(line)
+}
+
+#[test]
+fn pages_are_those_of_the_directory() {
+    for page in qless::cli::generate::manual().unwrap() {
+        let name = page.name().to_owned();
+        assert_eq!(run(&format!("man {name}")).bytes(), page.bytes, "{name}");
+    }
+    let named = |line: &str, page: &str| {
+        assert_eq!(run(line).ok(), run(&format!("man {page}")).ok(), "{line}");
+    };
+    named("man", "qless.1");
+    named("man retry", "qless-retry.1");
+    named("man recur put", "qless-recur-put.1");
+    named("man config", "qless-config.1");
+    named("man json", "qless-json.5");
+    named("man json.5", "qless-json.5");
+}
+
+#[test]
+fn an_unknown_page_is_a_usage_error() {
+    run("man retyr").shows(expect![[r#"
+        --- stderr
+        error: no page is called `retyr`
+        hint: `qless help` lists the commands; the others are `json.5` and `config.5`
+        --- exit 2
+    "#]]);
+}
+
+#[test]
+fn all_pages_are_written_to_a_directory() {
+    let dir = tempfile::tempdir().unwrap();
+    let man = dir.path().join("share/man one");
+    let ran = Qless::bare()
+        .hide(dir.path().to_str().unwrap(), "DIR")
+        .args(["man".as_ref(), "--out".as_ref(), man.as_os_str()]);
+    let pages = qless::cli::generate::manual().unwrap();
+    let count = pages.len();
+    assert_eq!(
+        ran.stderr(),
+        format!("wrote {count} pages to DIR/share/man one\n")
+    );
+    assert_eq!(ran.ok(), "");
+    assert_eq!(std::fs::read_dir(&man).unwrap().count(), count);
+    for page in pages {
+        assert_eq!(std::fs::read(man.join(page.name())).unwrap(), page.bytes);
+    }
+    let one = dir.path().join("one");
+    let one = one.to_str().unwrap();
+    run(&format!("man retry --out {one}")).ok();
+    assert_eq!(std::fs::read_dir(one).unwrap().count(), 1);
+    std::fs::write(dir.path().join("file"), "").unwrap();
+    let file = dir.path().join("file");
+    Qless::bare()
+        .hide(dir.path().to_str().unwrap(), "DIR")
+        .args(["man".as_ref(), "--out".as_ref(), file.as_os_str()])
+        .shows(expect![[r#"
+            --- stderr
+            error: cannot make directory `DIR/file`: file exists
+            --- exit 1
+        "#]]);
+}

@@ -1,0 +1,64 @@
+//! `make install` puts things where the system looks, and `make uninstall` takes them away.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+
+fn make(target: &str, root: &Path) {
+    let ran = Command::new("make")
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .args(["-s", target, "PREFIX=/usr"])
+        .arg(format!("DESTDIR={}", root.display()))
+        .arg(format!("QLESS={}", env!("CARGO_BIN_EXE_qless")))
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&ran.stderr);
+    assert!(ran.status.success(), "make {target}: {said}");
+}
+
+/// Names of the files below a directory.
+fn below(dir: &Path, root: &Path, names: &mut BTreeSet<String>) {
+    for entry in std::fs::read_dir(dir).unwrap().flatten() {
+        match entry.path().is_dir() {
+            true => below(&entry.path(), root, names),
+            false => {
+                let path = entry.path();
+                let name = path.strip_prefix(root).unwrap();
+                names.insert(name.to_str().unwrap().to_owned());
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_installed_is_where_the_system_looks_and_goes_again() {
+    let root = tempfile::Builder::new().prefix("q l").tempdir().unwrap();
+    let root = root.path();
+    let files = || {
+        let mut names = BTreeSet::new();
+        below(root, root, &mut names);
+        names
+    };
+    make("install", root);
+    let mut wanted: BTreeSet<String> = [
+        "usr/bin/qless",
+        "usr/share/bash-completion/completions/qless",
+        "usr/share/zsh/site-functions/_qless",
+        "usr/share/fish/vendor_completions.d/qless.fish",
+    ]
+    .map(String::from)
+    .into();
+    for page in qless::cli::generate::manual().unwrap() {
+        let name = page.name();
+        let section = name.rsplit('.').next().unwrap();
+        wanted.insert(format!("usr/share/man/man{section}/{name}"));
+    }
+    assert_eq!(files(), wanted);
+    let told = Command::new(root.join("usr/bin/qless"))
+        .arg("version")
+        .output();
+    assert!(told.unwrap().status.success());
+    std::fs::write(root.join("usr/share/man/man1/other.1"), "").unwrap();
+    make("uninstall", root);
+    assert_eq!(files(), ["usr/share/man/man1/other.1".to_owned()].into());
+}
