@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 pub use redis::Value;
 
-use super::connect::{Fault, Line, Packed};
+use super::connect::{Fault, Line, Packed, Words};
 use super::error::{self, Said};
 use super::login::{self, Failed, Server};
 use super::script::Script;
@@ -24,6 +24,8 @@ use crate::out::Trace;
 pub struct Call {
     name: String,
     args: Vec<Vec<u8>>,
+    /// What follows them, packed already.
+    more: Words,
 }
 
 impl Call {
@@ -31,7 +33,14 @@ impl Call {
         Call {
             name: name.into(),
             args: Vec::new(),
+            more: Words::default(),
         }
+    }
+
+    /// Adds arguments that are packed already; they come last.
+    pub fn more(mut self, words: Words) -> Call {
+        self.more = words;
+        self
     }
 
     /// Adds an argument.
@@ -176,13 +185,14 @@ impl Core {
                     true => (self.run[1], self.script.text()),
                     false => (self.run[0], self.script.sha()),
                 };
-                packed.begin(5 + call.args.len());
+                packed.begin(5 + call.args.len() + call.more.count());
                 for word in [command, script, "0", &call.name, now] {
                     packed.word(word.as_bytes());
                 }
                 for arg in &call.args {
                     packed.word(arg);
                 }
+                packed.words(&call.more);
             }
             let answer = match &self.line {
                 Some(line) => line.exchange(packed, deadline),
@@ -295,6 +305,9 @@ impl Core {
             let mut what = format!("{} {now}", call.name);
             for arg in &call.args {
                 _ = write!(what, " {}", shown(arg));
+            }
+            if call.more.count() > 0 {
+                _ = write!(what, " <{} bytes>", call.more.size());
             }
             let reply = outcome.as_ref().map_or("no answer".into(), told);
             self.trace.tell(&format!("{what} → {reply}"), took);

@@ -76,16 +76,17 @@ impl Packed {
     /// Begins a command of so many words, which must follow.
     pub fn begin(&mut self, words: usize) {
         self.commands += 1;
-        self.bytes
-            .extend_from_slice(format!("*{words}\r\n").as_bytes());
+        head(&mut self.bytes, b'*', words);
     }
 
     /// Adds a word to the command that was begun.
     pub fn word(&mut self, word: &[u8]) {
-        self.bytes
-            .extend_from_slice(format!("${}\r\n", word.len()).as_bytes());
-        self.bytes.extend_from_slice(word);
-        self.bytes.extend_from_slice(b"\r\n");
+        pack(&mut self.bytes, word);
+    }
+
+    /// Adds words that are packed already.
+    pub fn words(&mut self, words: &Words) {
+        self.bytes.extend_from_slice(&words.bytes);
     }
 
     /// Has the bytes wiped after sending.
@@ -100,6 +101,53 @@ impl Drop for Packed {
             self.bytes.zeroize();
         }
     }
+}
+
+/// Words of a command as they go over the wire, packed by whoever has many of them.
+#[derive(Clone, Debug, Default)]
+pub struct Words {
+    bytes: Vec<u8>,
+    count: usize,
+}
+
+impl Words {
+    pub fn add(&mut self, word: &[u8]) {
+        pack(&mut self.bytes, word);
+        self.count += 1;
+    }
+
+    /// Returns how many there are.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Returns how many bytes they take.
+    pub fn size(&self) -> usize {
+        self.bytes.len()
+    }
+}
+
+fn pack(bytes: &mut Vec<u8>, word: &[u8]) {
+    head(bytes, b'$', word.len());
+    bytes.extend_from_slice(word);
+    bytes.extend_from_slice(b"\r\n");
+}
+
+/// Writes what begins a command or a word, without the detour over a `String`.
+fn head(bytes: &mut Vec<u8>, sign: u8, mut number: usize) {
+    let mut digits = [0; 24];
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            break;
+        }
+    }
+    bytes.push(sign);
+    bytes.extend_from_slice(&digits[at..]);
+    bytes.extend_from_slice(b"\r\n");
 }
 
 /// How much later than the deadline the thread may say so itself.

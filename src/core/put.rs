@@ -1,9 +1,10 @@
-//! Submitting a job, and pausing queues.
+//! Submitting jobs, one or many in a call, and pausing queues.
 
 use std::time::Duration;
 
+use super::call::Call;
 use super::guard::{Outcome, outcomes};
-use super::{Core, reply};
+use super::{Core, connect, reply};
 use crate::cli::value::seconds;
 use crate::error::Error;
 use crate::model::moment::Moment;
@@ -36,48 +37,140 @@ pub struct Policy {
     pub allow_missing: bool,
 }
 
-impl Core {
-    /// Puts one job, if it may.
-    pub fn put(&mut self, now: Moment, policy: Policy, job: &Put) -> Result<Outcome, Error> {
-        let missing = match policy.allow_missing {
+/// A job as the words of a call, for those who put many.
+#[derive(Clone, Copy, Debug)]
+pub struct Words<'j> {
+    pub queue: &'j [u8],
+    pub jid: &'j [u8],
+    pub klass: &'j [u8],
+    pub data: &'j [u8],
+    /// In seconds.
+    pub delay: &'j [u8],
+    /// The other options of `guard.put`, by name (`core.md` 9.4).
+    pub options: &'j [(&'static str, &'j [u8])],
+}
+
+impl Words<'_> {
+    /// Hands over the words as `guard.put` takes them, their count first.
+    fn each(&self, mut add: impl FnMut(&[u8])) {
+        let count = 5 + 2 * self.options.len();
+        add(count.to_string().as_bytes());
+        for word in [self.queue, self.jid, self.klass, self.data, self.delay] {
+            add(word);
+        }
+        for (name, value) in self.options {
+            add(name.as_bytes());
+            add(value);
+        }
+    }
+}
+
+impl Policy {
+    /// Returns it as `guard.put` takes it.
+    fn word(self) -> String {
+        let missing = match self.allow_missing {
             true => "allow",
             false => "refuse",
         };
-        let policy = format!(r#"{{"replace":{},"missing":"{missing}"}}"#, policy.replace);
-        let delay = job.delay.map_or("0".into(), seconds);
-        let mut words: Vec<Vec<u8>> = vec![
-            job.queue.as_bytes().to_vec(),
-            job.jid.as_bytes().to_vec(),
-            job.klass.as_bytes().to_vec(),
-            job.data.clone(),
-            delay.into_bytes(),
-        ];
-        let mut option = |name: &str, value: Vec<u8>| words.extend([name.into(), value]);
+        let replace = self.replace;
+        format!(r#"{{"replace":{replace},"missing":"{missing}"}}"#)
+    }
+}
+
+/// Jobs that are put by one call, at most [`MOST`](super::guard::MOST): each whole or not at all.
+#[derive(Debug, Default)]
+pub struct Puts {
+    pub policy: Policy,
+    words: connect::Words,
+    jobs: usize,
+}
+
+impl Puts {
+    pub fn new(policy: Policy) -> Puts {
+        Puts {
+            policy,
+            ..Puts::default()
+        }
+    }
+
+    pub fn add(&mut self, job: &Words) {
+        job.each(|word| self.words.add(word));
+        self.jobs += 1;
+    }
+
+    /// Returns how many jobs there are.
+    pub fn jobs(&self) -> usize {
+        self.jobs
+    }
+
+    /// Returns how many bytes they take.
+    pub fn size(&self) -> usize {
+        self.words.size()
+    }
+
+    fn call(self) -> Call {
+        Call::new("guard.put")
+            .arg(self.policy.word())
+            .more(self.words)
+    }
+}
+
+impl Core {
+    /// Puts one job, if it may.
+    pub fn put(&mut self, now: Moment, policy: Policy, job: &Put) -> Result<Outcome, Error> {
+        let mut options: Vec<(&'static str, Vec<u8>)> = Vec::new();
         if let Some(at) = job.at {
-            option("at", at.to_string().into_bytes());
+            options.push(("at", at.to_string().into_bytes()));
         }
         if let Some(priority) = job.priority {
-            option("priority", priority.to_string().into_bytes());
+            options.push(("priority", priority.to_string().into_bytes()));
         }
         if let Some(retries) = job.retries {
-            option("retries", retries.to_string().into_bytes());
+            options.push(("retries", retries.to_string().into_bytes()));
         }
         if let Some(tags) = &job.tags {
-            option("tags", array(tags.iter().map(Name::as_bytes)));
+            options.push(("tags", array(tags.iter().map(Name::as_bytes))));
         }
         if !job.depends.is_empty() {
-            option("depends", array(job.depends.iter().map(Name::as_bytes)));
+            options.push(("depends", array(job.depends.iter().map(Name::as_bytes))));
         }
         if let Some(template) = &job.spawned_from {
-            option("spawned_from_jid", template.as_bytes().to_vec());
+            options.push(("spawned_from_jid", template.as_bytes().to_vec()));
         }
-        let count = words.len().to_string();
-        let mut call: Vec<&[u8]> = vec![policy.as_bytes(), count.as_bytes()];
-        call.extend(words.iter().map(Vec::as_slice));
-        let mut outcomes = outcomes(self.call(now, "guard.put", &call)?)?;
+        let options: Vec<_> = options
+            .iter()
+            .map(|(name, value)| (*name, &value[..]))
+            .collect();
+        let policy = policy.word();
+        let delay = job.delay.map_or("0".into(), seconds);
+        let mut words = vec![policy.into_bytes()];
+        let job = Words {
+            queue: job.queue.as_bytes(),
+            jid: job.jid.as_bytes(),
+            klass: job.klass.as_bytes(),
+            data: &job.data,
+            delay: delay.as_bytes(),
+            options: &options,
+        };
+        job.each(|word| words.push(word.to_vec()));
+        let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
+        let mut outcomes = outcomes(self.call(now, "guard.put", &words)?)?;
         outcomes
             .pop()
             .ok_or_else(|| reply::unexpected("an outcome"))
+    }
+
+    /// Puts many jobs in one round trip, call by call in order; of each call what became of its
+    /// jobs, in order.
+    pub fn puts(&mut self, now: Moment, puts: Vec<Puts>) -> Vec<Result<Vec<Outcome>, Error>> {
+        let jobs: Vec<usize> = puts.iter().map(Puts::jobs).collect();
+        let calls: Vec<Call> = puts.into_iter().map(Puts::call).collect();
+        let answers = self.calls(now, &calls).into_iter().zip(jobs);
+        let answers = answers.map(|(answer, jobs)| match outcomes(answer?)? {
+            outcomes if outcomes.len() == jobs => Ok(outcomes),
+            _ => Err(reply::unexpected("an outcome for each job")),
+        });
+        answers.collect()
     }
 
     /// Pauses queues, for good or until a moment.
