@@ -308,7 +308,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__cancel)
-            opts="-n -o -y -q -v -h --dependents --dry-run --queue --state --group --tag --limit --offset --redis --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --dependents --dry-run --rate --fail-fast --require-match --reason --report --queue --state --group --tag --limit --offset --redis --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -316,6 +316,18 @@ _qless() {
             case "${prev}" in
                 --dependents)
                     COMPREPLY=($(compgen -W "refuse cancel release" -- "${cur}"))
+                    return 0
+                    ;;
+                --rate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --reason)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --queue)
@@ -1014,7 +1026,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__fail)
-            opts="-n -o -y -q -v -h --group --message --data --max-data --worker --as-holder --dry-run --redis --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --group --message --data --max-data --worker --as-holder --dry-run --rate --fail-fast --require-match --reason --report --redis --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1037,6 +1049,18 @@ _qless() {
                     return 0
                     ;;
                 --worker)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --reason)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --report)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1092,7 +1116,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__failed)
-            opts="-n -o -y -q -v -h --retry-all --cancel-all --all-groups --to --delay --dry-run --queue --state --group --tag --limit --offset --redis --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --retry-all --cancel-all --all-groups --to --delay --dry-run --rate --fail-fast --require-match --reason --report --spread --queue --state --group --tag --limit --offset --redis --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1103,6 +1127,22 @@ _qless() {
                     return 0
                     ;;
                 --delay)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --reason)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --spread)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2128,7 +2168,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__move)
-            opts="-n -o -y -q -v -h --to --delay --at --force --dry-run --queue --state --group --tag --limit --offset --redis --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --to --delay --at --force --dry-run --rate --fail-fast --require-match --reason --report --spread --queue --state --group --tag --limit --offset --redis --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2143,6 +2183,22 @@ _qless() {
                     return 0
                     ;;
                 --at)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --reason)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --spread)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2420,13 +2476,25 @@ _qless() {
             return 0
             ;;
         qless__subcmd__priority)
-            opts="-n -o -y -q -v -h --to --dry-run --queue --state --group --tag --limit --offset --redis --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --to --dry-run --rate --fail-fast --require-match --reason --report --queue --state --group --tag --limit --offset --redis --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --to)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --reason)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --report)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2506,12 +2574,28 @@ _qless() {
             return 0
             ;;
         qless__subcmd__promote)
-            opts="-n -o -y -q -v -h --dry-run --queue --state --group --tag --limit --offset --redis --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --dry-run --rate --fail-fast --require-match --reason --report --spread --queue --state --group --tag --limit --offset --redis --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --rate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --reason)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --spread)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --queue)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -3292,7 +3376,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__retry)
-            opts="-n -o -y -q -v -h --to --delay --priority --completed --force --worker --as-holder --fail-group --fail-message --dry-run --queue --state --group --tag --limit --offset --redis --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --to --delay --priority --completed --force --worker --as-holder --fail-group --fail-message --dry-run --rate --fail-fast --require-match --reason --report --spread --queue --state --group --tag --limit --offset --redis --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3319,6 +3403,22 @@ _qless() {
                     return 0
                     ;;
                 --fail-message)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --reason)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --spread)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3526,7 +3626,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__tag)
-            opts="-n -o -y -q -v -h --add --remove --dry-run --queue --state --group --tag --limit --offset --redis --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --add --remove --dry-run --rate --fail-fast --require-match --reason --report --queue --state --group --tag --limit --offset --redis --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3537,6 +3637,18 @@ _qless() {
                     return 0
                     ;;
                 --remove)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --reason)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --report)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3616,12 +3728,24 @@ _qless() {
             return 0
             ;;
         qless__subcmd__timeout)
-            opts="-n -o -y -q -v -h --dry-run --queue --state --group --tag --limit --offset --redis --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --dry-run --rate --fail-fast --require-match --reason --report --queue --state --group --tag --limit --offset --redis --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --rate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --reason)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --queue)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -3698,12 +3822,24 @@ _qless() {
             return 0
             ;;
         qless__subcmd__track)
-            opts="-n -o -y -q -v -h --remove --prune --dry-run --queue --state --group --tag --limit --offset --redis --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --remove --prune --dry-run --rate --fail-fast --require-match --reason --report --queue --state --group --tag --limit --offset --redis --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --rate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --reason)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --queue)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

@@ -125,6 +125,9 @@ complete -c qless -n "__fish_qless_using_subcommand api" -s h -l help -d 'Print 
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l dependents -d 'What to do about jobs that wait for one of these' -r -f -a "refuse\t'Do not cancel the job'
 cancel\t'Cancel them, too, and all that wait for them'
 release\t'Let them no longer wait for it'"
+complete -c qless -n "__fish_qless_using_subcommand cancel" -l rate -d 'At most so many jobs a second, such as `20/s`' -r
+complete -c qless -n "__fish_qless_using_subcommand cancel" -l reason -d 'Why, for the history of each job' -r
+complete -c qless -n "__fish_qless_using_subcommand cancel" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done' -r -F
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l queue -d 'Jobs of a queue, by name or glob' -r
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l state -d 'Jobs in a state' -r -f -a "running\t''
 stalled\t''
@@ -159,6 +162,8 @@ complete -c qless -n "__fish_qless_using_subcommand cancel" -l color -d 'Whether
 always\t''
 never\t''"
 complete -c qless -n "__fish_qless_using_subcommand cancel" -s n -l dry-run -d 'Show what would be done, change nothing'
+complete -c qless -n "__fish_qless_using_subcommand cancel" -l fail-fast -d 'Stop at the first job that fails'
+complete -c qless -n "__fish_qless_using_subcommand cancel" -l require-match -d 'Exit with 4 if no job matches'
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l reverse -d 'Turn the order of a table around'
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
@@ -500,6 +505,9 @@ complete -c qless -n "__fish_qless_using_subcommand fail" -l message -d 'What we
 complete -c qless -n "__fish_qless_using_subcommand fail" -l data -d 'The job\'s data from now on: JSON, `@FILE`, or `-` for stdin' -r
 complete -c qless -n "__fish_qless_using_subcommand fail" -l max-data -d 'The most data that is taken, in bytes' -r
 complete -c qless -n "__fish_qless_using_subcommand fail" -l worker -d 'The worker that holds the job [QLESS_WORKER; default cli-USER@HOST]' -r
+complete -c qless -n "__fish_qless_using_subcommand fail" -l rate -d 'At most so many jobs a second, such as `20/s`' -r
+complete -c qless -n "__fish_qless_using_subcommand fail" -l reason -d 'Why, for the history of each job' -r
+complete -c qless -n "__fish_qless_using_subcommand fail" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done' -r -F
 complete -c qless -n "__fish_qless_using_subcommand fail" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
 complete -c qless -n "__fish_qless_using_subcommand fail" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand fail" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -523,6 +531,8 @@ always\t''
 never\t''"
 complete -c qless -n "__fish_qless_using_subcommand fail" -l as-holder -d 'Act in the name of whichever worker holds the job'
 complete -c qless -n "__fish_qless_using_subcommand fail" -s n -l dry-run -d 'Show what would be done, change nothing'
+complete -c qless -n "__fish_qless_using_subcommand fail" -l fail-fast -d 'Stop at the first job that fails'
+complete -c qless -n "__fish_qless_using_subcommand fail" -l require-match -d 'Exit with 4 if no job matches'
 complete -c qless -n "__fish_qless_using_subcommand fail" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand fail" -l reverse -d 'Turn the order of a table around'
 complete -c qless -n "__fish_qless_using_subcommand fail" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
@@ -534,6 +544,10 @@ complete -c qless -n "__fish_qless_using_subcommand fail" -s v -l verbose -d 'Ea
 complete -c qless -n "__fish_qless_using_subcommand fail" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand failed" -l to -d 'With `--retry-all`: into this queue instead of their own' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l delay -d 'With `--retry-all`: run them after this time' -r
+complete -c qless -n "__fish_qless_using_subcommand failed" -l rate -d 'At most so many jobs a second, such as `20/s`' -r
+complete -c qless -n "__fish_qless_using_subcommand failed" -l reason -d 'Why, for the history of each job' -r
+complete -c qless -n "__fish_qless_using_subcommand failed" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done' -r -F
+complete -c qless -n "__fish_qless_using_subcommand failed" -l spread -d 'Let them run evenly over this time instead of all at once' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l queue -d 'Jobs of a queue, by name or glob' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l state -d 'Jobs in a state' -r -f -a "running\t''
 stalled\t''
@@ -571,6 +585,8 @@ complete -c qless -n "__fish_qless_using_subcommand failed" -l retry-all -d 'Ret
 complete -c qless -n "__fish_qless_using_subcommand failed" -l cancel-all -d 'Cancel them'
 complete -c qless -n "__fish_qless_using_subcommand failed" -l all-groups -d 'All groups'
 complete -c qless -n "__fish_qless_using_subcommand failed" -s n -l dry-run -d 'Show what would be done, change nothing'
+complete -c qless -n "__fish_qless_using_subcommand failed" -l fail-fast -d 'Stop at the first job that fails'
+complete -c qless -n "__fish_qless_using_subcommand failed" -l require-match -d 'Exit with 4 if no job matches'
 complete -c qless -n "__fish_qless_using_subcommand failed" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand failed" -l reverse -d 'Turn the order of a table around'
 complete -c qless -n "__fish_qless_using_subcommand failed" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
@@ -1048,6 +1064,10 @@ complete -c qless -n "__fish_qless_using_subcommand log" -s h -l help -d 'Print 
 complete -c qless -n "__fish_qless_using_subcommand move" -l to -d 'The queue' -r
 complete -c qless -n "__fish_qless_using_subcommand move" -l delay -d 'Run it after this time, such as `10m`' -r
 complete -c qless -n "__fish_qless_using_subcommand move" -l at -d 'Run it at this time: `06:00`, `2026-11-21 06:00`, `2026-11-21T06:00:00Z`' -r
+complete -c qless -n "__fish_qless_using_subcommand move" -l rate -d 'At most so many jobs a second, such as `20/s`' -r
+complete -c qless -n "__fish_qless_using_subcommand move" -l reason -d 'Why, for the history of each job' -r
+complete -c qless -n "__fish_qless_using_subcommand move" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done' -r -F
+complete -c qless -n "__fish_qless_using_subcommand move" -l spread -d 'Let them run evenly over this time instead of all at once' -r
 complete -c qless -n "__fish_qless_using_subcommand move" -l queue -d 'Jobs of a queue, by name or glob' -r
 complete -c qless -n "__fish_qless_using_subcommand move" -l state -d 'Jobs in a state' -r -f -a "running\t''
 stalled\t''
@@ -1083,6 +1103,8 @@ always\t''
 never\t''"
 complete -c qless -n "__fish_qless_using_subcommand move" -l force -d 'Running jobs, too: their lock is taken away'
 complete -c qless -n "__fish_qless_using_subcommand move" -s n -l dry-run -d 'Show what would be done, change nothing'
+complete -c qless -n "__fish_qless_using_subcommand move" -l fail-fast -d 'Stop at the first job that fails'
+complete -c qless -n "__fish_qless_using_subcommand move" -l require-match -d 'Exit with 4 if no job matches'
 complete -c qless -n "__fish_qless_using_subcommand move" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand move" -l reverse -d 'Turn the order of a table around'
 complete -c qless -n "__fish_qless_using_subcommand move" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
@@ -1225,6 +1247,9 @@ complete -c qless -n "__fish_qless_using_subcommand pop" -s q -l quiet -d 'Nothi
 complete -c qless -n "__fish_qless_using_subcommand pop" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand pop" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand priority" -l to -d 'The new priority; higher runs first' -r
+complete -c qless -n "__fish_qless_using_subcommand priority" -l rate -d 'At most so many jobs a second, such as `20/s`' -r
+complete -c qless -n "__fish_qless_using_subcommand priority" -l reason -d 'Why, for the history of each job' -r
+complete -c qless -n "__fish_qless_using_subcommand priority" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done' -r -F
 complete -c qless -n "__fish_qless_using_subcommand priority" -l queue -d 'Jobs of a queue, by name or glob' -r
 complete -c qless -n "__fish_qless_using_subcommand priority" -l state -d 'Jobs in a state' -r -f -a "running\t''
 stalled\t''
@@ -1259,6 +1284,8 @@ complete -c qless -n "__fish_qless_using_subcommand priority" -l color -d 'Wheth
 always\t''
 never\t''"
 complete -c qless -n "__fish_qless_using_subcommand priority" -s n -l dry-run -d 'Show what would be done, change nothing'
+complete -c qless -n "__fish_qless_using_subcommand priority" -l fail-fast -d 'Stop at the first job that fails'
+complete -c qless -n "__fish_qless_using_subcommand priority" -l require-match -d 'Exit with 4 if no job matches'
 complete -c qless -n "__fish_qless_using_subcommand priority" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand priority" -l reverse -d 'Turn the order of a table around'
 complete -c qless -n "__fish_qless_using_subcommand priority" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
@@ -1268,6 +1295,10 @@ complete -c qless -n "__fish_qless_using_subcommand priority" -l read-only -d 'R
 complete -c qless -n "__fish_qless_using_subcommand priority" -s q -l quiet -d 'Nothing on stderr except errors'
 complete -c qless -n "__fish_qless_using_subcommand priority" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand priority" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qless -n "__fish_qless_using_subcommand promote" -l rate -d 'At most so many jobs a second, such as `20/s`' -r
+complete -c qless -n "__fish_qless_using_subcommand promote" -l reason -d 'Why, for the history of each job' -r
+complete -c qless -n "__fish_qless_using_subcommand promote" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done' -r -F
+complete -c qless -n "__fish_qless_using_subcommand promote" -l spread -d 'Let them run evenly over this time instead of all at once' -r
 complete -c qless -n "__fish_qless_using_subcommand promote" -l queue -d 'Jobs of a queue, by name or glob' -r
 complete -c qless -n "__fish_qless_using_subcommand promote" -l state -d 'Jobs in a state' -r -f -a "running\t''
 stalled\t''
@@ -1302,6 +1333,8 @@ complete -c qless -n "__fish_qless_using_subcommand promote" -l color -d 'Whethe
 always\t''
 never\t''"
 complete -c qless -n "__fish_qless_using_subcommand promote" -s n -l dry-run -d 'Show what would be done, change nothing'
+complete -c qless -n "__fish_qless_using_subcommand promote" -l fail-fast -d 'Stop at the first job that fails'
+complete -c qless -n "__fish_qless_using_subcommand promote" -l require-match -d 'Exit with 4 if no job matches'
 complete -c qless -n "__fish_qless_using_subcommand promote" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand promote" -l reverse -d 'Turn the order of a table around'
 complete -c qless -n "__fish_qless_using_subcommand promote" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
@@ -1666,6 +1699,10 @@ complete -c qless -n "__fish_qless_using_subcommand retry" -l priority -d 'Give 
 complete -c qless -n "__fish_qless_using_subcommand retry" -l worker -d 'The worker that holds the job [QLESS_WORKER; default cli-USER@HOST]' -r
 complete -c qless -n "__fish_qless_using_subcommand retry" -l fail-group -d 'What kind of failure it was, recorded with the holder\'s retry' -r
 complete -c qless -n "__fish_qless_using_subcommand retry" -l fail-message -d 'What went wrong, recorded with the holder\'s retry' -r
+complete -c qless -n "__fish_qless_using_subcommand retry" -l rate -d 'At most so many jobs a second, such as `20/s`' -r
+complete -c qless -n "__fish_qless_using_subcommand retry" -l reason -d 'Why, for the history of each job' -r
+complete -c qless -n "__fish_qless_using_subcommand retry" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done' -r -F
+complete -c qless -n "__fish_qless_using_subcommand retry" -l spread -d 'Let them run evenly over this time instead of all at once' -r
 complete -c qless -n "__fish_qless_using_subcommand retry" -l queue -d 'Jobs of a queue, by name or glob' -r
 complete -c qless -n "__fish_qless_using_subcommand retry" -l state -d 'Jobs in a state' -r -f -a "running\t''
 stalled\t''
@@ -1703,6 +1740,8 @@ complete -c qless -n "__fish_qless_using_subcommand retry" -l completed -d 'Comp
 complete -c qless -n "__fish_qless_using_subcommand retry" -l force -d 'Running jobs, too: their lock is taken away, no try is spent'
 complete -c qless -n "__fish_qless_using_subcommand retry" -l as-holder -d 'Act in the name of whichever worker holds the job'
 complete -c qless -n "__fish_qless_using_subcommand retry" -s n -l dry-run -d 'Show what would be done, change nothing'
+complete -c qless -n "__fish_qless_using_subcommand retry" -l fail-fast -d 'Stop at the first job that fails'
+complete -c qless -n "__fish_qless_using_subcommand retry" -l require-match -d 'Exit with 4 if no job matches'
 complete -c qless -n "__fish_qless_using_subcommand retry" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand retry" -l reverse -d 'Turn the order of a table around'
 complete -c qless -n "__fish_qless_using_subcommand retry" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
@@ -1779,6 +1818,9 @@ complete -c qless -n "__fish_qless_using_subcommand stats" -s v -l verbose -d 'E
 complete -c qless -n "__fish_qless_using_subcommand stats" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand tag" -l add -d 'Add a tag' -r
 complete -c qless -n "__fish_qless_using_subcommand tag" -l remove -d 'Remove a tag' -r
+complete -c qless -n "__fish_qless_using_subcommand tag" -l rate -d 'At most so many jobs a second, such as `20/s`' -r
+complete -c qless -n "__fish_qless_using_subcommand tag" -l reason -d 'Why, for the history of each job' -r
+complete -c qless -n "__fish_qless_using_subcommand tag" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done' -r -F
 complete -c qless -n "__fish_qless_using_subcommand tag" -l queue -d 'Jobs of a queue, by name or glob' -r
 complete -c qless -n "__fish_qless_using_subcommand tag" -l state -d 'Jobs in a state' -r -f -a "running\t''
 stalled\t''
@@ -1813,6 +1855,8 @@ complete -c qless -n "__fish_qless_using_subcommand tag" -l color -d 'Whether to
 always\t''
 never\t''"
 complete -c qless -n "__fish_qless_using_subcommand tag" -s n -l dry-run -d 'Show what would be done, change nothing'
+complete -c qless -n "__fish_qless_using_subcommand tag" -l fail-fast -d 'Stop at the first job that fails'
+complete -c qless -n "__fish_qless_using_subcommand tag" -l require-match -d 'Exit with 4 if no job matches'
 complete -c qless -n "__fish_qless_using_subcommand tag" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand tag" -l reverse -d 'Turn the order of a table around'
 complete -c qless -n "__fish_qless_using_subcommand tag" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
@@ -1822,6 +1866,9 @@ complete -c qless -n "__fish_qless_using_subcommand tag" -l read-only -d 'Refuse
 complete -c qless -n "__fish_qless_using_subcommand tag" -s q -l quiet -d 'Nothing on stderr except errors'
 complete -c qless -n "__fish_qless_using_subcommand tag" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand tag" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qless -n "__fish_qless_using_subcommand timeout" -l rate -d 'At most so many jobs a second, such as `20/s`' -r
+complete -c qless -n "__fish_qless_using_subcommand timeout" -l reason -d 'Why, for the history of each job' -r
+complete -c qless -n "__fish_qless_using_subcommand timeout" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done' -r -F
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l queue -d 'Jobs of a queue, by name or glob' -r
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l state -d 'Jobs in a state' -r -f -a "running\t''
 stalled\t''
@@ -1856,6 +1903,8 @@ complete -c qless -n "__fish_qless_using_subcommand timeout" -l color -d 'Whethe
 always\t''
 never\t''"
 complete -c qless -n "__fish_qless_using_subcommand timeout" -s n -l dry-run -d 'Show what would be done, change nothing'
+complete -c qless -n "__fish_qless_using_subcommand timeout" -l fail-fast -d 'Stop at the first job that fails'
+complete -c qless -n "__fish_qless_using_subcommand timeout" -l require-match -d 'Exit with 4 if no job matches'
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l reverse -d 'Turn the order of a table around'
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
@@ -1865,6 +1914,9 @@ complete -c qless -n "__fish_qless_using_subcommand timeout" -l read-only -d 'Re
 complete -c qless -n "__fish_qless_using_subcommand timeout" -s q -l quiet -d 'Nothing on stderr except errors'
 complete -c qless -n "__fish_qless_using_subcommand timeout" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand timeout" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qless -n "__fish_qless_using_subcommand track" -l rate -d 'At most so many jobs a second, such as `20/s`' -r
+complete -c qless -n "__fish_qless_using_subcommand track" -l reason -d 'Why, for the history of each job' -r
+complete -c qless -n "__fish_qless_using_subcommand track" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done' -r -F
 complete -c qless -n "__fish_qless_using_subcommand track" -l queue -d 'Jobs of a queue, by name or glob' -r
 complete -c qless -n "__fish_qless_using_subcommand track" -l state -d 'Jobs in a state' -r -f -a "running\t''
 stalled\t''
@@ -1901,6 +1953,8 @@ never\t''"
 complete -c qless -n "__fish_qless_using_subcommand track" -l remove -d 'Track them no longer'
 complete -c qless -n "__fish_qless_using_subcommand track" -l prune -d 'Drop tracked jobs that no longer exist'
 complete -c qless -n "__fish_qless_using_subcommand track" -s n -l dry-run -d 'Show what would be done, change nothing'
+complete -c qless -n "__fish_qless_using_subcommand track" -l fail-fast -d 'Stop at the first job that fails'
+complete -c qless -n "__fish_qless_using_subcommand track" -l require-match -d 'Exit with 4 if no job matches'
 complete -c qless -n "__fish_qless_using_subcommand track" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand track" -l reverse -d 'Turn the order of a table around'
 complete -c qless -n "__fish_qless_using_subcommand track" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::cli::{Format, Globals};
+use crate::cli::{Format, Globals, Typed};
 use crate::clock::Clock;
 use crate::core::script::USUAL;
 use crate::core::url::{Address, Target};
@@ -16,18 +16,17 @@ use crate::password;
 pub struct Cx {
     pub globals: Globals,
     pub out: Out,
-    /// The command as it was typed.
-    name: String,
+    typed: Typed,
     clock: Clock,
     core: Option<Core>,
 }
 
 impl Cx {
-    pub fn new(globals: Globals, name: String, out: Out, clock: Clock) -> Cx {
+    pub fn new(globals: Globals, typed: Typed, out: Out, clock: Clock) -> Cx {
         Cx {
             globals,
             out,
-            name,
+            typed,
             clock,
             core: None,
         }
@@ -35,7 +34,17 @@ impl Cx {
 
     /// Returns the name of the command.
     pub fn name(&self) -> &str {
-        &self.name
+        &self.typed.name
+    }
+
+    /// Returns the command with those of its arguments that say what is done, not how.
+    pub fn own(&self) -> &str {
+        &self.typed.own
+    }
+
+    /// Returns the whole command line as it can be typed again, if it holds no secret.
+    pub fn typed(&self) -> Option<&str> {
+        self.typed.whole.as_deref()
     }
 
     /// Returns the prefix of all keys.
@@ -91,7 +100,7 @@ impl Cx {
     /// Refuses, under `--read-only`, a call of the reference that may change something on the way.
     pub fn writes_raw(&self) -> Result<(), Error> {
         match self.out.format() {
-            Format::Raw => self.writes(&format!("the core's own `{}`", self.name)),
+            Format::Raw => self.writes(&format!("the core's own `{}`", self.name())),
             _ => Ok(()),
         }
     }
@@ -124,7 +133,7 @@ impl Cx {
         Settings {
             target,
             prefix: self.prefix().to_string(),
-            name: format!("qless-{}", self.name),
+            name: format!("qless-{}", self.name()),
             timeout: self.timeout(),
             clock: self.clock.clone(),
             trace: self.out.trace(),

@@ -40,7 +40,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
         Ok(clock) => clock,
         Err(error) => return out.fail(&error),
     };
-    let mut cx = Cx::new(cli.globals, cli.name, out, clock);
+    let mut cx = Cx::new(cli.globals, cli.typed, out, clock);
     let result = commands::run(cli.command, &mut cx);
     match result.and_then(|exit| cx.out.finish().map(|()| exit)) {
         Ok(exit) => exit,

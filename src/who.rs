@@ -4,10 +4,25 @@ use crate::cli::env;
 use crate::cli::value::refuse_new;
 use crate::error::Error;
 use crate::model::name::Name;
+use crate::model::quote::quote;
 
 /// Returns `user@host`.
 pub fn by() -> String {
     format!("{}@{}", user(), host())
+}
+
+/// Returns what a change leaves in a job's history: which verb, who typed it, and why.
+pub fn note(verb: &str, reason: Option<&Name>) -> Vec<u8> {
+    let mut note = b"{\"verb\":".to_vec();
+    note.extend(quote(verb.as_bytes()));
+    note.extend(b",\"by\":");
+    note.extend(quote(by().as_bytes()));
+    if let Some(reason) = reason {
+        note.extend(b",\"reason\":");
+        note.extend(quote(reason.as_bytes()));
+    }
+    note.push(b'}');
+    note
 }
 
 /// Returns in whose name a job is worked: `--worker`, QLESS_WORKER, or a name that is the same in

@@ -226,8 +226,7 @@ fn rehearse(
                 true => goes.push(job),
                 false => {
                     stays.insert(job.jid.clone());
-                    plan.refused
-                        .push(needed(&job, waits.into_iter()).seen(&job));
+                    plan.refuse(needed(&job, waits.into_iter()).seen(&job));
                 }
             }
         }

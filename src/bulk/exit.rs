@@ -23,7 +23,8 @@ pub const fn kind(code: Code) -> Kind {
     }
 }
 
-/// Returns the exit code of an action that went through all its jobs.
+/// Returns the exit code of an action that went through its jobs, but for so many that were left
+/// after a failure.
 ///
 /// | done | skipped             | failed             | exit              |
 /// |------|---------------------|--------------------|-------------------|
@@ -31,11 +32,11 @@ pub const fn kind(code: Code) -> Kind {
 /// | none | all of them `gone`  | none               | 4                 |
 /// | none | none                | all, for one code  | that of the code  |
 /// | else |                     | some               | 3                 |
-pub fn exit(codes: &Codes) -> Exit {
+pub fn exit(codes: &Codes, left: usize) -> Exit {
     let mut entries = codes.keys();
     match (entries.next(), entries.next()) {
         (Some((Result::Skipped, Code::Gone)), None) => Exit::NotFound,
-        (Some((Result::Failed, code)), None) => kind(*code).exit(),
+        (Some((Result::Failed, code)), None) if left == 0 => kind(*code).exit(),
         _ if codes.keys().any(|(result, _)| *result == Result::Failed) => Exit::Partial,
         _ => Exit::Ok,
     }
@@ -66,7 +67,7 @@ mod tests {
                 .iter()
                 .map(|code| ((code.result(), *code), 1))
                 .collect();
-            assert_eq!(exit(&codes), wanted, "{codes:?}");
+            assert_eq!(exit(&codes, 0), wanted, "{codes:?}");
         }
     }
 }

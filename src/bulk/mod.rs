@@ -5,8 +5,9 @@
 //! report. [`Plan::run`] acts on the rest in slices, each job guarded by what was seen of it.
 
 use std::collections::HashSet;
+use std::time::Duration;
 
-use crate::cli::shared::Targets;
+use crate::cli::shared::{BulkFlags, Spread, Targets};
 use crate::core::guard::Outcome;
 use crate::core::job::Tell;
 use crate::core::refusal::{self, Refusal};
@@ -15,7 +16,7 @@ use crate::cx::Cx;
 use crate::error::{Error, Kind};
 use crate::input::jids::{self, Told};
 use crate::input::source::Source;
-use crate::model::bulk::{Code, Item, Shows};
+use crate::model::bulk::{Code, Item, Result as Counted, Shows};
 use crate::model::job::{Job, State};
 use crate::model::moment::Moment;
 use crate::model::name::Name;
@@ -24,15 +25,18 @@ use crate::select;
 use crate::view::Page;
 use crate::view::bulk::by_queue;
 use crate::view::text::{clean, plural};
-use crate::who;
 
 mod act;
 pub mod cancel;
 mod exit;
 pub mod held;
+pub mod ledger;
+mod order;
+pub mod pace;
 mod report;
 pub mod requeue;
 
+pub use order::Order;
 pub use report::Report;
 
 /// As many jobs as are changed between two looks at the clock and at signals.
@@ -179,13 +183,23 @@ impl Fate {
 /// The jobs that a command may change, and what became of the others.
 #[derive(Debug)]
 pub struct Plan {
-    verb: &'static Verb,
+    order: Order,
     named: Named,
-    dry_run: bool,
-    refused: Vec<Fate>,
+    refused: Vec<Refused>,
+    /// Those that an earlier run has done.
+    before: Vec<Fate>,
     jobs: Vec<Seen>,
     /// In a dry run: what would go with them.
     along: Vec<Fate>,
+    /// Over which time the jobs are to run.
+    spread: Duration,
+}
+
+/// A job that is left out, and how many that are not were told before it.
+#[derive(Debug)]
+struct Refused {
+    fate: Fate,
+    after: usize,
 }
 
 /// How the jobs of a plan were told.
@@ -205,16 +219,17 @@ impl Plan {
     pub fn open(
         cx: &mut Cx,
         verb: &'static Verb,
-        dry_run: bool,
+        flags: &BulkFlags,
         targets: &Targets,
         states: &[State],
         judge: impl Fn(&Seen) -> Option<Fate>,
     ) -> Result<Plan, Error> {
         targets.check()?;
+        let order = Order::new(cx, verb, flags)?;
         let told = jids::read(&mut Source::default(), &targets.jids)?;
         if !targets.jids.is_empty() {
             let now = cx.begin()?;
-            return Plan::told(cx, now, verb, dry_run, &told, judge);
+            return Plan::told(cx, now, order, &told, judge);
         }
         let mut selector = targets.selector.clone();
         if selector.states.is_empty() {
@@ -222,15 +237,14 @@ impl Plan {
         }
         let now = cx.begin()?;
         let jobs = select::all(cx.core()?, now, &selector, Tell::Mark)?;
-        Ok(Plan::selected(verb, dry_run, jobs, judge))
+        Ok(Plan::selected(order, jobs, judge))
     }
 
     /// Looks at the jobs that are named.
     pub fn told(
         cx: &mut Cx,
         now: Moment,
-        verb: &'static Verb,
-        dry_run: bool,
+        order: Order,
         told: &Told,
         judge: impl Fn(&Seen) -> Option<Fate>,
     ) -> Result<Plan, Error> {
@@ -238,11 +252,12 @@ impl Plan {
             Told::One(_) => Named::One,
             Told::Many(_) => Named::Many,
         };
-        let mut plan = Plan::new(verb, named, dry_run);
+        let mut plan = Plan::new(order, named);
         let seen = cx.core()?.seen(now, told.jids())?;
         for (jid, seen) in told.jids().iter().zip(seen) {
             match seen {
-                None => plan.refused.push(Fate::gone(jid)),
+                _ if plan.done_before(jid) => {}
+                None => plan.refuse(Fate::gone(jid)),
                 Some(seen) => plan.judge(seen, &judge),
             }
         }
@@ -250,33 +265,32 @@ impl Plan {
     }
 
     /// Takes jobs that were selected.
-    pub fn selected(
-        verb: &'static Verb,
-        dry_run: bool,
-        jobs: Vec<Job>,
-        judge: impl Fn(&Seen) -> Option<Fate>,
-    ) -> Plan {
-        let mut plan = Plan::new(verb, Named::Not, dry_run);
+    pub fn selected(order: Order, jobs: Vec<Job>, judge: impl Fn(&Seen) -> Option<Fate>) -> Plan {
+        let mut plan = Plan::new(order, Named::Not);
         for job in jobs {
-            plan.judge(Seen::from(job), &judge);
+            if !plan.done_before(&job.jid) {
+                plan.judge(Seen::from(job), &judge);
+            }
         }
         plan
     }
 
     /// Returns whether some jobs do not exist.
     pub fn lacks_some(&self) -> bool {
-        self.refused.iter().any(|fate| fate.item.code == Code::Gone)
+        let mut fates = self.refused.iter().map(|refused| &refused.fate);
+        fates.any(|fate| fate.item.code == Code::Gone)
     }
 
     /// Takes jobs that do not exist, where a trace of them can still be changed.
     pub fn readmit(&mut self, trace: impl Fn(&Name) -> bool) {
-        for fate in std::mem::take(&mut self.refused) {
-            match fate.item.code == Code::Gone && trace(&fate.item.jid) {
+        for refused in std::mem::take(&mut self.refused) {
+            let item = &refused.fate.item;
+            match item.code == Code::Gone && trace(&item.jid) {
                 true => self.jobs.push(Seen {
-                    jid: fate.item.jid,
+                    jid: refused.fate.item.jid,
                     ..Seen::default()
                 }),
-                false => self.refused.push(fate),
+                false => self.refused.push(refused),
             }
         }
     }
@@ -287,31 +301,58 @@ impl Plan {
         self.readmit(|_| true);
     }
 
-    fn new(verb: &'static Verb, named: Named, dry_run: bool) -> Plan {
+    fn new(order: Order, named: Named) -> Plan {
         Plan {
-            verb,
+            order,
             named,
-            dry_run,
             refused: Vec::new(),
+            before: Vec::new(),
             jobs: Vec::new(),
             along: Vec::new(),
+            spread: Duration::ZERO,
+        }
+    }
+
+    /// Lets the jobs run evenly over a time, if one was given.
+    pub fn spread(self, flag: &Spread) -> Plan {
+        Plan {
+            spread: flag.spread.unwrap_or_default(),
+            ..self
         }
     }
 
     fn judge(&mut self, seen: Seen, judge: impl Fn(&Seen) -> Option<Fate>) {
         match judge(&seen) {
             None => self.jobs.push(seen),
-            Some(fate) => self.refused.push(fate.seen(&seen)),
+            Some(fate) => self.refuse(fate.seen(&seen)),
         }
+    }
+
+    fn refuse(&mut self, fate: Fate) {
+        let after = self.jobs.len();
+        self.refused.push(Refused { fate, after });
+    }
+
+    /// Leaves out a job that an earlier run with the same report has done.
+    fn done_before(&mut self, jid: &Name) -> bool {
+        let done = self.order.before.contains(jid);
+        if let (true, Some(report)) = (done, &self.order.report) {
+            let mut item = Item::new(jid, Code::Ok);
+            item.result = Counted::Skipped;
+            let why = format!("done already, as `{}` tells", report.shown());
+            self.before.push(item.detail(why).into());
+        }
+        done
     }
 
     /// Asks whether to go on, where the jobs were not named one by one.
     pub fn consent(&self, cx: &mut Cx, more: &str) -> Result<(), Error> {
-        if self.named != Named::Not || self.dry_run || self.jobs.is_empty() {
+        if self.named != Named::Not || self.dry_run() || self.jobs.is_empty() {
             return Ok(());
         }
         let jobs = plural(self.jobs.len() as u64, "job", "jobs");
-        let what = format!("{} {jobs} on {}", self.verb.asks, cx.core()?.address());
+        let asks = self.order.verb.asks;
+        let what = format!("{asks} {jobs} on {}", cx.core()?.address());
         let details = |page: &Page| format!("{}{more}", by_queue(&self.jobs, page));
         cx.out.confirm(&what, details).map(drop)
     }
@@ -321,13 +362,18 @@ impl Plan {
     }
 
     pub fn dry_run(&self) -> bool {
-        self.dry_run
+        self.order.dry_run
+    }
+
+    /// Returns what each changed job is to keep in its history.
+    pub fn note(&self) -> Vec<u8> {
+        self.order.note.clone()
     }
 
     /// Returns the refusal of the one job that was named.
     pub fn refusal(&self) -> Result<(), Error> {
         match self.refused.first() {
-            Some(fate) if self.one() => Err(fate.error(self.verb.asks)),
+            Some(Refused { fate, .. }) if self.one() => Err(fate.error(self.order.verb.asks)),
             _ => Ok(()),
         }
     }
@@ -394,11 +440,6 @@ fn other(job: &Seen, outcome: &Outcome) -> Fate {
     let why = outcome.word(0).map(|why| clean(why.as_bytes()));
     let why = why.unwrap_or_else(|| outcome.code.word().into());
     Fate::refused(&job.jid, outcome.code, why).seen(job)
-}
-
-/// Returns what a change leaves in a job's history: which verb, and who typed it.
-pub fn note(verb: &str) -> String {
-    serde_json::json!({ "verb": verb, "by": who::by() }).to_string()
 }
 
 /// Returns the code of an error that ended a call.

@@ -145,7 +145,7 @@ impl Report {
         }
         match broke {
             Some(error) => Err(error),
-            None => Ok(exit::exit(&self.codes)),
+            None => Ok(exit::exit(&self.codes, remaining)),
         }
     }
 }

@@ -3,10 +3,12 @@
 use std::ffi::OsString;
 
 use clap::error::ErrorKind;
-use clap::{Args, FromArgMatches, Subcommand};
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Args, FromArgMatches, Subcommand};
 
 use crate::commands::Command;
 use crate::error::Error;
+use crate::view::text::quoted;
 
 pub mod env;
 pub mod format;
@@ -23,8 +25,18 @@ pub use format::{Format, TimeFormat, When};
 pub struct Cli {
     pub globals: Globals,
     pub command: Command,
+    pub typed: Typed,
+}
+
+/// A command line in words.
+#[derive(Debug)]
+pub struct Typed {
     /// The command's name.
     pub name: String,
+    /// The command with those of its arguments that say what is done.
+    pub own: String,
+    /// All of it as it can be typed again, if it holds no secret.
+    pub whole: Option<String>,
 }
 
 /// The flags that every command knows, before or after its name.
@@ -102,14 +114,66 @@ pub enum Stop {
 
 /// Reads the command line and fills in what the environment says.
 pub fn parse(args: &[OsString]) -> Result<Cli, Stop> {
-    let matches = tree(args).try_get_matches_from(args).map_err(stop)?;
+    let mut tree = tree(args);
+    let matches = tree.try_get_matches_from_mut(args).map_err(stop)?;
     let mut globals = Globals::from_arg_matches(&matches).map_err(stop)?;
     globals.fill_from_env().map_err(Stop::Wrong)?;
     Ok(Cli {
         globals,
         command: Command::from_arg_matches(&matches).map_err(stop)?,
-        name: matches.subcommand_name().unwrap_or_default().to_string(),
+        typed: Typed {
+            name: matches.subcommand_name().unwrap_or_default().to_string(),
+            own: own(&tree, &matches),
+            whole: whole(args),
+        },
     })
+}
+
+/// Returns the command with those of its arguments that say what is done, in one order however
+/// they were typed: none of the global flags, none of those that say how.
+fn own(tree: &clap::Command, matches: &ArgMatches) -> String {
+    let mut words: Vec<String> = Vec::new();
+    let (mut command, mut matches) = (tree, matches);
+    while let Some((name, below)) = matches.subcommand() {
+        let Some(found) = command.find_subcommand(name) else {
+            break;
+        };
+        (command, matches) = (found, below);
+        words.push(name.to_string());
+    }
+    let how = |arg: &Arg| arg.is_global_set() || arg.get_help_heading() == Some(shared::BULK);
+    for arg in command.get_arguments().filter(|arg| !how(arg)) {
+        let id = arg.get_id().as_str();
+        if matches.value_source(id) != Some(ValueSource::CommandLine) {
+            continue;
+        }
+        let long = arg.get_long().map(|long| format!("--{long}"));
+        if !arg.get_action().takes_values() {
+            words.extend(long);
+            continue;
+        }
+        for value in matches.get_raw(id).into_iter().flatten() {
+            words.extend(long.clone());
+            words.push(quoted(value.as_encoded_bytes()));
+        }
+    }
+    words.join(" ")
+}
+
+/// Returns the command line as it can be typed again, if it holds no secret.
+fn whole(args: &[OsString]) -> Option<String> {
+    let secret = |arg: &OsString| {
+        let text = arg.to_string_lossy();
+        let (_, rest) = text.split_once("://")?;
+        let (user, _) = rest.rsplit_once('@')?;
+        user.contains(':').then_some(())
+    };
+    let words = args.iter().skip(1).map(|arg| match secret(arg) {
+        Some(()) => None,
+        None => Some(quoted(arg.as_encoded_bytes())),
+    });
+    let words: Vec<String> = words.collect::<Option<_>>()?;
+    Some(format!("qless {}", words.join(" ")))
 }
 
 /// Returns the one clap tree, from which help, completions and man pages are made.

@@ -1,5 +1,6 @@
 //! Arguments that several rooms share.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
@@ -11,6 +12,7 @@ use crate::model::job::State;
 use crate::model::moment::Moment;
 use crate::model::name::Name;
 use crate::model::pattern::Pattern;
+use crate::model::rate::Rate;
 use crate::view::text::clean;
 
 /// On every command that writes.
@@ -19,6 +21,44 @@ pub struct DryRun {
     /// Show what would be done, change nothing
     #[arg(short = 'n', long)]
     pub dry_run: bool,
+}
+
+/// As helps head the flags that say how many jobs are changed, not what becomes of them.
+pub const BULK: &str = "Bulk";
+
+/// On every verb that may change many jobs.
+#[derive(Clone, Debug, Default, Args)]
+pub struct BulkFlags {
+    /// Show what would be done, change nothing
+    #[arg(help_heading = BULK, short = 'n', long)]
+    pub dry_run: bool,
+    /// At most so many jobs a second, such as `20/s`
+    #[arg(help_heading = BULK, long, value_name = "N/s", value_parser = value::rate,
+          allow_hyphen_values = true)]
+    pub rate: Option<Rate>,
+    /// Stop at the first job that fails
+    #[arg(help_heading = BULK, long)]
+    pub fail_fast: bool,
+    /// Exit with 4 if no job matches
+    #[arg(help_heading = BULK, long)]
+    pub require_match: bool,
+    /// Why, for the history of each job
+    #[arg(help_heading = BULK, long, value_name = "TEXT", value_parser = value::name(),
+          allow_hyphen_values = true)]
+    pub reason: Option<Name>,
+    /// Note what becomes of each job in this file; the same command with the same file skips
+    /// those that are done
+    #[arg(help_heading = BULK, long, value_name = "FILE", value_parser = value::file())]
+    pub report: Option<PathBuf>,
+}
+
+/// On those of them that make jobs runnable.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct Spread {
+    /// Let them run evenly over this time instead of all at once
+    #[arg(help_heading = BULK, long, value_name = "D", value_parser = value::duration,
+          allow_hyphen_values = true)]
+    pub spread: Option<Duration>,
 }
 
 /// As helps head the flags of a selector.

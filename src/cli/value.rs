@@ -4,6 +4,7 @@
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
@@ -13,6 +14,7 @@ use crate::model::job::State;
 use crate::model::moment::Moment;
 use crate::model::name::Name;
 use crate::model::pattern::Pattern;
+use crate::model::rate::Rate;
 
 /// Doubles are exact up to here, and the core's numbers are doubles.
 pub const LARGEST: u64 = 1 << 53;
@@ -152,6 +154,19 @@ pub fn bytes(text: &str) -> Result<usize, String> {
     };
     let number: usize = number.parse().map_err(|_| wants())?;
     number.checked_mul(factor).ok_or_else(wants)
+}
+
+/// A file to be written.
+pub fn file() -> impl TypedValueParser<Value = PathBuf> {
+    OsStringValueParser::new().try_map(|text: OsString| match text.is_empty() {
+        true => Err("is empty"),
+        false => Ok(PathBuf::from(text)),
+    })
+}
+
+/// A rate: `20/s`.
+pub fn rate(text: &str) -> Result<Rate, String> {
+    text.parse()
 }
 
 /// A day of UTC.

@@ -3,7 +3,7 @@
 use crate::bulk::Plan;
 use crate::bulk::cancel::{CANCEL, judge, run as cancel};
 use crate::cli::Format;
-use crate::cli::shared::{DryRun, Targets};
+use crate::cli::shared::{BulkFlags, Targets};
 use crate::core::guard::Dependents;
 use crate::cx::Cx;
 use crate::error::Error;
@@ -28,7 +28,7 @@ pub struct Args {
     #[arg(long, value_enum, default_value = "refuse", value_name = "HOW")]
     dependents: Dependents,
     #[command(flatten)]
-    dry: DryRun,
+    bulk: BulkFlags,
     #[command(flatten)]
     jobs: Targets,
 }
@@ -40,6 +40,6 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         .into_iter()
         .filter(|state| *state != State::Complete)
         .collect();
-    let plan = Plan::open(cx, &CANCEL, args.dry.dry_run, &args.jobs, &states, judge)?;
+    let plan = Plan::open(cx, &CANCEL, &args.bulk, &args.jobs, &states, judge)?;
     cancel(plan, args.dependents, cx.now(), cx)
 }

@@ -1,6 +1,6 @@
 //! `qless depends`
 
-use crate::bulk::{Fate, note};
+use crate::bulk::Fate;
 use crate::cli::shared::{DryRun, apart};
 use crate::cli::{Format, value};
 use crate::core::guard::Outcome;
@@ -12,6 +12,7 @@ use crate::model::moment::Moment;
 use crate::model::name::Name;
 use crate::model::seen::Seen;
 use crate::view::text::clean;
+use crate::who;
 
 /// Show what a job waits for and what waits for it, or change it
 ///
@@ -81,7 +82,7 @@ fn change(args: &Args, now: Moment, cx: &mut Cx) -> Result<(), Error> {
         return rehearse(args, now, cx);
     }
     if !args.on.is_empty() {
-        let note = note("depends");
+        let note = who::note("depends", None);
         let outcome = cx.core()?.depend(now, &job, &note, &args.on)?;
         if outcome.code != Code::Ok {
             return Err(refused(&job, &outcome));

@@ -3,8 +3,8 @@
 use std::ffi::OsString;
 
 use crate::bulk::held::InName;
-use crate::bulk::{Fate, Plan, Slice, Verb};
-use crate::cli::shared::{DryRun, Holder, Jids, MaxData};
+use crate::bulk::{Fate, Order, Plan, Slice, Verb};
+use crate::cli::shared::{BulkFlags, Holder, Jids, MaxData};
 use crate::cli::{Format, value};
 use crate::core::hold::Why;
 use crate::cx::Cx;
@@ -42,7 +42,7 @@ pub struct Args {
     #[command(flatten)]
     holder: Holder,
     #[command(flatten)]
-    dry: DryRun,
+    bulk: BulkFlags,
 }
 
 const FAIL: Verb = Verb {
@@ -67,10 +67,10 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         group: args.group,
         message: message.into(),
     };
-    let now = cx.begin()?;
+    let order = Order::new(cx, &FAIL, &args.bulk)?;
     let name = InName::of(&args.holder)?;
-    let dry = args.dry.dry_run;
-    let plan = Plan::told(cx, now, &FAIL, dry, &told, |job| name.judge(job))?;
+    let now = cx.begin()?;
+    let plan = Plan::told(cx, now, order, &told, |job| name.judge(job))?;
     plan.run(cx, |core, now, jobs| {
         let held: Vec<_> = jobs.iter().map(|job| name.held(job)).collect();
         let answers = core.fail(now, &held, &why, data.as_deref());

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use super::jobs;
-use crate::bulk::Plan;
 use crate::bulk::cancel::{self, CANCEL};
 use crate::bulk::requeue::retry::{How, RETRY};
-use crate::cli::shared::{DryRun, Selector};
+use crate::bulk::{Order, Plan};
+use crate::cli::shared::{BulkFlags, Selector, Spread};
 use crate::cli::{Format, value};
 use crate::core::call::Call;
 use crate::core::guard::Dependents;
@@ -47,7 +47,9 @@ pub struct Args {
           requires = "retry_all")]
     delay: Option<Duration>,
     #[command(flatten)]
-    dry: DryRun,
+    bulk: BulkFlags,
+    #[command(flatten)]
+    spread: Spread,
     #[command(flatten)]
     selector: Selector,
 }
@@ -74,10 +76,19 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     if args.writes() {
         return act(args, cx);
     }
-    if args.dry.dry_run {
-        return Err(Error::usage(
-            "`--dry-run` needs `--retry-all` or `--cancel-all`",
-        ));
+    let flags = [
+        ("--dry-run", args.bulk.dry_run),
+        ("--rate", args.bulk.rate.is_some()),
+        ("--fail-fast", args.bulk.fail_fast),
+        ("--require-match", args.bulk.require_match),
+        ("--reason", args.bulk.reason.is_some()),
+        ("--report", args.bulk.report.is_some()),
+        ("--spread", args.spread.spread.is_some()),
+    ];
+    if let Some((flag, _)) = flags.iter().find(|(_, given)| *given) {
+        return Err(Error::usage(format!(
+            "`{flag}` needs `--retry-all` or `--cancel-all`"
+        )));
     }
     let mut selector = args.selector;
     if selector.is_empty() {
@@ -111,11 +122,19 @@ fn act(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         return Err(Error::usage("`--state` can only be `failed` here"));
     }
     selector.states = vec![State::Failed];
+    if args.action.cancel_all && args.spread.spread.is_some() {
+        return Err(Error::usage("`--spread` needs `--retry-all`"));
+    }
+    let verb = if args.action.cancel_all {
+        &CANCEL
+    } else {
+        &RETRY
+    };
+    let order = Order::new(cx, verb, &args.bulk)?;
     let now = cx.begin()?;
-    let dry = args.dry.dry_run;
     let jobs = select::all(cx.core()?, now, &selector, Tell::Mark)?;
     if args.action.cancel_all {
-        let plan = Plan::selected(&CANCEL, dry, jobs, cancel::judge);
+        let plan = Plan::selected(order, jobs, cancel::judge);
         return cancel::run(plan, Dependents::Refuse, now, cx);
     }
     let how = How {
@@ -123,7 +142,7 @@ fn act(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         delay: args.delay,
         ..How::default()
     };
-    let plan = Plan::selected(&RETRY, dry, jobs, |job| how.judge(job));
+    let plan = Plan::selected(order, jobs, |job| how.judge(job)).spread(&args.spread);
     plan.consent(cx, &how.promise())?;
     how.run(plan, cx)
 }

@@ -2,7 +2,7 @@
 
 use crate::bulk::Plan;
 use crate::bulk::requeue::moving::{How, MOVE};
-use crate::cli::shared::{DryRun, Later, Targets};
+use crate::cli::shared::{BulkFlags, Later, Spread, Targets};
 use crate::cli::{Format, value};
 use crate::cx::Cx;
 use crate::error::Error;
@@ -36,7 +36,9 @@ pub struct Args {
     #[arg(long)]
     force: bool,
     #[command(flatten)]
-    dry: DryRun,
+    bulk: BulkFlags,
+    #[command(flatten)]
+    spread: Spread,
     #[command(flatten)]
     jobs: Targets,
 }
@@ -54,7 +56,7 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         .filter(|state| *state != State::Complete)
         .collect();
     let judge = |job: &Seen| how.judge(job);
-    let plan = Plan::open(cx, &MOVE, args.dry.dry_run, &args.jobs, &states, judge)?;
+    let plan = Plan::open(cx, &MOVE, &args.bulk, &args.jobs, &states, judge)?.spread(&args.spread);
     plan.consent(cx, &how.promise(&plan))?;
     how.run(plan, cx)
 }

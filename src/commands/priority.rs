@@ -1,7 +1,7 @@
 //! `qless priority`
 
 use crate::bulk::{Fate, Plan, Slice, Verb};
-use crate::cli::shared::{DryRun, Targets};
+use crate::cli::shared::{BulkFlags, Targets};
 use crate::cli::{Format, value};
 use crate::cx::Cx;
 use crate::error::Error;
@@ -23,7 +23,7 @@ pub struct Args {
     #[arg(long, value_name = "N", value_parser = value::integer, allow_hyphen_values = true)]
     to: i64,
     #[command(flatten)]
-    dry: DryRun,
+    bulk: BulkFlags,
     #[command(flatten)]
     jobs: Targets,
 }
@@ -38,7 +38,7 @@ const PRIORITY: Verb = Verb {
 pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     cx.out.accepts(&[Format::Jid, Format::Raw])?;
     cx.out.shows::<Bulk>()?;
-    let plan = Plan::open(cx, &PRIORITY, args.dry.dry_run, &args.jobs, &[], |_| None)?;
+    let plan = Plan::open(cx, &PRIORITY, &args.bulk, &args.jobs, &[], |_| None)?;
     plan.consent(cx, "")?;
     plan.run(cx, |core, now, jobs| {
         let jids: Vec<_> = jobs.iter().map(|job| &job.jid).collect();

@@ -3,7 +3,7 @@
 use crate::bulk::Plan;
 use crate::bulk::requeue::promote::{PROMOTE, judge, run as promote};
 use crate::cli::Format;
-use crate::cli::shared::{DryRun, Targets};
+use crate::cli::shared::{BulkFlags, Spread, Targets};
 use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -23,7 +23,9 @@ use crate::model::job::State;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    dry: DryRun,
+    bulk: BulkFlags,
+    #[command(flatten)]
+    spread: Spread,
     #[command(flatten)]
     jobs: Targets,
 }
@@ -32,7 +34,8 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     cx.out.accepts(&[Format::Jid])?;
     cx.out.shows::<Bulk>()?;
     let states = [State::Scheduled];
-    let plan = Plan::open(cx, &PROMOTE, args.dry.dry_run, &args.jobs, &states, judge)?;
+    let plan =
+        Plan::open(cx, &PROMOTE, &args.bulk, &args.jobs, &states, judge)?.spread(&args.spread);
     plan.consent(cx, "")?;
     promote(plan, cx)
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::bulk::held::InName;
 use crate::bulk::requeue::retry::{How, RETRY};
 use crate::bulk::{Fate, Plan, Slice, Verb};
-use crate::cli::shared::{DryRun, Holder, Targets};
+use crate::cli::shared::{BulkFlags, Holder, Spread, Targets};
 use crate::cli::{Format, value};
 use crate::cx::Cx;
 use crate::error::Error;
@@ -55,7 +55,9 @@ pub struct Args {
     #[arg(long, value_name = "M", value_parser = value::name(), requires = "fail_group")]
     fail_message: Option<Name>,
     #[command(flatten)]
-    dry: DryRun,
+    bulk: BulkFlags,
+    #[command(flatten)]
+    spread: Spread,
     #[command(flatten)]
     jobs: Targets,
 }
@@ -81,11 +83,23 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         )
         .hint("add `--worker NAME` or `--as-holder`"));
     }
-    let dry = args.dry.dry_run;
+    if held && args.spread.spread.is_some() {
+        return Err(Error::usage(
+            "`--spread` is not for the retry of the worker that holds the job",
+        )
+        .hint("`--delay D` lets it wait"));
+    }
     if held {
         let name = InName::of(&args.holder)?;
         let judge = |job: &Seen| name.judge(job);
-        let plan = Plan::open(cx, &GIVE_BACK, dry, &args.jobs, &[State::Running], judge)?;
+        let plan = Plan::open(
+            cx,
+            &GIVE_BACK,
+            &args.bulk,
+            &args.jobs,
+            &[State::Running],
+            judge,
+        )?;
         plan.consent(cx, "")?;
         return give_back(args, &name, plan, cx);
     }
@@ -97,7 +111,8 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         force: args.force,
     };
     let judge = |job: &Seen| how.judge(job);
-    let plan = Plan::open(cx, &RETRY, dry, &args.jobs, &[State::Failed], judge)?;
+    let plan = Plan::open(cx, &RETRY, &args.bulk, &args.jobs, &[State::Failed], judge)?
+        .spread(&args.spread);
     plan.consent(cx, &how.promise())?;
     how.run(plan, cx)
 }

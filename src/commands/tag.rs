@@ -1,7 +1,7 @@
 //! `qless tag`
 
 use crate::bulk::{Fate, Plan, Slice, Verb};
-use crate::cli::shared::{DryRun, Targets, apart};
+use crate::cli::shared::{BulkFlags, Targets, apart};
 use crate::cli::{Format, value};
 use crate::core::call::Call;
 use crate::core::job::Tell;
@@ -37,7 +37,7 @@ pub struct Args {
     #[arg(long, value_name = "T", value_parser = value::jids())]
     remove: Vec<Name>,
     #[command(flatten)]
-    dry: DryRun,
+    bulk: BulkFlags,
     #[command(flatten)]
     jobs: Targets,
 }
@@ -70,7 +70,7 @@ fn change(args: &Args, cx: &mut Cx) -> Result<Exit, Error> {
     apart(("--add", &args.add), ("--remove", &args.remove))?;
     cx.out.accepts(&[Format::Jid, Format::Raw])?;
     cx.out.shows::<Bulk>()?;
-    let plan = Plan::open(cx, &TAG, args.dry.dry_run, &args.jobs, &[], |_| None)?;
+    let plan = Plan::open(cx, &TAG, &args.bulk, &args.jobs, &[], |_| None)?;
     plan.consent(cx, "")?;
     plan.run(cx, |core, now, jobs| {
         let jids: Vec<_> = jobs.iter().map(|job| &job.jid).collect();

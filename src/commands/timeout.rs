@@ -2,7 +2,7 @@
 
 use crate::bulk::{Fate, Plan, Slice, Verb};
 use crate::cli::Format;
-use crate::cli::shared::{DryRun, Targets};
+use crate::cli::shared::{BulkFlags, Targets};
 use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -21,7 +21,7 @@ use crate::view::text::clean;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    dry: DryRun,
+    bulk: BulkFlags,
     #[command(flatten)]
     jobs: Targets,
 }
@@ -37,7 +37,7 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     cx.out.accepts(&[Format::Jid, Format::Raw])?;
     cx.out.shows::<Bulk>()?;
     let states = [State::Running, State::Stalled];
-    let plan = Plan::open(cx, &TIMEOUT, args.dry.dry_run, &args.jobs, &states, judge)?;
+    let plan = Plan::open(cx, &TIMEOUT, &args.bulk, &args.jobs, &states, judge)?;
     plan.consent(cx, "")?;
     plan.run(cx, |core, now, jobs| {
         let jids: Vec<_> = jobs.iter().map(|job| &job.jid).collect();

@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use crate::bulk::{Fate, Plan, Slice, Verb};
+use crate::bulk::{Fate, Order, Plan, Slice, Verb};
 use crate::cli::Format;
-use crate::cli::shared::{DryRun, Targets};
+use crate::cli::shared::{BulkFlags, Targets};
 use crate::core::call::Call;
 use crate::core::index::Index;
 use crate::core::job::Tell;
@@ -34,7 +34,7 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["jids", "remove"])]
     prune: bool,
     #[command(flatten)]
-    dry: DryRun,
+    bulk: BulkFlags,
     #[command(flatten)]
     jobs: Targets,
 }
@@ -61,7 +61,7 @@ impl Args {
 
 pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     if args.prune {
-        return prune(args.dry.dry_run, cx);
+        return prune(&args.bulk, cx);
     }
     let selector = &args.jobs.selector;
     let nobody = args.jobs.jids.is_empty() && selector.is_empty();
@@ -71,7 +71,7 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     cx.out.accepts(&[Format::Jid, Format::Raw])?;
     cx.out.shows::<Bulk>()?;
     let verb = if args.remove { &UNTRACK } else { &TRACK };
-    let mut plan = Plan::open(cx, verb, args.dry.dry_run, &args.jobs, &[], |_| None)?;
+    let mut plan = Plan::open(cx, verb, &args.bulk, &args.jobs, &[], |_| None)?;
     if args.remove && plan.lacks_some() {
         let now = cx.now();
         let tracked: HashSet<Name> = cx
@@ -96,12 +96,13 @@ fn track(plan: Plan, tracked: bool, cx: &mut Cx) -> Result<Exit, Error> {
 }
 
 /// Drops tracked jobs that no longer exist.
-fn prune(dry: bool, cx: &mut Cx) -> Result<Exit, Error> {
+fn prune(bulk: &BulkFlags, cx: &mut Cx) -> Result<Exit, Error> {
     cx.out.accepts(&[Format::Jid])?;
     cx.out.shows::<Bulk>()?;
+    let order = Order::new(cx, &UNTRACK, bulk)?;
     let now = cx.begin()?;
     let told = Told::Many(cx.core()?.members(now, &Index::Tracked)?);
-    let mut plan = Plan::told(cx, now, &UNTRACK, dry, &told, |_| None)?;
+    let mut plan = Plan::told(cx, now, order, &told, |_| None)?;
     plan.keep_missing();
     track(plan, false, cx)
 }

@@ -117,6 +117,21 @@ impl Core {
         self.target.to_string()
     }
 
+    /// Returns the name of this run of the server, if it is told.
+    pub fn run_id(&mut self) -> Option<String> {
+        let mut info = Packed::default();
+        info.add(&["INFO", "server"]);
+        let deadline = Instant::now() + self.timeout;
+        let answer = self.line.as_ref()?.exchange(info, deadline);
+        if answer.fault.is_some() {
+            self.line = None;
+        }
+        let told = super::reply::bytes(answer.replies.into_iter().next()?).ok()?;
+        let told = String::from_utf8_lossy(&told);
+        let id = told.lines().find_map(|line| line.strip_prefix("run_id:"))?;
+        Some(id.trim().to_string())
+    }
+
     /// Makes one call and returns its reply as `-o raw` writes it.
     pub fn raw(&mut self, now: Moment, call: &Call) -> Result<Vec<u8>, Error> {
         match self.calls(now, std::slice::from_ref(call)).pop() {

@@ -114,7 +114,7 @@ impl Core {
         &mut self,
         now: Moment,
         how: &Requeue,
-        note: &str,
+        note: &[u8],
         jobs: &[(&Seen, Option<Moment>)],
     ) -> Result<Vec<Outcome>, Error> {
         let from: BTreeSet<Option<&str>> =
@@ -132,7 +132,7 @@ impl Core {
         }
         let due = |due: &Option<Moment>| due.map_or(String::new(), |due| due.to_string());
         let dues: Vec<String> = jobs.iter().map(|(_, at)| due(at)).collect();
-        let mut words: Vec<&[u8]> = vec![&options, note.as_bytes()];
+        let mut words: Vec<&[u8]> = vec![&options, note];
         for ((job, _), due) in jobs.iter().zip(&dues) {
             words.extend([job.jid.as_bytes(), &job.mark, due.as_bytes()]);
         }
@@ -159,10 +159,10 @@ impl Core {
         &mut self,
         now: Moment,
         job: &Seen,
-        note: &str,
+        note: &[u8],
         on: &[Name],
     ) -> Result<Outcome, Error> {
-        let mut words: Vec<&[u8]> = vec![job.jid.as_bytes(), &job.mark, note.as_bytes()];
+        let mut words: Vec<&[u8]> = vec![job.jid.as_bytes(), &job.mark, note];
         words.extend(on.iter().map(Name::as_bytes));
         outcome(self.call(now, "guard.depends", &words)?)
     }

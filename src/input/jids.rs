@@ -66,7 +66,8 @@ struct Line {
 /// Longer than any jid that works: such a line is something else.
 const LONGEST: usize = 64 << 10;
 
-fn read_line(line: &[u8]) -> Result<Option<Name>, String> {
+/// Reads the jid that a line names, if it names one.
+pub fn read_line(line: &[u8]) -> Result<Option<Name>, String> {
     let line = line.trim_ascii();
     match line.first() {
         None | Some(b'#') => return Ok(None),

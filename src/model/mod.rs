@@ -16,6 +16,7 @@ pub mod pattern;
 pub mod put;
 pub mod queue;
 pub mod quote;
+pub mod rate;
 pub mod recur;
 pub mod seen;
 pub mod stats;

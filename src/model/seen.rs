@@ -1,5 +1,7 @@
 //! A job as a write saw it just before: what it needs to judge it, and the mark that guards it.
 
+use std::time::Duration;
+
 use super::job::Job;
 use super::moment::Moment;
 use super::name::Name;
@@ -22,6 +24,8 @@ pub struct Seen {
     pub priority: Option<Name>,
     /// When it is to run, if that is still ahead.
     pub due: Option<Moment>,
+    /// How much later than the others it is to run, where they are spread over a time.
+    pub later: Duration,
 }
 
 impl Seen {
@@ -45,6 +49,7 @@ impl From<Job> for Seen {
             worker: job.worker,
             since: job.since,
             due: job.scheduled_for,
+            later: Duration::ZERO,
             priority: job.priority.map(|priority| priority.to_string().into()),
         }
     }

@@ -38,7 +38,7 @@ fn a_failed_job_goes_back_to_its_own_queue() {
               1970-01-01T00:00:06.000Z  popped  by w1                 waited 2s
               1970-01-01T00:00:07.000Z  failed  boom                  ran 1s
               1970-01-01T00:00:20.000Z  put     in mail
-              1970-01-01T00:00:20.000Z  cli     by=ann@HOST verb=retry
+              1970-01-01T00:00:20.000Z  cli     verb=retry by=ann@HOST
         "#]]);
     redis.at(22).run("retry f2 -o json").shows(expect![[r#"
         {

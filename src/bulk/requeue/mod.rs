@@ -1,6 +1,6 @@
 //! Back into a queue: what retry, promote and move have in common.
 
-use super::{Fate, Plan, Verb, note};
+use super::{Fate, Plan};
 use crate::core::guard::{Outcome, Requeue as Call};
 use crate::cx::Cx;
 use crate::error::Error;
@@ -18,7 +18,6 @@ pub mod retry;
 /// Where jobs go, and when they run there.
 #[derive(Clone, Debug)]
 pub struct Requeue {
-    pub verb: &'static Verb,
     /// Their own queue where nothing is said.
     pub to: Option<Name>,
     pub priority: Option<i64>,
@@ -34,14 +33,14 @@ impl Requeue {
         due: impl Fn(&Seen, Moment) -> Option<Moment>,
         keeps: impl Fn(&Seen) -> bool,
     ) -> Result<Exit, Error> {
-        let note = note(self.verb.word);
+        let note = plan.note();
         plan.run(cx, |core, now, jobs| {
             let mut fates = Vec::with_capacity(jobs.len());
             for keep in [false, true] {
                 let jobs: Vec<(&Seen, Option<Moment>)> = jobs
                     .iter()
                     .filter(|job| keeps(job) == keep)
-                    .map(|job| (job, due(job, now)))
+                    .map(|job| (job, spread(job, due(job, now), now)))
                     .collect();
                 if jobs.is_empty() {
                     continue;
@@ -67,6 +66,14 @@ impl Requeue {
             }
             Ok(fates).into()
         })
+    }
+}
+
+/// Returns when a job is to run, where the jobs are spread over a time.
+fn spread(job: &Seen, due: Option<Moment>, now: Moment) -> Option<Moment> {
+    match job.later.is_zero() {
+        true => due,
+        false => Some(due.unwrap_or(now).after(job.later)),
     }
 }
 

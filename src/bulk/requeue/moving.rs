@@ -63,7 +63,6 @@ impl How {
     /// Moves the jobs of a plan.
     pub fn run(&self, plan: Plan, cx: &mut Cx) -> Result<Exit, Error> {
         let requeue = Requeue {
-            verb: &MOVE,
             to: Some(self.to.clone()),
             priority: None,
         };

@@ -33,7 +33,6 @@ pub fn judge(job: &Seen) -> Option<Fate> {
 /// Promotes the jobs of a plan.
 pub fn run(plan: Plan, cx: &mut Cx) -> Result<Exit, Error> {
     let requeue = Requeue {
-        verb: &PROMOTE,
         to: None,
         priority: None,
     };

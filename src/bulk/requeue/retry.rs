@@ -62,7 +62,6 @@ impl How {
     /// the others get all anew.
     pub fn run(&self, plan: Plan, cx: &mut Cx) -> Result<Exit, Error> {
         let requeue = Requeue {
-            verb: &RETRY,
             to: self.to.clone(),
             priority: self.priority,
         };

@@ -1,0 +1,243 @@
+//! Files that tell what became of each item, so that the same command can go on: `--report`, and
+//! the like of `--journal`.
+//!
+//! The first line says what the file belongs to: prefix, address, command and, where it is told,
+//! the `run_id` of the server. A file is continued only where prefix and command are the same. A
+//! last line without its end was torn by a crash and counts as not written.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufReader, ErrorKind, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::cx::Cx;
+use crate::error::{Error, Kind, io_words};
+use crate::view::text::clean;
+
+/// The first line of a ledger.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Head {
+    /// What kind of ledger it is: `report`.
+    pub kind: String,
+    pub v: u32,
+    pub prefix: String,
+    pub address: String,
+    /// The command with those of its arguments that say what is done.
+    pub command: String,
+    pub run_id: Option<String>,
+}
+
+impl Head {
+    /// What a ledger of this command begins with; the server is asked later.
+    pub fn of(kind: &str, cx: &Cx) -> Result<Head, Error> {
+        Ok(Head {
+            kind: kind.to_string(),
+            v: 1,
+            prefix: cx.prefix().to_string(),
+            address: cx.target()?.to_string(),
+            command: cx.own().to_string(),
+            run_id: None,
+        })
+    }
+}
+
+/// A ledger that is written to.
+#[derive(Debug)]
+pub struct Ledger {
+    path: PathBuf,
+    /// None in a rehearsal, which only reads.
+    file: Option<File>,
+    head: Head,
+    /// What an earlier run wrote.
+    before: Option<Head>,
+    /// Lines not yet in the file.
+    lines: Vec<u8>,
+}
+
+impl Ledger {
+    /// Opens or makes the file, before anything is sent. `take` is given each line of an earlier
+    /// run. A rehearsal makes no file and changes none.
+    pub fn open(
+        path: &Path,
+        head: Head,
+        rehearsal: bool,
+        take: impl FnMut(&[u8]) -> Result<(), String>,
+    ) -> Result<Ledger, Error> {
+        let mut ledger = Ledger {
+            path: path.to_path_buf(),
+            file: None,
+            head,
+            before: None,
+            lines: Vec::new(),
+        };
+        let whole = ledger.read(take)?;
+        if !rehearsal {
+            let file = ledger.append(whole);
+            ledger.file = Some(file.map_err(|fault| ledger.unwritten(&fault))?);
+        }
+        Ok(ledger)
+    }
+
+    /// Returns whether an earlier run wrote to it.
+    pub fn continued(&self) -> bool {
+        self.before.is_some()
+    }
+
+    /// Writes the first line, once the server is known. Returns what is to be noted: that an
+    /// earlier run spoke to another server, or to one that was started anew since.
+    pub fn begin(&mut self, run_id: Option<String>) -> Result<Option<String>, Error> {
+        match &self.before {
+            Some(before) => Ok(match (&before.run_id, &run_id) {
+                (Some(one), Some(other)) if one != other => Some(format!(
+                    "the server is another one than `{}` was begun with, or was started anew",
+                    self.shown()
+                )),
+                _ => None,
+            }),
+            None => {
+                self.head.run_id = run_id;
+                let head = serde_json::to_vec(&self.head).map_err(Error::internal)?;
+                self.line(&head);
+                self.flush().map(|()| None)
+            }
+        }
+    }
+
+    /// Adds a line; it is in the file after the next [`Ledger::flush`].
+    pub fn line(&mut self, line: &[u8]) {
+        self.lines.extend_from_slice(line.trim_ascii_end());
+        self.lines.push(b'\n');
+    }
+
+    /// Writes the lines that were added, down to the disk.
+    pub fn flush(&mut self) -> Result<(), Error> {
+        let lines = std::mem::take(&mut self.lines);
+        let Some(file) = &mut self.file else {
+            return Ok(());
+        };
+        if lines.is_empty() {
+            return Ok(());
+        }
+        let written = file.write_all(&lines).and_then(|()| file.sync_data());
+        match written {
+            // What is no file has no disk to go to.
+            Err(fault) if fault.kind() == ErrorKind::InvalidInput => Ok(()),
+            written => written.map_err(|fault| self.unwritten(&fault)),
+        }
+    }
+
+    /// Returns the file's name, cleaned.
+    pub fn shown(&self) -> String {
+        clean(self.path.as_os_str().as_encoded_bytes())
+    }
+
+    /// Reads what earlier runs wrote; returns how many bytes of it are whole lines.
+    fn read(&mut self, mut take: impl FnMut(&[u8]) -> Result<(), String>) -> Result<u64, Error> {
+        let file = match File::open(&self.path) {
+            Ok(file) => file,
+            Err(fault) if fault.kind() == ErrorKind::NotFound => return Ok(0),
+            Err(fault) => return Err(self.unread(&fault)),
+        };
+        let about = file.metadata().map_err(|fault| self.unread(&fault))?;
+        if about.is_dir() {
+            return Err(self.unread(&io::Error::from(ErrorKind::IsADirectory)));
+        }
+        // A pipe or another device has nothing of an earlier run.
+        if !about.is_file() {
+            return Ok(0);
+        }
+        let mut from = BufReader::with_capacity(1 << 16, file);
+        let mut line = Vec::new();
+        let mut whole = 0;
+        for number in 1u64.. {
+            line.clear();
+            let read = from.read_until(b'\n', &mut line);
+            read.map_err(|fault| self.unread(&fault))?;
+            if !line.ends_with(b"\n") {
+                break;
+            }
+            whole += line.len() as u64;
+            let told = match &self.before {
+                None => self.judge(&line)?,
+                Some(_) => take(line.trim_ascii()),
+            };
+            told.map_err(|why| {
+                Error::usage(format!("`{}`, line {number}: {why}", self.shown()))
+                    .hint("repair the line, or name another file")
+            })?;
+        }
+        // Something without a single line is not one of ours, and not to be emptied.
+        if self.before.is_none() && !line.is_empty() && !torn_head(&line) {
+            return Err(self.foreign());
+        }
+        Ok(whole)
+    }
+
+    /// Takes the first line of an earlier run, if it was one of the same command.
+    fn judge(&mut self, line: &[u8]) -> Result<Result<(), String>, Error> {
+        let before: Head = match serde_json::from_slice(line) {
+            Ok(before) => before,
+            Err(_) => return Err(self.foreign()),
+        };
+        let head = &self.head;
+        let other = |what: &str, before: &str, now: &str| {
+            let (before, now) = (clean(before), clean(now));
+            let file = self.shown();
+            Error::usage(format!(
+                "`{file}` is of {what} `{before}`, this is `{now}`; nothing was changed"
+            ))
+            .hint("name another file, or repeat what it was begun with")
+        };
+        if before.kind != head.kind {
+            return Err(other("kind", &before.kind, &head.kind));
+        }
+        if before.prefix != head.prefix {
+            return Err(other("prefix", &before.prefix, &head.prefix));
+        }
+        if before.command != head.command {
+            return Err(other("command", &before.command, &head.command));
+        }
+        self.before = Some(before);
+        Ok(Ok(()))
+    }
+
+    /// Opens the file for what follows, without the torn end of what was written.
+    fn append(&self, whole: u64) -> io::Result<File> {
+        let file = OpenOptions::new()
+            .append(true)
+            .create(true)
+            .mode(0o600)
+            .open(&self.path)?;
+        let about = file.metadata()?;
+        if about.is_file() && about.len() > whole {
+            file.set_len(whole)?;
+        }
+        Ok(file)
+    }
+
+    fn foreign(&self) -> Error {
+        let (file, kind) = (self.shown(), &self.head.kind);
+        Error::usage(format!("`{file}` is there and is no {kind} of ours"))
+            .hint("name another file")
+    }
+
+    fn unread(&self, fault: &io::Error) -> Error {
+        let (file, why) = (self.shown(), io_words(fault));
+        Error::new(Kind::File, format!("cannot read `{file}`: {why}"))
+    }
+
+    fn unwritten(&self, fault: &io::Error) -> Error {
+        let (file, why) = (self.shown(), io_words(fault));
+        Error::new(Kind::File, format!("cannot write `{file}`: {why}"))
+            .hint("run again with the same file")
+    }
+}
+
+/// Returns whether this is the beginning of a first line.
+fn torn_head(line: &[u8]) -> bool {
+    let start = br#"{"kind":""#;
+    let most = line.len().min(start.len());
+    line[..most] == start[..most]
+}

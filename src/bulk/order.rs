@@ -1,0 +1,87 @@
+//! What is to be done to the jobs, and how: all that is known before there is a connection.
+
+use std::collections::HashSet;
+
+use super::Verb;
+use super::ledger::{Head, Ledger};
+use crate::cli::shared::BulkFlags;
+use crate::cx::Cx;
+use crate::error::Error;
+use crate::input::jids;
+use crate::model::bulk::Result as Counted;
+use crate::model::name::Name;
+use crate::model::rate::Rate;
+use crate::who;
+
+/// The longest note that the core takes.
+const LONGEST_NOTE: usize = 4096;
+
+/// A verb, as its flags want it done.
+#[derive(Debug)]
+pub struct Order {
+    pub verb: &'static Verb,
+    pub dry_run: bool,
+    pub rate: Option<Rate>,
+    pub fail_fast: bool,
+    pub require_match: bool,
+    /// What each changed job keeps in its history.
+    pub note: Vec<u8>,
+    pub reason: Option<Name>,
+    /// `--report`
+    pub report: Option<Ledger>,
+    /// The jobs that an earlier run with the same report has done.
+    pub before: HashSet<Name>,
+}
+
+impl Order {
+    /// Reads the flags, and the report of an earlier run.
+    pub fn new(cx: &Cx, verb: &'static Verb, flags: &BulkFlags) -> Result<Order, Error> {
+        let note = who::note(verb.word, flags.reason.as_ref());
+        if note.len() > LONGEST_NOTE {
+            let most = LONGEST_NOTE - (note.len() - flags.reason.as_ref().map_or(0, length));
+            return Err(Error::usage(format!(
+                "`--reason` is too long; {most} bytes is the most"
+            )));
+        }
+        let mut before = HashSet::new();
+        let report = match &flags.report {
+            Some(path) => {
+                let head = Head::of("report", cx)?;
+                let take = |line: &[u8]| done(line).map(|jid| before.extend(jid));
+                Some(Ledger::open(path, head, flags.dry_run, take)?)
+            }
+            None => None,
+        };
+        Ok(Order {
+            verb,
+            dry_run: flags.dry_run,
+            rate: flags.rate,
+            fail_fast: flags.fail_fast,
+            require_match: flags.require_match,
+            note,
+            reason: flags.reason.clone(),
+            report,
+            before,
+        })
+    }
+}
+
+fn length(reason: &Name) -> usize {
+    reason.as_bytes().len()
+}
+
+/// Returns the job of a line, if it was done.
+fn done(line: &[u8]) -> Result<Option<Name>, String> {
+    #[derive(serde::Deserialize)]
+    struct Line {
+        result: String,
+    }
+    let told: Line = match serde_json::from_slice(line) {
+        Ok(told) => told,
+        Err(_) => return Err("this is not what became of a job".to_string()),
+    };
+    match told.result == Counted::Done.word() {
+        true => jids::read_line(line),
+        false => Ok(None),
+    }
+}

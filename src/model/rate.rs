@@ -1,0 +1,88 @@
+//! A rate: so many jobs in a second.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+/// At most so many jobs a second; more than none.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rate(f64);
+
+impl Rate {
+    /// Returns how long so many jobs take.
+    pub fn time(self, jobs: usize) -> Duration {
+        Duration::try_from_secs_f64(jobs as f64 / self.0).unwrap_or(Duration::MAX)
+    }
+
+    /// Returns how many jobs a moment of this length takes, one at least.
+    pub fn jobs(self, time: Duration) -> usize {
+        ((self.0 * time.as_secs_f64()) as usize).max(1)
+    }
+}
+
+impl FromStr for Rate {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Rate, String> {
+        let wants = || "wants a number of jobs per second, such as `20/s`, or `90/m`".to_string();
+        let (number, unit) = text.split_once('/').ok_or_else(wants)?;
+        let seconds = match unit {
+            "s" => 1.0,
+            "m" => 60.0,
+            "h" => 3600.0,
+            _ => return Err(wants()),
+        };
+        let digits = |byte: u8| byte.is_ascii_digit() || byte == b'.';
+        if !number.bytes().all(digits) {
+            return Err(wants());
+        }
+        let number: f64 = number.parse().map_err(|_| wants())?;
+        match number / seconds {
+            // Slower than a job in a month is a slip, not a wish.
+            rate if rate.is_finite() && rate > 3e-7 => Ok(Rate(rate)),
+            _ => Err(wants()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_numbers_of_jobs_in_a_time() {
+        let rate = |text: &str| text.parse::<Rate>();
+        assert_eq!(rate("20/s"), Ok(Rate(20.0)));
+        assert_eq!(rate("90/m"), Ok(Rate(1.5)));
+        assert_eq!(rate("7200/h"), Ok(Rate(2.0)));
+        assert_eq!(rate("0.5/s"), Ok(Rate(0.5)));
+        for nonsense in [
+            "",
+            "20",
+            "/s",
+            "0/s",
+            "0.0/s",
+            "-1/s",
+            "+1/s",
+            "1e3/s",
+            "inf/s",
+            "nan/s",
+            "20/",
+            "20/d",
+            "20 /s",
+            "fast",
+            "1.2.3/s",
+            "0.0000001/h",
+            "./s",
+        ] {
+            assert!(rate(nonsense).is_err(), "{nonsense}");
+        }
+    }
+
+    #[test]
+    fn a_moment_takes_one_job_at_least() {
+        let tenth = Duration::from_millis(100);
+        assert_eq!(Rate(20.0).jobs(tenth), 2);
+        assert_eq!(Rate(1.0).jobs(tenth), 1);
+        assert_eq!(Rate(20.0).time(2), tenth);
+    }
+}
