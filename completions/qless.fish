@@ -61,6 +61,7 @@ complete -c qless -n "__fish_qless_needs_command" -f -a "complete" -d 'Complete 
 complete -c qless -n "__fish_qless_needs_command" -f -a "completions" -d 'Print the script that lets a shell complete `qless`'
 complete -c qless -n "__fish_qless_needs_command" -f -a "config" -d 'Show and change the options of the core'
 complete -c qless -n "__fish_qless_needs_command" -f -a "depends" -d 'Show what a job waits for and what waits for it, or change it'
+complete -c qless -n "__fish_qless_needs_command" -f -a "export" -d 'Write jobs with all that it takes to put them again'
 complete -c qless -n "__fish_qless_needs_command" -f -a "fail" -d 'Fail running jobs'
 complete -c qless -n "__fish_qless_needs_command" -f -a "failed" -d 'Show the groups of failed jobs, or the jobs of some'
 complete -c qless -n "__fish_qless_needs_command" -f -a "forget" -d 'Take queues or workers off the lists of known ones'
@@ -500,6 +501,53 @@ complete -c qless -n "__fish_qless_using_subcommand depends" -l read-only -d 'Re
 complete -c qless -n "__fish_qless_using_subcommand depends" -s q -l quiet -d 'Nothing on stderr except errors'
 complete -c qless -n "__fish_qless_using_subcommand depends" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand depends" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qless -n "__fish_qless_using_subcommand export" -l queue -d 'Jobs of a queue, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand export" -l state -d 'Jobs in a state' -r -f -a "running\t''
+stalled\t''
+waiting\t''
+scheduled\t''
+depends\t''
+failed\t''
+complete\t''"
+complete -c qless -n "__fish_qless_using_subcommand export" -l group -d 'Failed jobs of a group, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand export" -l tag -d 'Jobs with a tag; repeated: with all of them' -r
+complete -c qless -n "__fish_qless_using_subcommand export" -l limit -d 'The first N of them' -r
+complete -c qless -n "__fish_qless_using_subcommand export" -l offset -d 'Without the first N of them' -r
+complete -c qless -n "__fish_qless_using_subcommand export" -l with -d 'What to write besides jobs' -r -f -a "config\t'The options that are set'
+recur\t'Recurring jobs'
+paused\t'Which queues are paused, until when and why'"
+complete -c qless -n "__fish_qless_using_subcommand export" -l file -d 'The file to write; stdout otherwise' -r
+complete -c qless -n "__fish_qless_using_subcommand export" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand export" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
+complete -c qless -n "__fish_qless_using_subcommand export" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
+complete -c qless -n "__fish_qless_using_subcommand export" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
+complete -c qless -n "__fish_qless_using_subcommand export" -s o -l output -d 'What stdout is: table, json, ndjson, jid or raw [QLESS_OUTPUT; default table]' -r -f -a "table\t'For people; its text may change between releases'
+json\t'One document, stable'
+ndjson\t'The elements of the document, one per line'
+jid\t'Only job ids, one per line'
+raw\t'The core\'s own reply, byte for byte'"
+complete -c qless -n "__fish_qless_using_subcommand export" -l columns -d 'Columns of a table, in order, with commas between' -r
+complete -c qless -n "__fish_qless_using_subcommand export" -l sort -d 'Order of a table: the column to sort by' -r
+complete -c qless -n "__fish_qless_using_subcommand export" -l headers -d 'Whether a table has headers: auto (on a terminal), always or never' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand export" -l time-format -d 'How moments are written: auto, relative, iso or unix [QLESS_TIME_FORMAT]' -r -f -a "auto\t'Relative on a terminal, else RFC 3339'
+relative\t'`4m ago`, `in 2h 5m`'
+iso\t'RFC 3339'
+unix\t'Seconds since the epoch'"
+complete -c qless -n "__fish_qless_using_subcommand export" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand export" -l all -d 'All jobs, the complete ones, too'
+complete -c qless -n "__fish_qless_using_subcommand export" -l askpass -d 'Prompt for the password on the terminal'
+complete -c qless -n "__fish_qless_using_subcommand export" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand export" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
+complete -c qless -n "__fish_qless_using_subcommand export" -s y -l yes -d 'Answer yes to confirmations'
+complete -c qless -n "__fish_qless_using_subcommand export" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
+complete -c qless -n "__fish_qless_using_subcommand export" -l read-only -d 'Refuse whatever may change something; works on a replica [QLESS_READ_ONLY]'
+complete -c qless -n "__fish_qless_using_subcommand export" -s q -l quiet -d 'Nothing on stderr except errors'
+complete -c qless -n "__fish_qless_using_subcommand export" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
+complete -c qless -n "__fish_qless_using_subcommand export" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand fail" -l group -d 'What kind of failure it is' -r
 complete -c qless -n "__fish_qless_using_subcommand fail" -l message -d 'What went wrong: text, `@FILE`, or `-` for stdin' -r
 complete -c qless -n "__fish_qless_using_subcommand fail" -l data -d 'The job\'s data from now on: JSON, `@FILE`, or `-` for stdin' -r

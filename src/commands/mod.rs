@@ -25,6 +25,7 @@ pub mod complete;
 pub mod completions;
 pub mod config;
 pub mod depends;
+pub mod export;
 pub mod fail;
 pub mod failed;
 pub mod forget;
@@ -64,6 +65,7 @@ pub enum Command {
     Completions(completions::Args),
     Config(config::Args),
     Depends(depends::Args),
+    Export(export::Args),
     Fail(fail::Args),
     Failed(failed::Args),
     Forget(forget::Args),
@@ -126,6 +128,7 @@ impl Command {
             | Command::Unfail(_)
             | Command::Unpause(_) => true,
             Command::Completions(_)
+            | Command::Export(_)
             | Command::Get(_)
             | Command::Help(_)
             | Command::Jobs(_)
@@ -153,6 +156,7 @@ pub fn run(command: Command, cx: &mut Cx) -> Result<Exit, Error> {
         Command::Completions(args) => completions::run(args, cx),
         Command::Config(args) => config::run(args, cx),
         Command::Depends(args) => depends::run(args, cx),
+        Command::Export(args) => export::run(args, cx),
         Command::Fail(args) => fail::run(args, cx),
         Command::Failed(args) => failed::run(args, cx),
         Command::Forget(args) => forget::run(args, cx),

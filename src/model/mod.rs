@@ -4,6 +4,7 @@ pub mod bulk;
 pub mod complete;
 pub mod config;
 pub mod done;
+pub mod export;
 pub mod failure;
 pub mod job;
 pub mod json;

@@ -18,6 +18,7 @@ mod ask;
 pub mod file;
 mod progress;
 mod trace;
+pub mod whole;
 
 pub use ask::Consent;
 pub use progress::Progress;

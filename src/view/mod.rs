@@ -11,6 +11,7 @@ mod config;
 mod depends;
 mod detail;
 mod done;
+pub mod export;
 mod failure;
 pub mod field;
 mod history;
