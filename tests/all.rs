@@ -47,7 +47,6 @@ mod commands {
     mod completions;
     mod config;
     mod depends;
-    mod export;
     mod fail;
     mod failed;
     mod forget;
