@@ -47,6 +47,7 @@ mod commands {
     mod completions;
     mod config;
     mod depends;
+    mod export;
     mod fail;
     mod failed;
     mod forget;

@@ -147,7 +147,6 @@ impl Told {
         let mut progress = cx.out.progress(all as u64);
         let mut left = matched;
         let mut broke = None;
-        let begun = cx.now();
         for (at, slice) in jobs.jobs.chunks_mut(size).enumerate() {
             pace.wait(slice.len(), &stop);
             if let Some(kind) = stop.asked() {
@@ -158,11 +157,8 @@ impl Told {
             let core = cx.core()?;
             let now = core.now();
             if !jobs.spread.is_zero() {
-                // What was waited for on the way counts.
-                let gone = Duration::try_from_secs_f64(now.since(begun)).unwrap_or_default();
                 for (job, at) in slice.iter_mut().zip(at * size..) {
-                    let later = jobs.spread.mul_f64(at as f64 / all as f64);
-                    job.later = later.saturating_sub(gone);
+                    job.later = jobs.spread.mul_f64(at as f64 / all as f64);
                 }
             }
             let mut changed = change(core, now, slice);

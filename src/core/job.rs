@@ -124,7 +124,7 @@ impl Core {
 }
 
 /// Reads a job from the fields that the core told of it.
-fn read(jid: &Name, told: Value) -> Result<Job, Error> {
+pub(super) fn read(jid: &Name, told: Value) -> Result<Job, Error> {
     let mut job = Job {
         jid: jid.clone(),
         ..Job::default()

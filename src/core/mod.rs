@@ -5,6 +5,7 @@ pub mod call;
 pub mod config;
 pub mod connect;
 pub mod error;
+pub mod export;
 pub mod failure;
 pub mod guard;
 pub mod hold;

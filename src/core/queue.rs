@@ -105,6 +105,7 @@ fn read(now: Moment, told: Value) -> Result<Queue, Error> {
             b"since" => queue.paused_since = Moment::read(&text),
             b"until" => queue.paused_until = Moment::read(&text),
             b"reason" => queue.paused_reason = Some(Name::from(text)),
+            b"by" => queue.paused_by = Some(Name::from(text)),
             b"head" => {
                 let waited = Moment::read(&text).map(|since| now.since(since).max(0.0));
                 queue.head_wait_s = waited.map(Seconds);

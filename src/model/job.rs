@@ -9,6 +9,7 @@ use serde::{Serialize, Serializer};
 use super::json::{Data, Json, Number};
 use super::moment::Moment;
 use super::name::{self, Name};
+use super::quote::encoded;
 
 /// Where a job is in its life; `stalled` is a running job whose lock ran out or was taken away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -190,6 +191,35 @@ impl Entry {
         Some(Entry { what, when, note })
     }
 
+    /// Returns the entry as the core writes it; what others wrote may have been spelled otherwise.
+    pub fn stored(&self) -> Vec<u8> {
+        let put = self.what.as_bytes() == b"put";
+        let mut text = b"[".to_vec();
+        text.extend(
+            self.when
+                .map_or("null".into(), |when| when.to_string())
+                .into_bytes(),
+        );
+        text.push(b',');
+        text.extend(encoded(self.what.as_bytes()));
+        for (at, (key, value)) in self.note.iter().enumerate() {
+            text.extend(if at == 0 { b",{" } else { &b","[..] });
+            let key: &[u8] = match key.as_bytes() {
+                b"queue" if put => b"q",
+                key => key,
+            };
+            text.extend(encoded(key));
+            text.push(b':');
+            text.extend(value.to_name().into_bytes());
+        }
+        text.extend(if self.note.is_empty() {
+            b"]"
+        } else {
+            &b"}]"[..]
+        });
+        text
+    }
+
     /// Returns a noted text, such as the worker of `popped`.
     pub fn text(&self, key: &str) -> Option<Name> {
         let (_, value) = self
@@ -301,6 +331,18 @@ mod tests {
         assert_eq!(put.text("queue"), Some(Name::from("mail")));
         assert_eq!(Entry::read(br#"[1,"done"]"#).unwrap().note, []);
         assert_eq!(Entry::read(b"nonsense"), None);
+    }
+
+    #[test]
+    fn entries_are_written_as_the_core_writes_them() {
+        for text in [
+            r#"[1,"done"]"#,
+            r#"[1.5,"a\/b\u007f",{"x":[1,{}],"y\/":"\/"}]"#,
+            r#"[1763627462,"put",{"q":"mail"}]"#,
+        ] {
+            let entry = Entry::read(text.as_bytes()).unwrap();
+            assert_eq!(String::from_utf8(entry.stored()).unwrap(), text);
+        }
     }
 
     #[test]

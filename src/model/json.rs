@@ -159,23 +159,52 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
 
 /// A job's sealed payload, byte for byte as stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Data(Vec<u8>);
+pub struct Data {
+    bytes: Vec<u8>,
+    form: Form,
+}
+
+/// How data are written in a document.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Form {
+    /// The value on one line.
+    #[default]
+    Line,
+    /// The text with its blanks: what is read back is what is stored.
+    Whole,
+    /// The value, and the bytes beside it, which it does not tell.
+    Both,
+}
 
 impl Data {
     pub fn as_bytes(&self) -> &[u8] {
-        &self.0
+        &self.bytes
+    }
+
+    /// Returns data of which a document tells each byte. `plain` says whether a text is written
+    /// into it as it is.
+    pub fn exactly(self, plain: impl Fn(&str) -> bool) -> Data {
+        let text = std::str::from_utf8(&self.bytes);
+        let whole = text.is_ok_and(|text| text.trim_ascii() == text && plain(text));
+        let form = if whole { Form::Whole } else { Form::Both };
+        Data { form, ..self }
     }
 
     /// Returns the JSON value; `None` if the stored bytes are none.
     fn json(&self) -> Option<Box<RawValue>> {
-        let text = std::str::from_utf8(&self.0).ok()?;
-        RawValue::from_string(compact(text)).ok()
+        let text = std::str::from_utf8(&self.bytes).ok()?;
+        let text = match self.form {
+            Form::Whole => text.to_owned(),
+            Form::Line | Form::Both => compact(text),
+        };
+        RawValue::from_string(text).ok()
     }
 }
 
 impl From<Vec<u8>> for Data {
     fn from(bytes: Vec<u8>) -> Data {
-        Data(bytes)
+        let form = Form::default();
+        Data { bytes, form }
     }
 }
 
@@ -185,12 +214,10 @@ impl Serialize for Data {
         use serde::ser::SerializeMap;
 
         let mut fields = serializer.serialize_map(None)?;
-        match self.json() {
-            Some(json) => fields.serialize_entry("data", &json)?,
-            None => {
-                fields.serialize_entry("data", &())?;
-                fields.serialize_entry("data_bytes", &STANDARD.encode(&self.0))?;
-            }
+        let json = self.json();
+        fields.serialize_entry("data", &json)?;
+        if json.is_none() || self.form == Form::Both {
+            fields.serialize_entry("data_bytes", &STANDARD.encode(&self.bytes))?;
         }
         fields.end()
     }
@@ -266,6 +293,21 @@ mod tests {
                 format!(r#"{{"data":null,"data_bytes":"{base64}"}}"#)
             );
         }
+    }
+
+    #[test]
+    fn an_exact_document_has_blanks_too_or_the_bytes() {
+        let exactly = |text: &str| {
+            let plain = |text: &str| !text.contains(['\n', '\u{7f}']);
+            written(&Data::from(text.as_bytes().to_vec()).exactly(plain))
+        };
+        assert_eq!(exactly("{ \"a\": 1 }"), r#"{"data":{ "a": 1 }}"#);
+        assert_eq!(
+            exactly("[1,\n2]"),
+            r#"{"data":[1,2],"data_bytes":"WzEsCjJd"}"#
+        );
+        assert_eq!(exactly(" 1"), r#"{"data":1,"data_bytes":"IDE="}"#);
+        assert_eq!(exactly("nan"), r#"{"data":null,"data_bytes":"bmFu"}"#);
     }
 
     #[test]

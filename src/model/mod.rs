@@ -3,8 +3,8 @@
 pub mod bulk;
 pub mod complete;
 pub mod config;
-pub mod context;
 pub mod done;
+pub mod export;
 pub mod failure;
 pub mod job;
 pub mod json;

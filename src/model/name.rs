@@ -207,6 +207,14 @@ pub fn queues<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok
     field("queues", value, serializer)
 }
 
+pub fn by<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    field("by", value, serializer)
+}
+
+pub fn reason<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    field("reason", value, serializer)
+}
+
 pub fn sample<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
     field("sample", value, serializer)
 }

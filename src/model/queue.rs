@@ -24,6 +24,9 @@ pub struct Queue {
     pub paused_reason: Option<Name>,
     /// How long the next job to pop has been waiting.
     pub head_wait_s: Option<Seconds>,
+    /// Who paused it, where that is known.
+    #[serde(skip)]
+    pub paused_by: Option<Name>,
     /// Whether it is in the list of queues.
     #[serde(skip)]
     pub known: bool,

@@ -16,6 +16,26 @@ pub fn quote(text: &[u8]) -> Vec<u8> {
     quoted
 }
 
+/// Returns `text` as a JSON string in the spelling of the core's encoder.
+pub fn encoded(text: &[u8]) -> Vec<u8> {
+    let mut quoted = Vec::with_capacity(text.len() + 2);
+    quoted.push(b'"');
+    for &byte in text {
+        match byte {
+            b'"' | b'\\' | b'/' => quoted.extend([b'\\', byte]),
+            0x08 => quoted.extend(b"\\b"),
+            b'\t' => quoted.extend(b"\\t"),
+            b'\n' => quoted.extend(b"\\n"),
+            0x0c => quoted.extend(b"\\f"),
+            b'\r' => quoted.extend(b"\\r"),
+            0..0x20 | 0x7f => quoted.extend(format!("\\u{byte:04x}").bytes()),
+            _ => quoted.push(byte),
+        }
+    }
+    quoted.push(b'"');
+    quoted
+}
+
 /// Returns the texts as a JSON array of strings.
 pub fn array<T: AsRef<[u8]>>(texts: impl IntoIterator<Item = T>) -> Vec<u8> {
     let mut array = vec![b'['];

@@ -49,6 +49,14 @@ pub fn line<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, serde_json::Err
     Ok(text)
 }
 
+/// Returns a whole document as one line.
+pub fn record<T: Serialize + ?Sized>(
+    kind: &'static str,
+    fields: &T,
+) -> Result<Vec<u8>, serde_json::Error> {
+    line(&Document { kind, v: 1, fields })
+}
+
 /// Where a view writes the lines of `-o ndjson`.
 #[derive(Default)]
 pub struct Lines(pub(crate) Vec<u8>);
@@ -62,11 +70,8 @@ impl Lines {
 
     /// Writes a whole document.
     pub fn document<T: View + ?Sized>(&mut self, view: &T) -> Result<(), serde_json::Error> {
-        self.item(&Document {
-            kind: T::KIND,
-            v: 1,
-            fields: view,
-        })
+        self.0.append(&mut record(T::KIND, view)?);
+        Ok(())
     }
 }
 

@@ -137,7 +137,11 @@ const JOB: &[Field] = &[
         Type::Any,
         "its data as stored; null where that is not JSON",
     ),
-    text("data_bytes", "its data in base64, where it is not JSON").optional(),
+    text(
+        "data_bytes",
+        "its data in base64, where it is not JSON; in an export where `data` does not tell each byte",
+    )
+    .optional(),
     object("failure", FAILURE, "its last failure").null(),
     name("dependencies", "the jobs that it waits for").list(),
     name("dependents", "the jobs that wait for it").list(),
@@ -151,6 +155,48 @@ const JOB: &[Field] = &[
     )
     .list()
     .optional(),
+    text(
+        "history_bytes",
+        "in an export, each entry as stored, in base64, where `history` does not tell each byte",
+    )
+    .list()
+    .optional(),
+    number(
+        "due",
+        "in an export, `scheduled_for` in seconds since the epoch, where that has no milliseconds",
+    )
+    .optional(),
+    object(
+        "cancelled",
+        CANCELLED,
+        "in what `cancel --save` wrote, by whom it was deleted",
+    )
+    .optional(),
+];
+
+const CANCELLED: &[Field] = &[
+    moment("at", "when"),
+    name("by", "who typed it, and where"),
+    name("reason", "why, where that was said").null(),
+];
+
+const EXPORT: &[Field] = &[
+    moment("at", "when it was begun"),
+    text("prefix", "the prefix of the keys"),
+    count(
+        "jobs",
+        "how many jobs there were to be, where the index knew",
+    )
+    .null(),
+    text("command", "export, or cancel"),
+];
+
+const PAUSED: &[Field] = &[
+    name("queue", "the queue"),
+    moment("since", "since when, where that is known").null(),
+    moment("until", "until when, where that was said").null(),
+    name("reason", "why, where that was said").null(),
+    name("by", "who paused it, where that is known").null(),
 ];
 
 const RECURRING: &[Field] = &[
@@ -169,7 +215,16 @@ const RECURRING: &[Field] = &[
         Type::Any,
         "that of its jobs; null where it is not JSON",
     ),
-    text("data_bytes", "the data in base64, where it is not JSON").optional(),
+    text(
+        "data_bytes",
+        "the data in base64, where it is not JSON; in an export where `data` does not tell each byte",
+    )
+    .optional(),
+    number(
+        "due",
+        "in an export, `next` in seconds since the epoch, where that has no milliseconds",
+    )
+    .optional(),
 ];
 
 const QUEUE: &[Field] = &[
@@ -279,24 +334,6 @@ const OPTION: &[Field] = &[
     name("value", "its value, set or by default"),
     text("default", "its default").null(),
     bool("known", "whether it means something to the core"),
-];
-
-const CONTEXT: &[Field] = &[
-    text("name", "the context"),
-    text("redis", "its address; a password is shown as `***`").null(),
-    text("prefix", "the prefix of its keys, where the file says").null(),
-    text("label", "what prompts call it"),
-    bool("protected", "whether writes to many jobs ask for the label"),
-    bool("read_only", "whether nothing may be changed"),
-    text(
-        "password",
-        "where its password comes from: password-command, password-env or redis",
-    )
-    .null(),
-    bool("default", "whether it is the file's default"),
-    bool("used", "whether commands use it"),
-    text("server", "what answered: context validate").optional(),
-    text("error", "why nothing answered: context validate").optional(),
 ];
 
 const NEIGHBOUR: &[Field] = &[
@@ -432,7 +469,7 @@ const fn list(kind: &'static str, says: &'static str, items: &'static [Field]) -
 }
 
 /// All kinds, by name.
-pub const KINDS: [Kind; 23] = [
+pub const KINDS: [Kind; 24] = [
     one(
         "bulk",
         "Jobs that one command changed: retry, cancel and the like",
@@ -444,11 +481,6 @@ pub const KINDS: [Kind; 23] = [
         COMPLETE,
     ),
     list("config", "Options: config list, config get", OPTION),
-    list(
-        "contexts",
-        "Settings by name: context list, context show, context validate",
-        CONTEXT,
-    ),
     one("counts", "Jobs by state: jobs --count", COUNTS),
     one("dependencies", "A job's neighbours: depends", DEPENDENCIES),
     one(
@@ -457,6 +489,11 @@ pub const KINDS: [Kind; 23] = [
         DONE,
     ),
     one("error", "What went wrong, on stderr", ERROR),
+    one(
+        "export",
+        "The first line of an export, before those of job, recurring, config, paused: export",
+        EXPORT,
+    ),
     list("failed", "Failure groups: failed", GROUP),
     one("job", "A job in full: get", JOB),
     Kind {
@@ -468,6 +505,11 @@ pub const KINDS: [Kind; 23] = [
     one("length", "A queue's length: length", LENGTH),
     one("local", "The private server: local", LOCAL),
     one("lock", "A lock that was pushed back: heartbeat", LOCK),
+    one(
+        "paused",
+        "A queue that is paused: export --with paused",
+        PAUSED,
+    ),
     one("put", "A job that was put: put", PUT),
     list("queues", "Queues: queues", QUEUE),
     one("recurring", "A recurring job in full: recur get", RECURRING),
@@ -618,8 +660,8 @@ mod tests {
     use crate::model::bulk::{Bulk, Code, Item, Shows, Sum};
     use crate::model::complete::{Complete, Lock};
     use crate::model::config;
-    use crate::model::context::{Context, One, Validated};
     use crate::model::done::Done;
+    use crate::model::export::{Cancelled, Head, Paused, Saved, SavedRecurring};
     use crate::model::failure::Group;
     use crate::model::job::{Counts, Dependencies, Entry, Failure, Job, Neighbour};
     use crate::model::json::Data;
@@ -635,7 +677,7 @@ mod tests {
     use crate::model::tag::Tag;
     use crate::model::version::Version;
     use crate::model::worker::{Holder, Worker};
-    use crate::view::{View, json};
+    use crate::view::{View, export, json};
 
     fn job() -> Job {
         Job {
@@ -738,14 +780,6 @@ mod tests {
                 set: true,
             }]),
         );
-        let context = Context {
-            server: Some("Redis".into()),
-            error: Some("none".into()),
-            ..Context::default()
-        };
-        held(&mut seen, &List::whole(vec![context.clone()]));
-        held(&mut seen, &One(List::whole(vec![context.clone()])));
-        held(&mut seen, &Validated(List::whole(vec![context])));
         held(
             &mut seen,
             &Dependencies {
@@ -818,6 +852,44 @@ mod tests {
                 commit: None,
             },
         );
+        let lines = [
+            export::head(&Head {
+                at: now,
+                prefix: String::new(),
+                jobs: None,
+                command: "export",
+            }),
+            export::job(
+                Saved {
+                    job: job(),
+                    entries: vec![Name::from("nonsense")],
+                    due: Some(now),
+                },
+                Some(&Cancelled {
+                    at: now,
+                    by: name.clone(),
+                    reason: None,
+                }),
+            ),
+            export::recurring(SavedRecurring {
+                due: Some(now),
+                ..SavedRecurring::default()
+            }),
+            export::paused(&Paused {
+                queue: name.clone(),
+                since: None,
+                until: None,
+                reason: None,
+                by: None,
+            }),
+        ];
+        for line in lines {
+            let document: Value = serde_json::from_slice(&line.unwrap()).unwrap();
+            let kind = Kind::named(document["kind"].as_str().unwrap()).unwrap();
+            let schema: Value = serde_json::from_str(&kind.schema()).unwrap();
+            fits(kind.kind, &schema, &document);
+            seen.insert(kind.kind);
+        }
         seen.insert("error");
         let error = Error::not_found("no").jid(&name);
         let schema: Value = serde_json::from_str(&Kind::named("error").unwrap().schema()).unwrap();

@@ -18,8 +18,6 @@ pub struct Column {
     kind: Kind,
     /// Whether it is there without being asked for.
     usual: bool,
-    /// Whether its name stands above it.
-    headed: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,7 +34,6 @@ impl Column {
             name,
             kind: Kind::Text,
             usual: true,
-            headed: true,
         }
     }
 
@@ -45,7 +42,6 @@ impl Column {
             name,
             kind: Kind::Number,
             usual: true,
-            headed: true,
         }
     }
 
@@ -54,7 +50,6 @@ impl Column {
             name,
             kind: Kind::Free,
             usual: true,
-            headed: true,
         }
     }
 
@@ -64,19 +59,6 @@ impl Column {
             usual: false,
             ..self
         }
-    }
-
-    /// A column of marks, without a header.
-    pub const fn headless(self) -> Column {
-        Column {
-            headed: false,
-            ..self
-        }
-    }
-
-    /// Returns what stands above it.
-    const fn header(&self) -> &'static str {
-        if self.headed { self.name } else { "" }
     }
 
     /// Returns whether this is what was typed: case does not matter, `-` and `_` are blanks.
@@ -228,7 +210,7 @@ impl Table {
             rows.push(
                 shown
                     .iter()
-                    .map(|&at| self.columns[at].header().to_owned())
+                    .map(|&at| self.columns[at].name.to_owned())
                     .collect(),
             );
         }
@@ -288,7 +270,7 @@ impl Table {
         let widest = |at: usize| {
             let cells = self.rows.iter().map(|row| text::width(&row[at].text)).max();
             let header = if page.headers {
-                text::width(self.columns[at].header())
+                text::width(self.columns[at].name)
             } else {
                 0
             };
@@ -298,7 +280,7 @@ impl Table {
         let room = page
             .width
             .saturating_sub(taken)
-            .max(text::width(self.columns[last].header()));
+            .max(text::width(self.columns[last].name));
         for row in &mut self.rows {
             row[last].text = text::cut(&row[last].text, room);
         }

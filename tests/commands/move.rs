@@ -3,6 +3,7 @@
 use expect_test::expect;
 
 use crate::house::jobs::mixed;
+use crate::house::redis::Redis;
 
 /// What a list shows of the jobs of a queue.
 fn listed(queue: &str) -> String {
@@ -165,4 +166,36 @@ fn a_selector_means_all_but_complete_jobs() {
             error: jobs are either named or selected by flags, not both
             --- exit 2
         "#]]);
+}
+
+#[test]
+fn many_need_not_all_run_at_once() {
+    let redis = Redis::start();
+    for jid in ["a", "b", "c", "d"] {
+        redis.at(1).run(&format!("put mail K --jid {jid}")).ok();
+    }
+    redis.at(1).run("put mail K --jid later --delay 1h").ok();
+    let moved = |to: &str, when: &str| {
+        let line = format!("move a b c d later --to {to} --spread 10m {when}");
+        redis.at(10).run(&line).ok();
+        redis.at(11).run(&listed(to)).ok()
+    };
+    expect![[r#"
+        a	waiting	0	5/5	waits since 10
+        b	scheduled	0	5/5	130
+        c	scheduled	0	5/5	250
+        d	scheduled	0	5/5	370
+        later	scheduled	0	5/5	3601"#]].assert_eq(&moved("at-once", ""));
+    expect![[r#"
+        a	scheduled	0	5/5	70
+        b	scheduled	0	5/5	190
+        c	scheduled	0	5/5	310
+        d	scheduled	0	5/5	430
+        later	scheduled	0	5/5	550"#]].assert_eq(&moved("delayed", "--delay 1m"));
+    expect![[r#"
+        a	scheduled	0	5/5	1800
+        b	scheduled	0	5/5	1920
+        c	scheduled	0	5/5	2040
+        d	scheduled	0	5/5	2160
+        later	scheduled	0	5/5	2280"#]].assert_eq(&moved("at", "--at 1970-01-01T00:30:00Z"));
 }

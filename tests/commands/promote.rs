@@ -3,8 +3,9 @@
 use expect_test::expect;
 
 use crate::house::jobs::mixed;
+use crate::house::redis::Redis;
 
-/// What a list shows of the jobs that are not failed.
+/// What a list shows.
 const COLUMNS: &str = "jobs --columns jid,state,queue,left,detail --time-format unix";
 
 #[test]
@@ -120,5 +121,32 @@ fn a_selector_means_scheduled_jobs() {
         .shows(expect![[r#"
             --- stderr
             no jobs to promote
+        "#]]);
+}
+
+#[test]
+fn many_need_not_all_run_at_once() {
+    let redis = Redis::start();
+    for jid in ["a", "b", "c", "d"] {
+        redis
+            .at(1)
+            .run(&format!("put mail K --jid {jid} --delay 1h"))
+            .ok();
+    }
+    redis
+        .at(10)
+        .run("promote --queue mail --spread 2m --yes")
+        .shows(expect![[r#"
+            --- stderr
+            4 promoted
+        "#]]);
+    redis
+        .at(11)
+        .run(&format!("{COLUMNS} --queue mail"))
+        .shows(expect![[r#"
+            a	waiting	mail	5/5	waits since 10
+            b	scheduled	mail	5/5	40
+            c	scheduled	mail	5/5	70
+            d	scheduled	mail	5/5	100
         "#]]);
 }

@@ -1,6 +1,8 @@
 //! Back into a queue: what retry, promote and move have in common.
 
-use super::{Fate, Plan};
+use std::time::Duration;
+
+use super::{Fate, Plan, Slice};
 use crate::core::guard::{Outcome, Requeue as Call};
 use crate::cx::Cx;
 use crate::error::Error;
@@ -23,24 +25,51 @@ pub struct Requeue {
     pub priority: Option<i64>,
 }
 
+/// When a job runs.
+#[derive(Clone, Copy, Debug)]
+pub enum When {
+    /// At once.
+    Now,
+    After(Duration),
+    At(Moment),
+    /// When it was to run before, whatever becomes of the others.
+    Still(Moment),
+}
+
+impl When {
+    /// Returns when a job is due, at once where nothing is said. Where the jobs are spread over a
+    /// time, that begins with the action, whenever it comes to this job.
+    fn due(self, job: &Seen, begun: Moment, now: Moment) -> Option<Moment> {
+        let from = if job.later.is_zero() { now } else { begun };
+        match self {
+            When::Now if job.later.is_zero() => None,
+            When::Now => Some(from.after(job.later)),
+            When::After(delay) => Some(from.after(delay).after(job.later)),
+            When::At(at) => Some(at.after(job.later)),
+            When::Still(at) => Some(at),
+        }
+    }
+}
+
 impl Requeue {
-    /// Puts the jobs of a plan back. `due` says when one runs, of those that could run at once;
-    /// `keeps` whether it keeps the tries it has left, instead of getting all anew.
+    /// Puts the jobs of a plan back, each when it is said; `keeps` tells whether one keeps the
+    /// tries it has left, instead of getting all anew.
     pub fn run(
         &self,
         plan: Plan,
         cx: &mut Cx,
-        due: impl Fn(&Seen, Moment) -> Option<Moment>,
+        when: impl Fn(&Seen) -> When,
         keeps: impl Fn(&Seen) -> bool,
     ) -> Result<Exit, Error> {
         let note = plan.note();
+        let begun = cx.now();
         plan.run(cx, |core, now, jobs| {
             let mut fates = Vec::with_capacity(jobs.len());
             for keep in [false, true] {
                 let jobs: Vec<(&Seen, Option<Moment>)> = jobs
                     .iter()
                     .filter(|job| keeps(job) == keep)
-                    .map(|job| (job, spread(job, due(job, now), now)))
+                    .map(|job| (job, when(job).due(job, begun, now)))
                     .collect();
                 if jobs.is_empty() {
                     continue;
@@ -57,7 +86,7 @@ impl Requeue {
                             .map(|((job, _), outcome)| fate(job, &outcome)),
                     ),
                     Err(error) => {
-                        return super::Slice {
+                        return Slice {
                             fates,
                             broke: Some(error),
                         };
@@ -66,14 +95,6 @@ impl Requeue {
             }
             Ok(fates).into()
         })
-    }
-}
-
-/// Returns when a job is to run, where the jobs are spread over a time.
-fn spread(job: &Seen, due: Option<Moment>, now: Moment) -> Option<Moment> {
-    match job.later.is_zero() {
-        true => due,
-        false => Some(due.unwrap_or(now).after(job.later)),
     }
 }
 

@@ -1,13 +1,12 @@
 //! Moving: into another queue, as if put there.
 
-use super::{Requeue, refuse};
+use super::{Requeue, When, refuse};
 use crate::bulk::{Fate, Plan, Verb};
 use crate::cli::shared::Later;
 use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::{Code, Shows};
-use crate::model::moment::Moment;
 use crate::model::name::Name;
 use crate::model::seen::Seen;
 use crate::view::text::{clean, quoted};
@@ -66,10 +65,13 @@ impl How {
             to: Some(self.to.clone()),
             priority: None,
         };
-        let due = |job: &Seen, now: Moment| match self.later.told() {
-            true => self.later.due(now),
-            false => job.due,
+        let now = cx.now();
+        let when = |job: &Seen| match (self.later.delay, self.later.due(now), job.due) {
+            (Some(delay), ..) => When::After(delay),
+            (None, Some(at), _) => When::At(at),
+            (None, None, Some(due)) => When::Still(due),
+            (None, None, None) => When::Now,
         };
-        requeue.run(plan, cx, due, |_| false)
+        requeue.run(plan, cx, when, |_| false)
     }
 }

@@ -1,6 +1,6 @@
 //! Promoting: scheduled jobs run now.
 
-use super::{Requeue, refuse};
+use super::{Requeue, When, refuse};
 use crate::bulk::{Fate, Plan, Verb};
 use crate::cx::Cx;
 use crate::error::Error;
@@ -36,5 +36,5 @@ pub fn run(plan: Plan, cx: &mut Cx) -> Result<Exit, Error> {
         to: None,
         priority: None,
     };
-    requeue.run(plan, cx, |_, _| None, |_| true)
+    requeue.run(plan, cx, |_| When::Now, |_| true)
 }

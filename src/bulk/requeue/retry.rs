@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-use super::{Requeue, held, refuse};
+use super::{Requeue, When, held, refuse};
 use crate::bulk::{Fate, Plan, Verb};
 use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::Shows;
-use crate::model::moment::Moment;
 use crate::model::name::Name;
 use crate::model::seen::Seen;
 use crate::view::text::{clean, quoted};
@@ -65,7 +64,7 @@ impl How {
             to: self.to.clone(),
             priority: self.priority,
         };
-        let due = |_: &Seen, now: Moment| self.delay.map(|delay| now.after(delay));
-        requeue.run(plan, cx, due, held)
+        let when = self.delay.map_or(When::Now, When::After);
+        requeue.run(plan, cx, |_| when, held)
     }
 }

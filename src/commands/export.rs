@@ -1,0 +1,256 @@
+//! `qless export`
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use clap::ValueEnum;
+
+use crate::cli::Format;
+use crate::cli::shared::{Selector, Targets};
+use crate::core::export::Savings;
+use crate::core::job::Tell;
+use crate::cx::Cx;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::input::jids;
+use crate::input::source::Source;
+use crate::model::done::Done;
+use crate::model::export::{Head, SavedRecurring};
+use crate::model::job::State;
+use crate::model::moment::Moment;
+use crate::model::name::Name;
+use crate::model::pattern::Pattern;
+use crate::out::whole::Whole;
+use crate::out::{Out, Progress};
+use crate::select::Selection;
+use crate::stop::Stop;
+use crate::view::export;
+use crate::view::text::{clean, plural};
+
+/// Write jobs with all that it takes to put them again
+///
+/// One JSON document a line: first the head, then each job with its data, history, dependencies and
+/// failure, byte for byte; then what `--with` adds. `qless import` reads it, on any server and
+/// under any prefix; `qless help json export` tells what stands in it.
+///
+/// Each job is as it was at one moment, but not all at the same one: pause the queues first where
+/// that matters. A queue's jobs come in the order in which they would be popped.
+///
+/// Recurring jobs and pauses are those of the queues that `--queue` names, else all; options are
+/// always all that are set.
+///
+/// A file is for its owner only, and appears or is replaced when it is whole.
+///
+/// Examples: `qless export --queue mail --file mail.ndjson`
+/// · `qless export --all --with config,recur,paused --file all.ndjson`
+/// · `qless export --group 'upload error' | jq -c 'select(.kind == "job").data'`
+///
+/// Exit codes: 0, 1 the file cannot be written, 4 unknown jid, queue or group, 6 server.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    targets: Targets,
+    /// All jobs, the complete ones, too
+    #[arg(help_heading = "Selector", long)]
+    all: bool,
+    /// What to write besides jobs
+    #[arg(long, value_name = "WHAT", value_delimiter = ',', value_enum)]
+    with: Vec<With>,
+    /// The file to write; stdout otherwise
+    #[arg(long, value_name = "FILE")]
+    file: Option<OsString>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum With {
+    /// The options that are set
+    Config,
+    /// Recurring jobs
+    Recur,
+    /// Which queues are paused, until when and why
+    Paused,
+}
+
+pub fn run(mut args: Args, cx: &mut Cx) -> Result<Exit, Error> {
+    cx.out.accepts(&[])?;
+    let file = args.file.take().filter(|file| file != "-");
+    if file.as_ref().is_some_and(|file| file.is_empty()) {
+        return Err(Error::usage("the name of the file is empty"));
+    }
+    if file.is_none() && cx.out.format() == Format::Json {
+        return Err(Error::usage("an export is not one document but one a line")
+            .hint("leave out `-o json`, or name a file: `--file FILE`"));
+    }
+    if args.all && args.targets.jids.is_empty() && args.targets.selector.is_empty() {
+        args.targets.selector.states = State::ALL.to_vec();
+    }
+    args.targets.check()?;
+    let told = match args.targets.jids.is_empty() {
+        true => None,
+        false => Some(jids::read(&mut Source::default(), &args.targets.jids)?),
+    };
+    let now = cx.begin()?;
+    let selector = &args.targets.selector;
+    let jobs = match &told {
+        Some(told) => Some(told.jids().len() as u64),
+        None => count(selector, now, cx)?,
+    };
+    let to = match &file {
+        Some(file) => Some(Whole::create(Path::new(file))?),
+        None => None,
+    };
+    let mut writer = Writer {
+        to,
+        stop: Stop::listen(),
+        progress: cx.out.progress(jobs.unwrap_or(0)),
+        jobs: 0,
+    };
+    let head = Head {
+        at: now,
+        prefix: cx.prefix().to_string(),
+        jobs,
+        command: "export",
+    };
+    writer.write(&mut cx.out, &export::head(&head)?)?;
+    let mut missing = Vec::new();
+    match &told {
+        Some(told) => missing = writer.jobs(told.jids(), cx)?,
+        None => {
+            let mut selection = Selection::open(cx.core()?, now, selector, Tell::Match)?;
+            while let Some(jobs) = selection.next(cx.core()?)? {
+                let jids: Vec<Name> = jobs.into_iter().map(|job| job.jid).collect();
+                // Those that are gone by now were there when nobody could tell.
+                writer.jobs(&jids, cx)?;
+            }
+        }
+    }
+    writer.with(&args.with, &selector.queues, now, cx)?;
+    let Writer {
+        to, jobs, progress, ..
+    } = writer;
+    progress.finish();
+    let exported = plural(jobs, "job", "jobs");
+    if let (Some(file), Some(to)) = (file, to) {
+        to.finish()?;
+        let file = Name::from(file.as_os_str());
+        note(cx, &format!("exported {exported} to {}", clean(&file)));
+        cx.out.show(&Done::new("export", vec![file], false))?;
+    } else {
+        cx.out.finish()?;
+        note(cx, &format!("exported {exported}"));
+    }
+    lacking(&missing)
+}
+
+/// Says something where people read it.
+fn note(cx: &mut Cx, line: &str) {
+    if cx.out.hints() {
+        cx.out.note(line);
+    }
+}
+
+/// Returns how many jobs there are, if the indexes know.
+fn count(selector: &Selector, now: Moment, cx: &mut Cx) -> Result<Option<u64>, Error> {
+    let core = cx.core()?;
+    let total = Selection::open(core, now, selector, Tell::Match)?.total(core)?;
+    Ok(total.map(|total| {
+        let rest = total.saturating_sub(selector.offset);
+        rest.min(selector.limit.unwrap_or(u64::MAX))
+    }))
+}
+
+/// Names the jids that nothing has.
+fn lacking(jids: &[Name]) -> Result<Exit, Error> {
+    let names: Vec<String> = jids.iter().map(|jid| format!("`{}`", clean(jid))).collect();
+    match jids {
+        [] => Ok(Exit::Ok),
+        [jid] => Err(Error::not_found(format!("job {} does not exist", names[0])).jid(jid)),
+        _ => Err(Error::not_found(format!(
+            "{} jobs do not exist: {}",
+            jids.len(),
+            names.join(", ")
+        ))),
+    }
+}
+
+/// Where the lines go.
+struct Writer {
+    /// The file; stdout otherwise.
+    to: Option<Whole>,
+    stop: Stop,
+    progress: Progress,
+    jobs: u64,
+}
+
+impl Writer {
+    fn write(&mut self, out: &mut Out, line: &[u8]) -> Result<(), Error> {
+        match &mut self.to {
+            Some(file) => file.write(line),
+            None => out.write(line),
+        }
+    }
+
+    /// Writes jobs; returns the jids that nothing has.
+    fn jobs(&mut self, jids: &[Name], cx: &mut Cx) -> Result<Vec<Name>, Error> {
+        let mut missing = Vec::new();
+        let mut untold = jids.iter();
+        let mut savings = Savings::of(jids);
+        loop {
+            if let Some(kind) = self.stop.asked() {
+                let jobs = plural(self.jobs, "job", "jobs");
+                return Err(Error::new(kind, format!("interrupted after {jobs}")));
+            }
+            let (core, out) = cx.parts()?;
+            let now = core.now();
+            let Some(slice) = savings.next(core, now)? else {
+                missing.extend(untold.cloned());
+                return Ok(missing);
+            };
+            let some = slice.len() as u64;
+            for saved in slice {
+                let jid = saved.job.jid.clone();
+                missing.extend(untold.by_ref().take_while(|other| **other != jid).cloned());
+                self.write(out, &export::job(saved, None)?)?;
+            }
+            self.jobs += some;
+            self.progress.add(some);
+        }
+    }
+
+    fn with(
+        &mut self,
+        with: &[With],
+        queues: &[Pattern],
+        now: Moment,
+        cx: &mut Cx,
+    ) -> Result<(), Error> {
+        let meant =
+            |queue: &Name| queues.is_empty() || queues.iter().any(|pattern| pattern.matches(queue));
+        let (core, out) = cx.parts()?;
+        if with.contains(&With::Recur) {
+            let queues = core.queues(now, &[])?.into_iter();
+            let queues: Vec<Name> = queues
+                .filter(|queue| queue.recurring > 0 && meant(&queue.name))
+                .map(|queue| queue.name)
+                .collect();
+            for recurring in core.recurring(now, &queues)? {
+                let due = recurring.next;
+                let saved = SavedRecurring { recurring, due };
+                self.write(out, &export::recurring(saved)?)?;
+            }
+        }
+        if with.contains(&With::Config) {
+            let mut options = core.config(now)?;
+            options.retain(|option| option.set);
+            self.write(out, &export::config(options)?)?;
+        }
+        if with.contains(&With::Paused) {
+            for paused in core.paused(now)? {
+                if meant(&paused.queue) {
+                    self.write(out, &export::paused(&paused)?)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,61 @@
+//! What an export holds besides the documents that other commands show: its head, and what of a
+//! job these leave out.
+
+use serde::Serialize;
+
+use super::job::Job;
+use super::moment::Moment;
+use super::name::{self, Name};
+use super::recur::Recurring;
+
+/// The first line.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Head {
+    pub at: Moment,
+    /// That of the keys.
+    pub prefix: String,
+    /// How many jobs there were to be at the beginning, where that was known.
+    pub jobs: Option<u64>,
+    /// What wrote it.
+    pub command: &'static str,
+}
+
+/// A job with all that it takes to put it again.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Saved {
+    pub job: Job,
+    /// Its history as stored, with what an older core kept elsewhere.
+    pub entries: Vec<Name>,
+    /// When it is due, to the microsecond.
+    pub due: Option<Moment>,
+}
+
+/// A recurring job likewise.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SavedRecurring {
+    pub recurring: Recurring,
+    pub due: Option<Moment>,
+}
+
+/// By whom and why a job was deleted after it was saved.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Cancelled {
+    pub at: Moment,
+    #[serde(flatten, serialize_with = "name::by")]
+    pub by: Name,
+    #[serde(flatten, serialize_with = "name::reason")]
+    pub reason: Option<Name>,
+}
+
+/// A queue from which nothing is popped.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Paused {
+    #[serde(flatten, serialize_with = "name::queue")]
+    pub queue: Name,
+    pub since: Option<Moment>,
+    pub until: Option<Moment>,
+    #[serde(flatten, serialize_with = "name::reason")]
+    pub reason: Option<Name>,
+    #[serde(flatten, serialize_with = "name::by")]
+    pub by: Option<Name>,
+}

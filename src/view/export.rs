@@ -1,0 +1,128 @@
+//! The lines of an export: documents of which each tells every byte.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use super::json::record;
+use super::text::is_harmful;
+use crate::error::Error;
+use crate::model::config::Item;
+use crate::model::export::{Cancelled, Head, Paused, Saved, SavedRecurring};
+use crate::model::job::{Entry, Job};
+use crate::model::list::List;
+use crate::model::moment::Moment;
+use crate::model::name::Name;
+use crate::model::recur::Recurring;
+
+/// The first line.
+pub fn head(head: &Head) -> Result<Vec<u8>, Error> {
+    line("export", head)
+}
+
+/// A job; by whom it was cancelled, if it is to be.
+pub fn job(saved: Saved, cancelled: Option<&Cancelled>) -> Result<Vec<u8>, Error> {
+    let Saved {
+        mut job,
+        entries,
+        due,
+    } = saved;
+    job.data = job.data.exactly(plain);
+    let told = entries.iter().all(told);
+    let history_bytes = (!told).then(|| {
+        let bytes = entries.iter().map(|entry| STANDARD.encode(entry));
+        bytes.collect()
+    });
+    let line_of = JobLine {
+        due: more_than(due, job.scheduled_for),
+        job,
+        history_bytes,
+        cancelled,
+    };
+    line("job", &line_of)
+}
+
+/// A recurring job.
+pub fn recurring(saved: SavedRecurring) -> Result<Vec<u8>, Error> {
+    let SavedRecurring { mut recurring, due } = saved;
+    recurring.data = recurring.data.exactly(plain);
+    let line_of = RecurringLine {
+        due: more_than(due, recurring.next),
+        recurring,
+    };
+    line("recurring", &line_of)
+}
+
+/// The options that are set, in one line.
+pub fn config(options: Vec<Item>) -> Result<Vec<u8>, Error> {
+    line("config", &List::whole(options))
+}
+
+/// A queue that is paused.
+pub fn paused(paused: &Paused) -> Result<Vec<u8>, Error> {
+    line("paused", paused)
+}
+
+#[derive(Serialize)]
+struct JobLine<'a> {
+    #[serde(flatten)]
+    job: Job,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    history_bytes: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "seconds")]
+    due: Option<Moment>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cancelled: Option<&'a Cancelled>,
+}
+
+#[derive(Serialize)]
+struct RecurringLine {
+    #[serde(flatten)]
+    recurring: Recurring,
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "seconds")]
+    due: Option<Moment>,
+}
+
+fn line<T: Serialize>(kind: &'static str, fields: &T) -> Result<Vec<u8>, Error> {
+    record(kind, fields).map_err(|error| Error::internal(format!("document: {error}")))
+}
+
+/// Whether a text stands in a document just as it is.
+fn plain(text: &str) -> bool {
+    !text.chars().any(is_harmful)
+}
+
+/// Whether the document tells each byte of an entry.
+fn told(raw: &Name) -> bool {
+    let Some(text) = raw.as_str().filter(|text| plain(text)) else {
+        return false;
+    };
+    let Some(entry) = Entry::read(text.as_bytes()) else {
+        return false;
+    };
+    let whole = entry
+        .when
+        .is_some_and(|when| in_documents(when) == Some(when));
+    whole && entry.stored() == text.as_bytes()
+}
+
+/// Returns a moment if the one that the document has is not just that.
+fn more_than(due: Option<Moment>, shown: Option<Moment>) -> Option<Moment> {
+    due.filter(|due| shown.and_then(in_documents) != Some(*due))
+}
+
+/// Returns what documents tell of a moment: its milliseconds.
+fn in_documents(moment: Moment) -> Option<Moment> {
+    moment.rfc3339()?;
+    Some(Moment::from_micros(
+        moment.micros() - moment.micros().rem_euclid(1000),
+    ))
+}
+
+/// Seconds with all their digits.
+fn seconds<S: Serializer>(moment: &Option<Moment>, serializer: S) -> Result<S::Ok, S::Error> {
+    let text = moment.map_or("null".into(), |moment| moment.to_string());
+    let raw = RawValue::from_string(text).map_err(serde::ser::Error::custom)?;
+    raw.serialize(serializer)
+}

@@ -1,0 +1,388 @@
+//! `qless export`
+
+use std::os::unix::fs::PermissionsExt;
+use std::process::Stdio;
+
+use expect_test::expect;
+use serde_json::Value;
+
+use crate::house::redis::Redis;
+
+/// A job in each state, a recurring job, an option, a pause.
+fn mixed() -> Redis {
+    let redis = Redis::start();
+    redis.at(1).run("put mail K --jid done").ok();
+    redis.at(2).run("pop mail --worker w").ok();
+    redis.at(3).run("complete done --worker w").ok();
+    redis.at(4).run("put mail K --jid bad").ok();
+    redis.at(5).run("pop mail --worker w").ok();
+    redis
+        .at(6)
+        .run("fail bad --worker w --group 'upload error' --message 'no\nway'")
+        .ok();
+    redis
+        .at(7)
+        .run("put mail Mail::Welcome --jid first --arg user:=9007199254740993 --tag eu --tag new --priority 3 --retries 2")
+        .ok();
+    redis
+        .at(7.25)
+        .run("put mail K --jid last --delay 10.5s --depends bad")
+        .ok();
+    redis.at(8).run("put mail K --jid later --delay 1h").ok();
+    redis.at(8).run("put img K --jid held").ok();
+    redis.at(9).run("pop img --worker w2").ok();
+    redis
+        .at(10)
+        .run("recur put img Thumb --jid nightly --every 1d --tag eu")
+        .ok();
+    redis.at(11).run("config set heartbeat 90").ok();
+    redis
+        .at(12)
+        .run("pause img --until 1970-01-01T01:00:00Z --reason 'disk swap'")
+        .ok();
+    redis
+}
+
+fn lines(text: &str) -> Vec<Value> {
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+/// What stands in the lines, without the head.
+fn jids(text: &str) -> String {
+    let jids: Vec<String> = lines(text)[1..]
+        .iter()
+        .map(|line| line["jid"].as_str().unwrap_or("?").to_string())
+        .collect();
+    jids.join(" ")
+}
+
+#[test]
+fn each_job_is_a_line_with_all_that_it_takes() {
+    let redis = mixed();
+    redis
+        .at(100)
+        .hide(&by(), "ann@h")
+        .run("export --all --with config,recur,paused")
+        .shows(expect![[r#"
+            {"kind":"export","v":1,"at":"1970-01-01T00:01:40.000Z","prefix":"ql:","jobs":6,"command":"export"}
+            {"kind":"job","v":1,"jid":"held","klass":"K","queue":"img","state":"stalled","state_stored":"running","priority":0,"retries":5,"remaining":5,"worker":"w2","expires":"1970-01-01T00:01:09.000Z","tracked":false,"tags":[],"data":{},"failure":null,"dependencies":[],"dependents":[],"spawned_from":null,"scheduled_for":null,"since":"1970-01-01T00:00:09.000Z","history":[{"what":"put","when":"1970-01-01T00:00:08.000Z","queue":"img"},{"what":"popped","when":"1970-01-01T00:00:09.000Z","worker":"w2"}]}
+            {"kind":"job","v":1,"jid":"first","klass":"Mail::Welcome","queue":"mail","state":"waiting","state_stored":"waiting","priority":3,"retries":2,"remaining":2,"worker":null,"expires":null,"tracked":false,"tags":["eu","new"],"data":{"user":9007199254740993},"failure":null,"dependencies":[],"dependents":[],"spawned_from":null,"scheduled_for":null,"since":"1970-01-01T00:00:07.000Z","history":[{"what":"put","when":"1970-01-01T00:00:07.000Z","queue":"mail"}]}
+            {"kind":"job","v":1,"jid":"later","klass":"K","queue":"mail","state":"scheduled","state_stored":"scheduled","priority":0,"retries":5,"remaining":5,"worker":null,"expires":null,"tracked":false,"tags":[],"data":{},"failure":null,"dependencies":[],"dependents":[],"spawned_from":null,"scheduled_for":"1970-01-01T01:00:08.000Z","since":"1970-01-01T00:00:08.000Z","history":[{"what":"put","when":"1970-01-01T00:00:08.000Z","queue":"mail"}]}
+            {"kind":"job","v":1,"jid":"last","klass":"K","queue":"mail","state":"depends","state_stored":"depends","priority":0,"retries":5,"remaining":5,"worker":null,"expires":null,"tracked":false,"tags":[],"data":{},"failure":null,"dependencies":["bad"],"dependents":[],"spawned_from":null,"scheduled_for":"1970-01-01T00:00:17.750Z","since":"1970-01-01T00:00:07.000Z","history":[{"what":"put","when":"1970-01-01T00:00:07.000Z","queue":"mail"}]}
+            {"kind":"job","v":1,"jid":"bad","klass":"K","queue":"mail","state":"failed","state_stored":"failed","priority":0,"retries":5,"remaining":5,"worker":null,"expires":null,"tracked":false,"tags":[],"data":{},"failure":{"group":"upload error","message":"no\nway","worker":"w","when":"1970-01-01T00:00:06.000Z"},"dependencies":[],"dependents":["last"],"spawned_from":null,"scheduled_for":null,"since":"1970-01-01T00:00:06.000Z","history":[{"what":"put","when":"1970-01-01T00:00:04.000Z","queue":"mail"},{"what":"popped","when":"1970-01-01T00:00:05.000Z","worker":"w"},{"what":"failed","when":"1970-01-01T00:00:06.000Z","group":"upload error","worker":"w"}]}
+            {"kind":"job","v":1,"jid":"done","klass":"K","queue":null,"state":"complete","state_stored":"complete","priority":0,"retries":5,"remaining":5,"worker":null,"expires":null,"tracked":false,"tags":[],"data":{},"failure":null,"dependencies":[],"dependents":[],"spawned_from":null,"scheduled_for":null,"since":"1970-01-01T00:00:03.000Z","history":[{"what":"put","when":"1970-01-01T00:00:01.000Z","queue":"mail"},{"what":"popped","when":"1970-01-01T00:00:02.000Z","worker":"w"},{"what":"done","when":"1970-01-01T00:00:03.000Z"}]}
+            {"kind":"recurring","v":1,"jid":"nightly","klass":"Thumb","queue":"img","every_s":86400,"next":"1970-01-01T00:00:10.000Z","backlog":0,"count":0,"priority":0,"retries":5,"tags":["eu"],"data":{}}
+            {"kind":"config","v":1,"total":1,"offset":0,"items":[{"key":"heartbeat","value":"90","default":"60","known":true}]}
+            {"kind":"paused","v":1,"queue":"img","since":"1970-01-01T00:00:12.000Z","until":"1970-01-01T01:00:00.000Z","reason":"disk swap","by":"ann@h"}
+        "#]]);
+}
+
+/// Who is typing, as the binary says it.
+fn by() -> String {
+    let redis = Redis::start();
+    redis.at(1).run("put q K --jid j").ok();
+    redis.at(1).run("pause q").ok();
+    let line = redis.at(1).run("export --queue q --with paused").ok();
+    let line = lines(&line).pop().unwrap();
+    line["by"].as_str().unwrap().to_string()
+}
+
+#[test]
+fn selectors_and_jids_say_which() {
+    let redis = mixed();
+    let some = |line: &str| jids(&redis.at(100).run(line).ok());
+    assert_eq!(some("export --queue img"), "held");
+    assert_eq!(some("export --state failed,scheduled"), "later bad");
+    assert_eq!(some("export --tag eu"), "first");
+    assert_eq!(some("export --group 'upload*'"), "bad");
+    assert_eq!(some("export last done"), "last done");
+    assert_eq!(some("export --queue mail --limit 2"), "first later");
+    assert_eq!(some("export --queue 'no*'"), "");
+    let piped = redis.at(100).input("first\nbad\n").run("export -").ok();
+    assert_eq!(jids(&piped), "first bad");
+    // What `--with` adds belongs to the queues that are named.
+    let some = |line: &str| {
+        let kinds: Vec<Value> = lines(&redis.at(100).run(line).ok())
+            .iter()
+            .map(|line| line["kind"].clone())
+            .collect();
+        serde_json::to_string(&kinds).unwrap()
+    };
+    assert_eq!(
+        some("export --queue mail --with config,recur,paused --state failed"),
+        r#"["export","job","config"]"#
+    );
+    assert_eq!(
+        some("export --queue 'im*' --with config,recur,paused"),
+        r#"["export","job","recurring","config","paused"]"#
+    );
+}
+
+#[test]
+fn the_head_counts_where_the_indexes_know() {
+    let redis = mixed();
+    let count = |line: &str| lines(&redis.at(100).run(line).ok())[0]["jobs"].clone();
+    assert_eq!(count("export --state failed"), 1);
+    assert_eq!(count("export first bad"), 2);
+    assert_eq!(count("export --queue mail --state failed"), Value::Null);
+}
+
+#[test]
+fn data_and_history_are_told_byte_for_byte() {
+    let redis = Redis::start();
+    let stored: [&[u8]; 7] = [
+        b"[]",
+        b"{ \"b\": 1.10,  \"a\":\t[9007199254740993] }",
+        b"{\"a\":\n1}",
+        b" 1 ",
+        b"\"\xff\"",
+        b"NaN",
+        "\"\u{202e}\u{7f}\"".as_bytes(),
+    ];
+    let entries: [&[u8]; 6] = [
+        b"[1,\"put\",{\"q\":\"q\"}]",
+        b"[2.5,\"cli\",{\"n\":9007199254740993,\"z\":null,\"a\":[]}]",
+        b"[3,\"a\\/b\"]",
+        b"[3,\"a/b\"]",
+        b"nonsense\xff",
+        b"[4, \"done\"]",
+    ];
+    let mut connection = redis.connection();
+    for (at, data) in stored.iter().enumerate() {
+        let jid = format!("j{at}");
+        redis.at(1).run(&format!("put q K --jid {jid}")).ok();
+        () = redis::cmd("HSET")
+            .arg(format!("ql:j:{jid}"))
+            .arg("data")
+            .arg(data)
+            .query(&mut connection)
+            .unwrap();
+        for entry in entries.iter().take(at) {
+            () = redis::cmd("RPUSH")
+                .arg(format!("ql:j:{jid}-history"))
+                .arg(entry)
+                .query(&mut connection)
+                .unwrap();
+        }
+    }
+    let told = redis.at(2).run("export --queue q").ok();
+    let told = told.lines().skip(1).map(|line| {
+        let part = |from: &str, to: &str| {
+            let from = line.find(from).unwrap();
+            let to = line[from..].find(to).map(|to| from + to);
+            line[from..to.unwrap_or(line.len() - 1)].to_string()
+        };
+        let data = part("\"data\":", ",\"failure\"");
+        match line.contains("history_bytes") {
+            true => format!("{data} {}\n", part("\"history_bytes\":", ",\"due\"")),
+            false => format!("{data}\n"),
+        }
+    });
+    expect![[r#"
+        "data":"\u202e\u007f","data_bytes":"IuKArn8i" "history_bytes":["WzEsInB1dCIseyJxIjoicSJ9XQ==","WzEsInB1dCIseyJxIjoicSJ9XQ==","WzIuNSwiY2xpIix7Im4iOjkwMDcxOTkyNTQ3NDA5OTMsInoiOm51bGwsImEiOltdfV0=","WzMsImFcL2IiXQ==","WzMsImEvYiJd","bm9uc2Vuc2X/","WzQsICJkb25lIl0="]
+        "data":null,"data_bytes":"TmFO" "history_bytes":["WzEsInB1dCIseyJxIjoicSJ9XQ==","WzEsInB1dCIseyJxIjoicSJ9XQ==","WzIuNSwiY2xpIix7Im4iOjkwMDcxOTkyNTQ3NDA5OTMsInoiOm51bGwsImEiOltdfV0=","WzMsImFcL2IiXQ==","WzMsImEvYiJd","bm9uc2Vuc2X/"]
+        "data":null,"data_bytes":"Iv8i" "history_bytes":["WzEsInB1dCIseyJxIjoicSJ9XQ==","WzEsInB1dCIseyJxIjoicSJ9XQ==","WzIuNSwiY2xpIix7Im4iOjkwMDcxOTkyNTQ3NDA5OTMsInoiOm51bGwsImEiOltdfV0=","WzMsImFcL2IiXQ==","WzMsImEvYiJd"]
+        "data":1,"data_bytes":"IDEg"
+        "data":{"a":1},"data_bytes":"eyJhIjoKMX0="
+        "data":{"b":1.10,"a":[9007199254740993]},"data_bytes":"eyAiYiI6IDEuMTAsICAiYSI6CVs5MDA3MTk5MjU0NzQwOTkzXSB9"
+        "data":[]
+    "#]].assert_eq(&told.collect::<String>());
+}
+
+#[test]
+fn names_that_are_not_text_are_told_in_base64() {
+    let redis = Redis::start();
+    redis
+        .at(1)
+        .input("{}")
+        .args(
+            [
+                b"put".as_slice(),
+                b"q\xff",
+                b"K \xe2\x80\xae",
+                b"-",
+                b"--jid=-x \xfe",
+                b"--tag",
+                b"t\xfd",
+            ]
+            .map(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes),
+        )
+        .ok();
+    let told = redis.at(2).run("export --all").ok();
+    expect![[r#"{"kind":"job","v":1,"jid":"-x \\xfe","jid_bytes":"LXgg/g==","klass":"K \u202e","queue":"q\\xff","queue_bytes":"cf8=","state":"waiting","state_stored":"waiting","priority":0,"retries":5,"remaining":5,"worker":null,"expires":null,"tracked":false,"tags":["t\\xfd"],"tags_bytes":["dP0="],"data":{},"failure":null,"dependencies":[],"dependents":[],"spawned_from":null,"scheduled_for":null,"since":"1970-01-01T00:00:01.000Z","history":[{"what":"put","when":"1970-01-01T00:00:01.000Z","queue":"q\\xff"}],"history_bytes":["WzEsInB1dCIseyJxIjoicf8ifV0="]}"#]].assert_eq(told.lines().last().unwrap());
+}
+
+#[test]
+fn an_old_history_is_told_as_the_core_will_read_it() {
+    let redis = Redis::start();
+    redis.at(1).run("put q K --jid j").ok();
+    redis.send(&[
+        "HSET",
+        "ql:j:j",
+        "history",
+        r#"[{"put":5,"q":"q","popped":6,"worker":"w"}]"#,
+    ]);
+    let told = redis.at(2).run("export j").ok();
+    let history = redis.at(2).run("get j -o json").json();
+    let line = &lines(&told)[1];
+    expect![[r#"[{"queue":"q","what":"put","when":"1970-01-01T00:00:01.000Z"},{"queue":"q","what":"put","when":"1970-01-01T00:00:05.000Z"},{"what":"popped","when":"1970-01-01T00:00:06.000Z","worker":"w"}]"#]].assert_eq(&line["history"].to_string());
+    assert_eq!(
+        history["history"].as_array().unwrap().len(),
+        1,
+        "nothing was migrated"
+    );
+    redis.at(3).run("log j x").ok();
+    let history = redis.at(3).run("get j -o json").json();
+    let migrated = history["history"].as_array().unwrap();
+    assert_eq!(line["history"].as_array().unwrap()[..], migrated[..3]);
+}
+
+#[test]
+fn a_file_appears_when_it_is_whole() {
+    let redis = mixed();
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("m.ndjson");
+    let export = |rest: &str| {
+        redis
+            .at(100)
+            .hide(dir.path().to_str().unwrap(), "TMP")
+            .run(&format!("export {rest}"))
+    };
+    let to = format!("--file {}", file.display());
+    std::fs::write(&file, "before").unwrap();
+    export(&format!("--queue img {to} -o json")).shows(expect![[r#"
+        {
+          "kind": "done",
+          "v": 1,
+          "action": "export",
+          "targets": [
+            "TMP/m.ndjson"
+          ]
+        }
+    "#]]);
+    let mode = std::fs::metadata(&file).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let told = export("--queue img").ok();
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), format!("{told}\n"));
+    // A refusal leaves what was there, and nothing beside it.
+    export(&format!("--queue nobody {to}")).exits(4);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), format!("{told}\n"));
+    export(&format!(
+        "--queue img --file {}/no/file",
+        dir.path().display()
+    ))
+    .shows(expect![[r#"
+        --- stderr
+        error: cannot write `TMP/no/file`: no such file or directory
+        --- exit 1
+    "#]]);
+    export("--queue img --file /dev/full").shows(expect![[r#"
+        --- stderr
+        error: cannot write `/dev/full`: no space left on device
+        --- exit 1
+    "#]]);
+    export("--queue img --file ''").exits(2);
+    let left: Vec<_> = std::fs::read_dir(dir.path()).unwrap().collect();
+    assert_eq!(left.len(), 1);
+}
+
+#[test]
+fn what_is_not_there_is_told() {
+    let redis = mixed();
+    let export = |rest: &str| redis.at(100).run(&format!("export {rest}"));
+    export("").shows(expect![[r#"
+        --- stderr
+        error: no job is named
+        hint: name jobs, or select them by `--queue`, `--state`, `--group` or `--tag`
+        --- exit 2
+    "#]]);
+    export("--queue nobody").shows(expect![[r#"
+        --- stderr
+        error: queue `nobody` does not exist
+        --- exit 4
+    "#]]);
+    let gone = export("first no nix").exits(4);
+    assert_eq!(jids(&gone.stdout()), "first");
+    expect![[r#"
+        error: 2 jobs do not exist: `no`, `nix`
+    "#]]
+    .assert_eq(&gone.stderr());
+    export("first --queue mail").exits(2);
+    export("--all -o json").shows(expect![[r#"
+        --- stderr
+        {"kind":"error","v":1,"code":"usage","exit":2,"message":"an export is not one document but one a line","hint":"leave out `-o json`, or name a file: `--file FILE`","jid":null}
+        --- exit 2
+    "#]]);
+    export("--all -o jid").exits(2);
+    export("--all --with everything").exits(2);
+    // Nothing there is no error.
+    let nothing = Redis::start();
+    nothing
+        .at(5)
+        .run("export --all --with config,recur,paused")
+        .shows(expect![[r#"
+            {"kind":"export","v":1,"at":"1970-01-01T00:00:05.000Z","prefix":"ql:","jobs":0,"command":"export"}
+            {"kind":"config","v":1,"total":0,"offset":0,"items":[]}
+        "#]]);
+}
+
+#[test]
+fn looking_changes_nothing() {
+    let redis = mixed();
+    let before = redis.dump();
+    redis
+        .at(5000)
+        .run("export --all --with config,recur,paused --read-only")
+        .ok();
+    assert!(redis.dump() == before);
+}
+
+#[test]
+fn ten_thousand_jobs_go_through_and_a_cut_is_told() {
+    let redis = Redis::start();
+    let put = |at: usize| {
+        let jid = format!("j{at}");
+        let words = ["put", "", "q", &jid, "K", "{}", "0"].map(str::to_owned);
+        (1.0, words.to_vec())
+    };
+    redis.calls((0..10_000).map(put));
+    let all = redis.at(2).run("export --queue q").ok();
+    assert_eq!(lines(&all)[0]["jobs"], 10_000);
+    let mut jids: Vec<&str> = all.lines().skip(1).collect();
+    jids.sort_unstable();
+    jids.dedup();
+    assert_eq!(jids.len(), 10_000);
+    // A reader that goes away ends it as SIGPIPE does.
+    let mut child = redis
+        .at(2)
+        .command()
+        .args(["export", "--queue", "q"])
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let ended = child.wait_with_output().unwrap();
+    let signal = std::os::unix::process::ExitStatusExt::signal(&ended.status);
+    assert_eq!((signal, ended.stderr.is_empty()), (Some(13), true));
+    // A full disk is told.
+    let full = std::fs::OpenOptions::new()
+        .write(true)
+        .open("/dev/full")
+        .unwrap();
+    let ended = redis
+        .at(2)
+        .command()
+        .args(["export", "--queue", "q"])
+        .stdin(Stdio::null())
+        .stdout(full)
+        .spawn()
+        .unwrap()
+        .wait_with_output()
+        .unwrap();
+    assert_eq!(ended.status.code(), Some(1));
+    expect![[r#"
+        error: cannot write to stdout: no space left on device
+    "#]]
+    .assert_eq(&String::from_utf8_lossy(&ended.stderr));
+}
