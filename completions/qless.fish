@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_qless_global_optspecs
-    string join \n redis= prefix= password-file= askpass timeout= o/output= columns= sort= reverse headers= time-format= color= force-raw y/yes no-input read-only q/quiet v/verbose h/help V/version
+    string join \n redis= context= config= prefix= password-file= askpass timeout= o/output= columns= sort= reverse headers= time-format= color= force-raw y/yes confirm= no-input read-only q/quiet v/verbose h/help V/version
 end
 
 function __fish_qless_needs_command
@@ -25,6 +25,8 @@ function __fish_qless_using_subcommand
 end
 
 complete -c qless -n "__fish_qless_needs_command" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_needs_command" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_needs_command" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_needs_command" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_needs_command" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_needs_command" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -45,6 +47,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_needs_command" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_needs_command" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_needs_command" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_needs_command" -l reverse -d 'Turn the order of a table around'
 complete -c qless -n "__fish_qless_needs_command" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
@@ -60,6 +63,7 @@ complete -c qless -n "__fish_qless_needs_command" -f -a "cancel" -d 'Delete jobs
 complete -c qless -n "__fish_qless_needs_command" -f -a "complete" -d 'Complete a job, or hand it on to another queue'
 complete -c qless -n "__fish_qless_needs_command" -f -a "completions" -d 'Print the script that lets a shell complete `qless`'
 complete -c qless -n "__fish_qless_needs_command" -f -a "config" -d 'Show and change the options of the core'
+complete -c qless -n "__fish_qless_needs_command" -f -a "context" -d 'Look after the settings by name in the config file'
 complete -c qless -n "__fish_qless_needs_command" -f -a "depends" -d 'Show what a job waits for and what waits for it, or change it'
 complete -c qless -n "__fish_qless_needs_command" -f -a "export" -d 'Write jobs with all that it takes to put them again'
 complete -c qless -n "__fish_qless_needs_command" -f -a "fail" -d 'Fail running jobs'
@@ -94,6 +98,8 @@ complete -c qless -n "__fish_qless_needs_command" -f -a "version" -d 'Print the 
 complete -c qless -n "__fish_qless_needs_command" -f -a "workers" -d 'Show the workers, or the jobs of one'
 complete -c qless -n "__fish_qless_using_subcommand api" -l now -d 'The time of the call, instead of the server\'s' -r
 complete -c qless -n "__fish_qless_using_subcommand api" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand api" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand api" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand api" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand api" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand api" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -114,6 +120,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand api" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand api" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand api" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand api" -l reverse -d 'Turn the order of a table around'
 complete -c qless -n "__fish_qless_using_subcommand api" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
@@ -142,6 +149,8 @@ complete -c qless -n "__fish_qless_using_subcommand cancel" -l tag -d 'Jobs with
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l limit -d 'The first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l offset -d 'Without the first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand cancel" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand cancel" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -162,6 +171,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand cancel" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand cancel" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l fail-fast -d 'Stop at the first job that fails'
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l require-match -d 'Exit with 4 if no job matches'
@@ -182,6 +192,8 @@ complete -c qless -n "__fish_qless_using_subcommand complete" -l at -d 'Run it a
 complete -c qless -n "__fish_qless_using_subcommand complete" -l depends -d 'A job that must be complete first' -r
 complete -c qless -n "__fish_qless_using_subcommand complete" -l worker -d 'The worker that holds the job [QLESS_WORKER; default cli-USER@HOST]' -r
 complete -c qless -n "__fish_qless_using_subcommand complete" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand complete" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand complete" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand complete" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand complete" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand complete" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -202,6 +214,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand complete" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand complete" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand complete" -l as-holder -d 'Act in the name of whichever worker holds the job'
 complete -c qless -n "__fish_qless_using_subcommand complete" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand complete" -l askpass -d 'Prompt for the password on the terminal'
@@ -214,6 +227,8 @@ complete -c qless -n "__fish_qless_using_subcommand complete" -s q -l quiet -d '
 complete -c qless -n "__fish_qless_using_subcommand complete" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand complete" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand completions" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand completions" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand completions" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand completions" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand completions" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand completions" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -234,6 +249,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand completions" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand completions" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand completions" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand completions" -l reverse -d 'Turn the order of a table around'
 complete -c qless -n "__fish_qless_using_subcommand completions" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
@@ -244,6 +260,8 @@ complete -c qless -n "__fish_qless_using_subcommand completions" -s q -l quiet -
 complete -c qless -n "__fish_qless_using_subcommand completions" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -264,6 +282,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -l reverse -d 'Turn the order of a table around'
 complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
@@ -280,6 +299,8 @@ complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_
 complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -f -a "dump" -d 'Write the options that are set as a JSON object'
 complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -f -a "load" -d 'Set options as a JSON file says'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from get" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from get" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from get" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from get" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from get" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from get" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -300,6 +321,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from get" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from get" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from get" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from get" -l reverse -d 'Turn the order of a table around'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from get" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
@@ -310,6 +332,8 @@ complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subc
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from get" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from get" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from list" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from list" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from list" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from list" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from list" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from list" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -330,6 +354,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from list" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from list" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from list" -l all -d 'Also options that nothing reads'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from list" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from list" -l reverse -d 'Turn the order of a table around'
@@ -341,6 +366,8 @@ complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subc
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from set" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from set" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from set" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from set" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from set" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from set" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -361,6 +388,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from set" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from set" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from set" -l force -d 'Unknown options, too'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from set" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from set" -l askpass -d 'Prompt for the password on the terminal'
@@ -373,6 +401,8 @@ complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subc
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from set" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from set" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from unset" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from unset" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from unset" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from unset" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from unset" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from unset" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -393,6 +423,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from unset" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from unset" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from unset" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from unset" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from unset" -l reverse -d 'Turn the order of a table around'
@@ -404,6 +435,8 @@ complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subc
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from unset" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from unset" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from dump" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from dump" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from dump" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from dump" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from dump" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from dump" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -424,6 +457,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from dump" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from dump" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from dump" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from dump" -l reverse -d 'Turn the order of a table around'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from dump" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
@@ -435,6 +469,8 @@ complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subc
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from dump" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -l max-data -d 'The most data that is taken, in bytes' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -455,6 +491,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -l clear -d 'Give options that the file does not name their defaults back'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -l force -d 'Unknown options, too'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -s n -l dry-run -d 'Show what would be done, change nothing'
@@ -467,9 +504,255 @@ complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subc
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -s q -l quiet -d 'Nothing on stderr except errors'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qless -n "__fish_qless_using_subcommand context; and not __fish_seen_subcommand_from list show use add remove validate" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and not __fish_seen_subcommand_from list show use add remove validate" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and not __fish_seen_subcommand_from list show use add remove validate" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and not __fish_seen_subcommand_from list show use add remove validate" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and not __fish_seen_subcommand_from list show use add remove validate" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and not __fish_seen_subcommand_from list show use add remove validate" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and not __fish_seen_subcommand_from list show use add remove validate" -s o -l output -d 'What stdout is: table, json, ndjson, jid or raw [QLESS_OUTPUT; default table]' -r -f -a "table\t'For people; its text may change between releases'
+json\t'One document, stable'
+ndjson\t'The elements of the document, one per line'
+jid\t'Only job ids, one per line'
+raw\t'The core\'s own reply, byte for byte'"
+complete -c qless -n "__fish_qless_using_subcommand context; and not __fish_seen_subcommand_from list show use add remove validate" -l columns -d 'Columns of a table, in order, with commas between' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and not __fish_seen_subcommand_from list show use add remove validate" -l sort -d 'Order of a table: the column to sort by' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and not __fish_seen_subcommand_from list show use add remove validate" -l headers -d 'Whether a table has headers: auto (on a terminal), always or never' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand context; and not __fish_seen_subcommand_from list show use add remove validate" -l time-format -d 'How moments are written: auto, relative, iso or unix [QLESS_TIME_FORMAT]' -r -f -a "auto\t'Relative on a terminal, else RFC 3339'
+relative\t'`4m ago`, `in 2h 5m`'
+iso\t'RFC 3339'
+unix\t'Seconds since the epoch'"
+complete -c qless -n "__fish_qless_using_subcommand context; and not __fish_seen_subcommand_from list show use add remove validate" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand context; and not __fish_seen_subcommand_from list show use add remove validate" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and not __fish_seen_subcommand_from list show use add remove validate" -l askpass -d 'Prompt for the password on the terminal'
+complete -c qless -n "__fish_qless_using_subcommand context; and not __fish_seen_subcommand_from list show use add remove validate" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand context; and not __fish_seen_subcommand_from list show use add remove validate" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
+complete -c qless -n "__fish_qless_using_subcommand context; and not __fish_seen_subcommand_from list show use add remove validate" -s y -l yes -d 'Answer yes to confirmations'
+complete -c qless -n "__fish_qless_using_subcommand context; and not __fish_seen_subcommand_from list show use add remove validate" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
+complete -c qless -n "__fish_qless_using_subcommand context; and not __fish_seen_subcommand_from list show use add remove validate" -l read-only -d 'Refuse whatever may change something; works on a replica [QLESS_READ_ONLY]'
+complete -c qless -n "__fish_qless_using_subcommand context; and not __fish_seen_subcommand_from list show use add remove validate" -s q -l quiet -d 'Nothing on stderr except errors'
+complete -c qless -n "__fish_qless_using_subcommand context; and not __fish_seen_subcommand_from list show use add remove validate" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
+complete -c qless -n "__fish_qless_using_subcommand context; and not __fish_seen_subcommand_from list show use add remove validate" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qless -n "__fish_qless_using_subcommand context; and not __fish_seen_subcommand_from list show use add remove validate" -f -a "list" -d 'List the contexts'
+complete -c qless -n "__fish_qless_using_subcommand context; and not __fish_seen_subcommand_from list show use add remove validate" -f -a "show" -d 'Show one context: address, prefix, where the password comes from, what it forbids'
+complete -c qless -n "__fish_qless_using_subcommand context; and not __fish_seen_subcommand_from list show use add remove validate" -f -a "use" -d 'Make a context the default one'
+complete -c qless -n "__fish_qless_using_subcommand context; and not __fish_seen_subcommand_from list show use add remove validate" -f -a "add" -d 'Add a context to the config file'
+complete -c qless -n "__fish_qless_using_subcommand context; and not __fish_seen_subcommand_from list show use add remove validate" -f -a "remove" -d 'Remove a context from the config file'
+complete -c qless -n "__fish_qless_using_subcommand context; and not __fish_seen_subcommand_from list show use add remove validate" -f -a "validate" -d 'Connect as contexts say, and tell whether that works'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from list" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from list" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from list" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from list" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from list" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from list" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from list" -s o -l output -d 'What stdout is: table, json, ndjson, jid or raw [QLESS_OUTPUT; default table]' -r -f -a "table\t'For people; its text may change between releases'
+json\t'One document, stable'
+ndjson\t'The elements of the document, one per line'
+jid\t'Only job ids, one per line'
+raw\t'The core\'s own reply, byte for byte'"
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from list" -l columns -d 'Columns of a table, in order, with commas between' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from list" -l sort -d 'Order of a table: the column to sort by' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from list" -l headers -d 'Whether a table has headers: auto (on a terminal), always or never' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from list" -l time-format -d 'How moments are written: auto, relative, iso or unix [QLESS_TIME_FORMAT]' -r -f -a "auto\t'Relative on a terminal, else RFC 3339'
+relative\t'`4m ago`, `in 2h 5m`'
+iso\t'RFC 3339'
+unix\t'Seconds since the epoch'"
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from list" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from list" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from list" -l askpass -d 'Prompt for the password on the terminal'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from list" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from list" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from list" -s y -l yes -d 'Answer yes to confirmations'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from list" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from list" -l read-only -d 'Refuse whatever may change something; works on a replica [QLESS_READ_ONLY]'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from list" -s q -l quiet -d 'Nothing on stderr except errors'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from show" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from show" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from show" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from show" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from show" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from show" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from show" -s o -l output -d 'What stdout is: table, json, ndjson, jid or raw [QLESS_OUTPUT; default table]' -r -f -a "table\t'For people; its text may change between releases'
+json\t'One document, stable'
+ndjson\t'The elements of the document, one per line'
+jid\t'Only job ids, one per line'
+raw\t'The core\'s own reply, byte for byte'"
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from show" -l columns -d 'Columns of a table, in order, with commas between' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from show" -l sort -d 'Order of a table: the column to sort by' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from show" -l headers -d 'Whether a table has headers: auto (on a terminal), always or never' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from show" -l time-format -d 'How moments are written: auto, relative, iso or unix [QLESS_TIME_FORMAT]' -r -f -a "auto\t'Relative on a terminal, else RFC 3339'
+relative\t'`4m ago`, `in 2h 5m`'
+iso\t'RFC 3339'
+unix\t'Seconds since the epoch'"
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from show" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from show" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from show" -l askpass -d 'Prompt for the password on the terminal'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from show" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from show" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from show" -s y -l yes -d 'Answer yes to confirmations'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from show" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from show" -l read-only -d 'Refuse whatever may change something; works on a replica [QLESS_READ_ONLY]'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from show" -s q -l quiet -d 'Nothing on stderr except errors'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from show" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from use" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from use" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from use" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from use" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from use" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from use" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from use" -s o -l output -d 'What stdout is: table, json, ndjson, jid or raw [QLESS_OUTPUT; default table]' -r -f -a "table\t'For people; its text may change between releases'
+json\t'One document, stable'
+ndjson\t'The elements of the document, one per line'
+jid\t'Only job ids, one per line'
+raw\t'The core\'s own reply, byte for byte'"
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from use" -l columns -d 'Columns of a table, in order, with commas between' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from use" -l sort -d 'Order of a table: the column to sort by' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from use" -l headers -d 'Whether a table has headers: auto (on a terminal), always or never' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from use" -l time-format -d 'How moments are written: auto, relative, iso or unix [QLESS_TIME_FORMAT]' -r -f -a "auto\t'Relative on a terminal, else RFC 3339'
+relative\t'`4m ago`, `in 2h 5m`'
+iso\t'RFC 3339'
+unix\t'Seconds since the epoch'"
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from use" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from use" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from use" -s n -l dry-run -d 'Show what would be done, change nothing'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from use" -l askpass -d 'Prompt for the password on the terminal'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from use" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from use" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from use" -s y -l yes -d 'Answer yes to confirmations'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from use" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from use" -l read-only -d 'Refuse whatever may change something; works on a replica [QLESS_READ_ONLY]'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from use" -s q -l quiet -d 'Nothing on stderr except errors'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from use" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from use" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from add" -l label -d 'What prompts call it; else its name' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from add" -l password-command -d 'Program and arguments that print the password' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from add" -l password-env -d 'Environment variable that holds the password' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from add" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from add" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from add" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from add" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from add" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from add" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from add" -s o -l output -d 'What stdout is: table, json, ndjson, jid or raw [QLESS_OUTPUT; default table]' -r -f -a "table\t'For people; its text may change between releases'
+json\t'One document, stable'
+ndjson\t'The elements of the document, one per line'
+jid\t'Only job ids, one per line'
+raw\t'The core\'s own reply, byte for byte'"
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from add" -l columns -d 'Columns of a table, in order, with commas between' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from add" -l sort -d 'Order of a table: the column to sort by' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from add" -l headers -d 'Whether a table has headers: auto (on a terminal), always or never' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from add" -l time-format -d 'How moments are written: auto, relative, iso or unix [QLESS_TIME_FORMAT]' -r -f -a "auto\t'Relative on a terminal, else RFC 3339'
+relative\t'`4m ago`, `in 2h 5m`'
+iso\t'RFC 3339'
+unix\t'Seconds since the epoch'"
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from add" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from add" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from add" -l protected -d 'Have writes to many jobs ask for the label'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from add" -s n -l dry-run -d 'Show what would be done, change nothing'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from add" -l askpass -d 'Prompt for the password on the terminal'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from add" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from add" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from add" -s y -l yes -d 'Answer yes to confirmations'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from add" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from add" -l read-only -d 'Refuse whatever may change something; works on a replica [QLESS_READ_ONLY]'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from add" -s q -l quiet -d 'Nothing on stderr except errors'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from add" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from add" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from remove" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from remove" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from remove" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from remove" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from remove" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from remove" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from remove" -s o -l output -d 'What stdout is: table, json, ndjson, jid or raw [QLESS_OUTPUT; default table]' -r -f -a "table\t'For people; its text may change between releases'
+json\t'One document, stable'
+ndjson\t'The elements of the document, one per line'
+jid\t'Only job ids, one per line'
+raw\t'The core\'s own reply, byte for byte'"
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from remove" -l columns -d 'Columns of a table, in order, with commas between' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from remove" -l sort -d 'Order of a table: the column to sort by' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from remove" -l headers -d 'Whether a table has headers: auto (on a terminal), always or never' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from remove" -l time-format -d 'How moments are written: auto, relative, iso or unix [QLESS_TIME_FORMAT]' -r -f -a "auto\t'Relative on a terminal, else RFC 3339'
+relative\t'`4m ago`, `in 2h 5m`'
+iso\t'RFC 3339'
+unix\t'Seconds since the epoch'"
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from remove" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from remove" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from remove" -s n -l dry-run -d 'Show what would be done, change nothing'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from remove" -l askpass -d 'Prompt for the password on the terminal'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from remove" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from remove" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from remove" -s y -l yes -d 'Answer yes to confirmations'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from remove" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from remove" -l read-only -d 'Refuse whatever may change something; works on a replica [QLESS_READ_ONLY]'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from remove" -s q -l quiet -d 'Nothing on stderr except errors'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from remove" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from validate" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from validate" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from validate" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from validate" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from validate" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from validate" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from validate" -s o -l output -d 'What stdout is: table, json, ndjson, jid or raw [QLESS_OUTPUT; default table]' -r -f -a "table\t'For people; its text may change between releases'
+json\t'One document, stable'
+ndjson\t'The elements of the document, one per line'
+jid\t'Only job ids, one per line'
+raw\t'The core\'s own reply, byte for byte'"
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from validate" -l columns -d 'Columns of a table, in order, with commas between' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from validate" -l sort -d 'Order of a table: the column to sort by' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from validate" -l headers -d 'Whether a table has headers: auto (on a terminal), always or never' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from validate" -l time-format -d 'How moments are written: auto, relative, iso or unix [QLESS_TIME_FORMAT]' -r -f -a "auto\t'Relative on a terminal, else RFC 3339'
+relative\t'`4m ago`, `in 2h 5m`'
+iso\t'RFC 3339'
+unix\t'Seconds since the epoch'"
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from validate" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from validate" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from validate" -l askpass -d 'Prompt for the password on the terminal'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from validate" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from validate" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from validate" -s y -l yes -d 'Answer yes to confirmations'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from validate" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from validate" -l read-only -d 'Refuse whatever may change something; works on a replica [QLESS_READ_ONLY]'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from validate" -s q -l quiet -d 'Nothing on stderr except errors'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from validate" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from validate" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand depends" -l on -d 'Let it wait for further jobs: for all of them, or for none' -r
 complete -c qless -n "__fish_qless_using_subcommand depends" -l off -d 'Let it no longer wait for these' -r
 complete -c qless -n "__fish_qless_using_subcommand depends" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand depends" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand depends" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand depends" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand depends" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand depends" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -490,6 +773,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand depends" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand depends" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand depends" -l off-all -d 'Let it no longer wait for anything'
 complete -c qless -n "__fish_qless_using_subcommand depends" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand depends" -l askpass -d 'Prompt for the password on the terminal'
@@ -518,6 +802,8 @@ recur\t'Recurring jobs'
 paused\t'Which queues are paused, until when and why'"
 complete -c qless -n "__fish_qless_using_subcommand export" -l file -d 'The file to write; stdout otherwise' -r
 complete -c qless -n "__fish_qless_using_subcommand export" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand export" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand export" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand export" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand export" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand export" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -538,6 +824,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand export" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand export" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand export" -l all -d 'All jobs, the complete ones, too'
 complete -c qless -n "__fish_qless_using_subcommand export" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand export" -l reverse -d 'Turn the order of a table around'
@@ -557,6 +844,8 @@ complete -c qless -n "__fish_qless_using_subcommand fail" -l rate -d 'At most so
 complete -c qless -n "__fish_qless_using_subcommand fail" -l reason -d 'Why, for the history of each job' -r
 complete -c qless -n "__fish_qless_using_subcommand fail" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done' -r -F
 complete -c qless -n "__fish_qless_using_subcommand fail" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand fail" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand fail" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand fail" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand fail" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand fail" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -577,6 +866,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand fail" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand fail" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand fail" -l as-holder -d 'Act in the name of whichever worker holds the job'
 complete -c qless -n "__fish_qless_using_subcommand fail" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand fail" -l fail-fast -d 'Stop at the first job that fails'
@@ -609,6 +899,8 @@ complete -c qless -n "__fish_qless_using_subcommand failed" -l tag -d 'Jobs with
 complete -c qless -n "__fish_qless_using_subcommand failed" -l limit -d 'The first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l offset -d 'Without the first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand failed" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand failed" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -629,6 +921,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand failed" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand failed" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l retry-all -d 'Retry them, each in its own queue'
 complete -c qless -n "__fish_qless_using_subcommand failed" -l cancel-all -d 'Cancel them'
 complete -c qless -n "__fish_qless_using_subcommand failed" -l all-groups -d 'All groups'
@@ -645,6 +938,8 @@ complete -c qless -n "__fish_qless_using_subcommand failed" -s q -l quiet -d 'No
 complete -c qless -n "__fish_qless_using_subcommand failed" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand failed" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand forget; and not __fish_seen_subcommand_from queue worker" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand forget; and not __fish_seen_subcommand_from queue worker" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand forget; and not __fish_seen_subcommand_from queue worker" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand forget; and not __fish_seen_subcommand_from queue worker" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand forget; and not __fish_seen_subcommand_from queue worker" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand forget; and not __fish_seen_subcommand_from queue worker" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -665,6 +960,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand forget; and not __fish_seen_subcommand_from queue worker" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand forget; and not __fish_seen_subcommand_from queue worker" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand forget; and not __fish_seen_subcommand_from queue worker" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand forget; and not __fish_seen_subcommand_from queue worker" -l reverse -d 'Turn the order of a table around'
 complete -c qless -n "__fish_qless_using_subcommand forget; and not __fish_seen_subcommand_from queue worker" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
@@ -677,6 +973,8 @@ complete -c qless -n "__fish_qless_using_subcommand forget; and not __fish_seen_
 complete -c qless -n "__fish_qless_using_subcommand forget; and not __fish_seen_subcommand_from queue worker" -f -a "queue" -d 'Take queues off the list of known ones'
 complete -c qless -n "__fish_qless_using_subcommand forget; and not __fish_seen_subcommand_from queue worker" -f -a "worker" -d 'Take workers off the list of known ones'
 complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from queue" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from queue" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from queue" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from queue" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from queue" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from queue" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -697,6 +995,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from queue" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from queue" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from queue" -l force -d 'Also with something in it'
 complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from queue" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from queue" -l askpass -d 'Prompt for the password on the terminal'
@@ -709,6 +1008,8 @@ complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subc
 complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from queue" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from queue" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from worker" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from worker" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from worker" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from worker" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from worker" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from worker" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -729,6 +1030,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from worker" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from worker" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from worker" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from worker" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from worker" -l reverse -d 'Turn the order of a table around'
@@ -753,6 +1055,8 @@ complete -c qless -n "__fish_qless_using_subcommand get" -l limit -d 'The first 
 complete -c qless -n "__fish_qless_using_subcommand get" -l offset -d 'Without the first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand get" -l field -d 'Print only one value, such as `failure.message` or `data.user`' -r
 complete -c qless -n "__fish_qless_using_subcommand get" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand get" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand get" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand get" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand get" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand get" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -773,6 +1077,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand get" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand get" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand get" -l history -d 'With histories, also in lists'
 complete -c qless -n "__fish_qless_using_subcommand get" -l data -d 'Print only the data, byte for byte'
 complete -c qless -n "__fish_qless_using_subcommand get" -l askpass -d 'Prompt for the password on the terminal'
@@ -788,6 +1093,8 @@ complete -c qless -n "__fish_qless_using_subcommand heartbeat" -l data -d 'The j
 complete -c qless -n "__fish_qless_using_subcommand heartbeat" -l max-data -d 'The most data that is taken, in bytes' -r
 complete -c qless -n "__fish_qless_using_subcommand heartbeat" -l worker -d 'The worker that holds the job [QLESS_WORKER; default cli-USER@HOST]' -r
 complete -c qless -n "__fish_qless_using_subcommand heartbeat" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand heartbeat" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand heartbeat" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand heartbeat" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand heartbeat" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand heartbeat" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -808,6 +1115,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand heartbeat" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand heartbeat" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand heartbeat" -l as-holder -d 'Act in the name of whichever worker holds the job'
 complete -c qless -n "__fish_qless_using_subcommand heartbeat" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand heartbeat" -l askpass -d 'Prompt for the password on the terminal'
@@ -820,6 +1128,8 @@ complete -c qless -n "__fish_qless_using_subcommand heartbeat" -s q -l quiet -d 
 complete -c qless -n "__fish_qless_using_subcommand heartbeat" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand heartbeat" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand help" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand help" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand help" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand help" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand help" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand help" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -840,6 +1150,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand help" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand help" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand help" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand help" -l reverse -d 'Turn the order of a table around'
 complete -c qless -n "__fish_qless_using_subcommand help" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
@@ -862,6 +1173,8 @@ complete -c qless -n "__fish_qless_using_subcommand jobs" -l tag -d 'Jobs with a
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l limit -d 'The first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l offset -d 'Without the first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand jobs" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand jobs" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -882,6 +1195,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand jobs" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l count -d 'Print only how many there are in each state'
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l reverse -d 'Turn the order of a table around'
@@ -893,6 +1207,8 @@ complete -c qless -n "__fish_qless_using_subcommand jobs" -s q -l quiet -d 'Noth
 complete -c qless -n "__fish_qless_using_subcommand jobs" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand jobs" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand length" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand length" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand length" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand length" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand length" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand length" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -913,6 +1229,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand length" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand length" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand length" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand length" -l reverse -d 'Turn the order of a table around'
 complete -c qless -n "__fish_qless_using_subcommand length" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
@@ -923,6 +1240,8 @@ complete -c qless -n "__fish_qless_using_subcommand length" -s q -l quiet -d 'No
 complete -c qless -n "__fish_qless_using_subcommand length" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand length" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand local; and not __fish_seen_subcommand_from status start stop url" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand local; and not __fish_seen_subcommand_from status start stop url" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand local; and not __fish_seen_subcommand_from status start stop url" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand local; and not __fish_seen_subcommand_from status start stop url" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand local; and not __fish_seen_subcommand_from status start stop url" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand local; and not __fish_seen_subcommand_from status start stop url" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -943,6 +1262,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand local; and not __fish_seen_subcommand_from status start stop url" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand local; and not __fish_seen_subcommand_from status start stop url" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand local; and not __fish_seen_subcommand_from status start stop url" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand local; and not __fish_seen_subcommand_from status start stop url" -l reverse -d 'Turn the order of a table around'
 complete -c qless -n "__fish_qless_using_subcommand local; and not __fish_seen_subcommand_from status start stop url" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
@@ -957,6 +1277,8 @@ complete -c qless -n "__fish_qless_using_subcommand local; and not __fish_seen_s
 complete -c qless -n "__fish_qless_using_subcommand local; and not __fish_seen_subcommand_from status start stop url" -f -a "stop" -d 'Have it save its data and end'
 complete -c qless -n "__fish_qless_using_subcommand local; and not __fish_seen_subcommand_from status start stop url" -f -a "url" -d 'Print its address for other clients'
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from status" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from status" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from status" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from status" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from status" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from status" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -977,6 +1299,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from status" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from status" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from status" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from status" -l reverse -d 'Turn the order of a table around'
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from status" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
@@ -987,6 +1310,8 @@ complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subco
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from status" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from status" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from start" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from start" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from start" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from start" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from start" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from start" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -1007,6 +1332,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from start" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from start" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from start" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from start" -l reverse -d 'Turn the order of a table around'
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from start" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
@@ -1017,6 +1343,8 @@ complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subco
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from start" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from start" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from stop" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from stop" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from stop" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from stop" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from stop" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from stop" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -1037,6 +1365,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from stop" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from stop" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from stop" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from stop" -l reverse -d 'Turn the order of a table around'
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from stop" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
@@ -1047,6 +1376,8 @@ complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subco
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from stop" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from stop" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from url" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from url" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from url" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from url" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from url" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from url" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -1067,6 +1398,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from url" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from url" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from url" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from url" -l reverse -d 'Turn the order of a table around'
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from url" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
@@ -1079,6 +1411,8 @@ complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subco
 complete -c qless -n "__fish_qless_using_subcommand log" -l data -d 'What else there is to say: a JSON object, `@FILE`, or `-` for stdin' -r
 complete -c qless -n "__fish_qless_using_subcommand log" -l max-data -d 'The most data that is taken, in bytes' -r
 complete -c qless -n "__fish_qless_using_subcommand log" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand log" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand log" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand log" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand log" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand log" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -1099,6 +1433,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand log" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand log" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand log" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand log" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand log" -l reverse -d 'Turn the order of a table around'
@@ -1129,6 +1464,8 @@ complete -c qless -n "__fish_qless_using_subcommand move" -l tag -d 'Jobs with a
 complete -c qless -n "__fish_qless_using_subcommand move" -l limit -d 'The first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand move" -l offset -d 'Without the first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand move" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand move" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand move" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand move" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand move" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand move" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -1149,6 +1486,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand move" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand move" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand move" -l force -d 'Running jobs, too: their lock is taken away'
 complete -c qless -n "__fish_qless_using_subcommand move" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand move" -l fail-fast -d 'Stop at the first job that fails'
@@ -1164,6 +1502,8 @@ complete -c qless -n "__fish_qless_using_subcommand move" -s v -l verbose -d 'Ea
 complete -c qless -n "__fish_qless_using_subcommand move" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand man" -l out -d 'Write the page into this directory; without a command: all pages' -r -F
 complete -c qless -n "__fish_qless_using_subcommand man" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand man" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand man" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand man" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand man" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand man" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -1184,6 +1524,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand man" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand man" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand man" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand man" -l reverse -d 'Turn the order of a table around'
 complete -c qless -n "__fish_qless_using_subcommand man" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
@@ -1197,6 +1538,8 @@ complete -c qless -n "__fish_qless_using_subcommand pause" -l until -d 'End the 
 complete -c qless -n "__fish_qless_using_subcommand pause" -l for -d 'End the pause after this time' -r
 complete -c qless -n "__fish_qless_using_subcommand pause" -l reason -d 'Why, for those who look' -r
 complete -c qless -n "__fish_qless_using_subcommand pause" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand pause" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand pause" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand pause" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand pause" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand pause" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -1217,6 +1560,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand pause" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand pause" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand pause" -l all -d 'All of them'
 complete -c qless -n "__fish_qless_using_subcommand pause" -l stop-running -d 'Take the locks of running jobs away'
 complete -c qless -n "__fish_qless_using_subcommand pause" -l force -d 'Unknown queues, too'
@@ -1232,6 +1576,8 @@ complete -c qless -n "__fish_qless_using_subcommand pause" -s v -l verbose -d 'E
 complete -c qless -n "__fish_qless_using_subcommand pause" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand peek" -l count -d 'How many jobs at most' -r
 complete -c qless -n "__fish_qless_using_subcommand peek" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand peek" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand peek" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand peek" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand peek" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand peek" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -1252,6 +1598,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand peek" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand peek" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand peek" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand peek" -l reverse -d 'Turn the order of a table around'
 complete -c qless -n "__fish_qless_using_subcommand peek" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
@@ -1264,6 +1611,8 @@ complete -c qless -n "__fish_qless_using_subcommand peek" -s h -l help -d 'Print
 complete -c qless -n "__fish_qless_using_subcommand pop" -l count -d 'At most so many jobs' -r
 complete -c qless -n "__fish_qless_using_subcommand pop" -l worker -d 'The worker that takes them [QLESS_WORKER; default cli-USER@HOST]' -r
 complete -c qless -n "__fish_qless_using_subcommand pop" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand pop" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand pop" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand pop" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand pop" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand pop" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -1284,6 +1633,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand pop" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand pop" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand pop" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand pop" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand pop" -l reverse -d 'Turn the order of a table around'
@@ -1311,6 +1661,8 @@ complete -c qless -n "__fish_qless_using_subcommand priority" -l tag -d 'Jobs wi
 complete -c qless -n "__fish_qless_using_subcommand priority" -l limit -d 'The first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand priority" -l offset -d 'Without the first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand priority" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand priority" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand priority" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand priority" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand priority" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand priority" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -1331,6 +1683,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand priority" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand priority" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand priority" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand priority" -l fail-fast -d 'Stop at the first job that fails'
 complete -c qless -n "__fish_qless_using_subcommand priority" -l require-match -d 'Exit with 4 if no job matches'
@@ -1360,6 +1713,8 @@ complete -c qless -n "__fish_qless_using_subcommand promote" -l tag -d 'Jobs wit
 complete -c qless -n "__fish_qless_using_subcommand promote" -l limit -d 'The first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand promote" -l offset -d 'Without the first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand promote" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand promote" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand promote" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand promote" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand promote" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand promote" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -1380,6 +1735,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand promote" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand promote" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand promote" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand promote" -l fail-fast -d 'Stop at the first job that fails'
 complete -c qless -n "__fish_qless_using_subcommand promote" -l require-match -d 'Exit with 4 if no job matches'
@@ -1403,6 +1759,8 @@ complete -c qless -n "__fish_qless_using_subcommand put" -l tag -d 'A tag' -r
 complete -c qless -n "__fish_qless_using_subcommand put" -l retries -d 'How often it may be tried again' -r
 complete -c qless -n "__fish_qless_using_subcommand put" -l depends -d 'A job that must be complete first' -r
 complete -c qless -n "__fish_qless_using_subcommand put" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand put" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand put" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand put" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand put" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand put" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -1423,6 +1781,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand put" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand put" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand put" -l if-absent -d 'Leave a job of this id as it is'
 complete -c qless -n "__fish_qless_using_subcommand put" -l replace -d 'Put a job of this id again, taking it from a worker if need be'
 complete -c qless -n "__fish_qless_using_subcommand put" -l allow-missing -d 'Wait only for those dependencies that exist'
@@ -1437,6 +1796,8 @@ complete -c qless -n "__fish_qless_using_subcommand put" -s q -l quiet -d 'Nothi
 complete -c qless -n "__fish_qless_using_subcommand put" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand put" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand queues" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand queues" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand queues" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand queues" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand queues" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand queues" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -1457,6 +1818,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand queues" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand queues" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand queues" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand queues" -l reverse -d 'Turn the order of a table around'
 complete -c qless -n "__fish_qless_using_subcommand queues" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
@@ -1467,6 +1829,8 @@ complete -c qless -n "__fish_qless_using_subcommand queues" -s q -l quiet -d 'No
 complete -c qless -n "__fish_qless_using_subcommand queues" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand queues" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -1487,6 +1851,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -l reverse -d 'Turn the order of a table around'
 complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
@@ -1504,6 +1869,8 @@ complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_s
 complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -f -a "set" -d 'Change a recurring job'
 complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -f -a "tag" -d 'Tag a recurring job'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from get" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from get" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from get" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from get" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from get" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from get" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -1524,6 +1891,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from get" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from get" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from get" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from get" -l reverse -d 'Turn the order of a table around'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from get" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
@@ -1534,6 +1902,8 @@ complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subco
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from get" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from get" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from list" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from list" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from list" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from list" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from list" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from list" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -1554,6 +1924,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from list" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from list" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from list" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from list" -l reverse -d 'Turn the order of a table around'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from list" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
@@ -1575,6 +1946,8 @@ complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subco
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l tag -d 'A tag' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l retries -d 'How often each may be tried again' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -1595,6 +1968,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l if-absent -d 'Leave one of this id as it is'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l replace -d 'Make one of this id anew; only its count is kept'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -s n -l dry-run -d 'Show what would be done, change nothing'
@@ -1608,6 +1982,8 @@ complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subco
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from rm" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from rm" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from rm" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from rm" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from rm" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from rm" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -1628,6 +2004,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from rm" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from rm" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from rm" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from rm" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from rm" -l reverse -d 'Turn the order of a table around'
@@ -1639,6 +2016,8 @@ complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subco
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from rm" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from rm" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from run" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from run" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from run" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from run" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from run" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from run" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -1659,6 +2038,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from run" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from run" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from run" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from run" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from run" -l reverse -d 'Turn the order of a table around'
@@ -1678,6 +2058,8 @@ complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subco
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l retries -d 'How often each may be tried again' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l backlog -d 'The most missed runs that are made up for; 0 is all' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -1698,6 +2080,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l reverse -d 'Turn the order of a table around'
@@ -1711,6 +2094,8 @@ complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subco
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -l add -d 'Add a tag' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -l remove -d 'Remove a tag' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -1731,6 +2116,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -l reverse -d 'Turn the order of a table around'
@@ -1764,6 +2150,8 @@ complete -c qless -n "__fish_qless_using_subcommand retry" -l tag -d 'Jobs with 
 complete -c qless -n "__fish_qless_using_subcommand retry" -l limit -d 'The first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand retry" -l offset -d 'Without the first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand retry" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand retry" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand retry" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand retry" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand retry" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand retry" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -1784,6 +2172,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand retry" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand retry" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand retry" -l completed -d 'Complete jobs, too'
 complete -c qless -n "__fish_qless_using_subcommand retry" -l force -d 'Running jobs, too: their lock is taken away, no try is spent'
 complete -c qless -n "__fish_qless_using_subcommand retry" -l as-holder -d 'Act in the name of whichever worker holds the job'
@@ -1800,6 +2189,8 @@ complete -c qless -n "__fish_qless_using_subcommand retry" -s q -l quiet -d 'Not
 complete -c qless -n "__fish_qless_using_subcommand retry" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand retry" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand script" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand script" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand script" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand script" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand script" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand script" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -1820,6 +2211,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand script" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand script" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand script" -l lib -d 'Print the library form: no commands, but the names that plugins use'
 complete -c qless -n "__fish_qless_using_subcommand script" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand script" -l reverse -d 'Turn the order of a table around'
@@ -1835,6 +2227,8 @@ complete -c qless -n "__fish_qless_using_subcommand stats" -l days -d 'The last 
 complete -c qless -n "__fish_qless_using_subcommand stats" -l histogram -d 'Whose histogram to show; in a pipe a line for each of its buckets that holds jobs' -r -f -a "wait\t'How long jobs waited'
 run\t'How long jobs ran'"
 complete -c qless -n "__fish_qless_using_subcommand stats" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand stats" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand stats" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand stats" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand stats" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand stats" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -1855,6 +2249,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand stats" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand stats" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand stats" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand stats" -l reverse -d 'Turn the order of a table around'
 complete -c qless -n "__fish_qless_using_subcommand stats" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
@@ -1882,6 +2277,8 @@ complete -c qless -n "__fish_qless_using_subcommand tag" -l tag -d 'Jobs with a 
 complete -c qless -n "__fish_qless_using_subcommand tag" -l limit -d 'The first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand tag" -l offset -d 'Without the first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand tag" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand tag" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand tag" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand tag" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand tag" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand tag" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -1902,6 +2299,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand tag" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand tag" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand tag" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand tag" -l fail-fast -d 'Stop at the first job that fails'
 complete -c qless -n "__fish_qless_using_subcommand tag" -l require-match -d 'Exit with 4 if no job matches'
@@ -1930,6 +2328,8 @@ complete -c qless -n "__fish_qless_using_subcommand timeout" -l tag -d 'Jobs wit
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l limit -d 'The first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l offset -d 'Without the first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand timeout" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand timeout" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -1950,6 +2350,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand timeout" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand timeout" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l fail-fast -d 'Stop at the first job that fails'
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l require-match -d 'Exit with 4 if no job matches'
@@ -1978,6 +2379,8 @@ complete -c qless -n "__fish_qless_using_subcommand track" -l tag -d 'Jobs with 
 complete -c qless -n "__fish_qless_using_subcommand track" -l limit -d 'The first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand track" -l offset -d 'Without the first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand track" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand track" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand track" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand track" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand track" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand track" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -1998,6 +2401,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand track" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand track" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand track" -l remove -d 'Track them no longer'
 complete -c qless -n "__fish_qless_using_subcommand track" -l prune -d 'Drop tracked jobs that no longer exist'
 complete -c qless -n "__fish_qless_using_subcommand track" -s n -l dry-run -d 'Show what would be done, change nothing'
@@ -2015,6 +2419,8 @@ complete -c qless -n "__fish_qless_using_subcommand track" -s h -l help -d 'Prin
 complete -c qless -n "__fish_qless_using_subcommand unfail" -l to -d 'The queue' -r
 complete -c qless -n "__fish_qless_using_subcommand unfail" -l count -d 'At most so many jobs' -r
 complete -c qless -n "__fish_qless_using_subcommand unfail" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand unfail" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand unfail" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand unfail" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand unfail" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand unfail" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -2035,6 +2441,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand unfail" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand unfail" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand unfail" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand unfail" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand unfail" -l reverse -d 'Turn the order of a table around'
@@ -2046,6 +2453,8 @@ complete -c qless -n "__fish_qless_using_subcommand unfail" -s q -l quiet -d 'No
 complete -c qless -n "__fish_qless_using_subcommand unfail" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand unfail" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand unpause" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand unpause" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand unpause" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand unpause" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand unpause" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand unpause" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -2066,6 +2475,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand unpause" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand unpause" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand unpause" -l all -d 'All of them'
 complete -c qless -n "__fish_qless_using_subcommand unpause" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand unpause" -l askpass -d 'Prompt for the password on the terminal'
@@ -2078,6 +2488,8 @@ complete -c qless -n "__fish_qless_using_subcommand unpause" -s q -l quiet -d 'N
 complete -c qless -n "__fish_qless_using_subcommand unpause" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand unpause" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand version" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand version" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand version" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand version" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand version" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand version" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -2098,6 +2510,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand version" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand version" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand version" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand version" -l reverse -d 'Turn the order of a table around'
 complete -c qless -n "__fish_qless_using_subcommand version" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
@@ -2108,6 +2521,8 @@ complete -c qless -n "__fish_qless_using_subcommand version" -s q -l quiet -d 'N
 complete -c qless -n "__fish_qless_using_subcommand version" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand version" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand workers" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand workers" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand workers" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand workers" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand workers" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
 complete -c qless -n "__fish_qless_using_subcommand workers" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
@@ -2128,6 +2543,7 @@ unix\t'Seconds since the epoch'"
 complete -c qless -n "__fish_qless_using_subcommand workers" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
 always\t''
 never\t''"
+complete -c qless -n "__fish_qless_using_subcommand workers" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand workers" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand workers" -l reverse -d 'Turn the order of a table around'
 complete -c qless -n "__fish_qless_using_subcommand workers" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'

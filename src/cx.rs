@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::cli::{Format, Globals, Typed};
+use crate::cli::{Format, Globals, Origin, Typed};
 use crate::clock::Clock;
 use crate::core::script::USUAL;
 use crate::core::url::{Address, Target};
@@ -11,21 +11,29 @@ use crate::error::{Error, Kind};
 use crate::model::moment::Moment;
 use crate::out::Out;
 use crate::password;
+use crate::settings::{Context, Settings as File};
+use crate::view::text::clean;
+
+/// How long to wait where nobody says.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Handed to every command.
 pub struct Cx {
     pub globals: Globals,
     pub out: Out,
+    /// What the config file says; nothing for commands that do not read it.
+    pub file: Option<File>,
     typed: Typed,
     clock: Clock,
     core: Option<Core>,
 }
 
 impl Cx {
-    pub fn new(globals: Globals, typed: Typed, out: Out, clock: Clock) -> Cx {
+    pub fn new(globals: Globals, typed: Typed, file: Option<File>, out: Out, clock: Clock) -> Cx {
         Cx {
             globals,
             out,
+            file,
             typed,
             clock,
             core: None,
@@ -45,6 +53,21 @@ impl Cx {
     /// Returns the whole command line as it can be typed again, if it holds no secret.
     pub fn typed(&self) -> Option<&str> {
         self.typed.whole.as_deref()
+    }
+
+    /// Returns the settings by name that are in use.
+    pub fn context(&self) -> Option<&Context> {
+        self.file.as_ref()?.context.as_ref()
+    }
+
+    /// Returns where a plan would be carried out, for questions and dry runs: the context's label
+    /// and the address.
+    pub fn place(&mut self) -> Result<String, Error> {
+        let address = self.core()?.address().to_string();
+        Ok(match self.context() {
+            Some(context) => format!("{} ({address})", clean(context.label())),
+            None => address,
+        })
     }
 
     /// Returns the prefix of all keys.
@@ -88,13 +111,31 @@ impl Cx {
 
     /// Refuses what may change something under `--read-only`, before there is a connection.
     pub fn writes(&self, what: &str) -> Result<(), Error> {
-        match self.globals.read_only {
-            true => Err(Error::new(
-                Kind::NotConfirmed,
-                format!("{what} may change something, and `--read-only` was given"),
-            )),
-            false => Ok(()),
+        if !self.globals.read_only {
+            return Ok(());
         }
+        let refused = |why: String| {
+            Error::new(
+                Kind::NotConfirmed,
+                format!("{what} may change something, and {why}"),
+            )
+        };
+        let Some(file) = &self.file else {
+            return Err(refused("`--read-only` was given".into()));
+        };
+        let by = match &file.context {
+            Some(context) if context.values.read_only == Some(true) => {
+                format!("context `{}`", clean(&context.name))
+            }
+            None | Some(_) if file.contents.defaults.read_only != Some(true) => {
+                return Err(refused("`--read-only` was given".into()));
+            }
+            _ => "`[defaults]`".into(),
+        };
+        Err(refused(format!("{by} is read-only")).hint(format!(
+            "no flag lifts that, only `{}`",
+            file.source.shown()
+        )))
     }
 
     /// Refuses, under `--read-only`, a call of the reference that may change something on the way.
@@ -112,7 +153,7 @@ impl Cx {
 
     /// Returns how long to wait to be connected, and for one call.
     pub fn timeout(&self) -> Duration {
-        self.globals.timeout.unwrap_or(Duration::from_secs(10))
+        self.globals.timeout.unwrap_or(PATIENCE)
     }
 
     /// Connects to an address of ours instead of the one that was given.
@@ -121,10 +162,34 @@ impl Cx {
         Ok(self.core.insert(Core::open(settings)?))
     }
 
+    /// Connects as a context says, and returns the server's version.
+    pub fn probe(&mut self, context: &Context) -> Result<String, Error> {
+        let defaults = self.file.as_ref().map(|file| &file.contents.defaults);
+        let values = match defaults {
+            Some(defaults) => context.values.or(defaults),
+            None => context.values.clone(),
+        };
+        let mut globals = self.globals.clone();
+        globals.origin = Origin::File;
+        let mut target = Target::parse(values.redis.as_deref().unwrap_or(Target::DEFAULT))?;
+        if !matches!(target.address, Address::Local { .. }) {
+            password::fill(&mut target, &globals, Some(context), &mut self.out)?;
+        }
+        let prefix = globals.prefix.or(values.prefix);
+        let settings = Settings {
+            prefix: prefix.unwrap_or_else(|| USUAL.into()),
+            timeout: globals.timeout.or(values.timeout).unwrap_or(PATIENCE),
+            read_only: globals.read_only || values.read_only == Some(true),
+            ..self.settings_for(target)
+        };
+        Ok(Core::open(settings)?.version().to_owned())
+    }
+
     fn settings(&mut self) -> Result<Settings, Error> {
         let mut target = self.target()?;
         if !matches!(target.address, Address::Local { .. }) {
-            password::fill(&mut target, &self.globals, &mut self.out)?;
+            let context = self.file.as_ref().and_then(|file| file.context.as_ref());
+            password::fill(&mut target, &self.globals, context, &mut self.out)?;
         }
         Ok(self.settings_for(target))
     }

@@ -18,6 +18,7 @@ pub mod model;
 pub mod out;
 pub mod password;
 pub mod select;
+pub mod settings;
 pub mod stop;
 pub mod view;
 pub mod who;
@@ -31,16 +32,21 @@ use out::Out;
 /// Runs one command line and returns the code to exit with.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
     let args: Vec<OsString> = args.into_iter().collect();
-    let cli = match cli::parse(&args) {
+    let mut cli = match cli::parse(&args) {
         Ok(cli) => cli,
         Err(stop) => return stopped(stop, &args),
     };
+    let settings = match cli.command.settings(&mut cli.globals) {
+        Ok(settings) => settings,
+        Err(error) => return Out::new(&cli.globals).fail(&error),
+    };
     let mut out = Out::new(&cli.globals);
+    out.holds(settings.as_ref());
     let clock = match Clock::from_env() {
         Ok(clock) => clock,
         Err(error) => return out.fail(&error),
     };
-    let mut cx = Cx::new(cli.globals, cli.typed, out, clock);
+    let mut cx = Cx::new(cli.globals, cli.typed, settings, out, clock);
     let result = commands::run(cli.command, &mut cx);
     match result.and_then(|exit| cx.out.finish().map(|()| exit)) {
         Ok(exit) => exit,

@@ -1,34 +1,62 @@
 //! Where the password of the server comes from, in this order: `--password-file`, `--askpass`,
-//! QLESS_REDIS_PASSWORD, REDISCLI_AUTH, the address. No flag takes one.
+//! QLESS_REDIS_PASSWORD, REDISCLI_AUTH, the context, the address. No flag takes one.
 
 use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, IsTerminal, Read};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
 
-use crate::cli::{Globals, env};
+use crate::cli::{Globals, Origin, env};
 use crate::core::secret::Secret;
-use crate::core::url::Target;
-use crate::error::{Error, io_words};
+use crate::core::url::{self, Target};
+use crate::error::{Error, Kind, io_words};
 use crate::out::Out;
+use crate::settings::Context;
 use crate::view::text;
 
 /// As long as the first line of a password file may be.
 const LONGEST: u64 = 64 * 1024;
 
+/// As long as a `password-command` may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Variables with a password, which a `password-command` does not get.
+const OURS: [&str; 5] = [
+    "QLESS_REDIS_PASSWORD",
+    "REDISCLI_AUTH",
+    "QLESS_SENTINEL_PASSWORD",
+    "QLESS_REDIS_URL",
+    "REDIS_URL",
+];
+
 /// Puts the password in its place.
-pub fn fill(target: &mut Target, globals: &Globals, out: &mut Out) -> Result<(), Error> {
-    if globals.redis_typed && target.password.is_some() && io::stderr().is_terminal() {
+pub fn fill(
+    target: &mut Target,
+    globals: &Globals,
+    context: Option<&Context>,
+    out: &mut Out,
+) -> Result<(), Error> {
+    let typed = globals.origin == Origin::Typed;
+    if typed && target.password.is_some() && io::stderr().is_terminal() {
         out.warn("others can see a password in `--redis` in the list of processes");
     }
-    if let Some(given) = find(globals, target, out)? {
+    if let Some(given) = find(globals, target, context, out)? {
         target.password = Some(given);
     }
     Ok(())
 }
 
-fn find(globals: &Globals, target: &Target, out: &mut Out) -> Result<Option<Secret>, Error> {
+fn find(
+    globals: &Globals,
+    target: &Target,
+    context: Option<&Context>,
+    out: &mut Out,
+) -> Result<Option<Secret>, Error> {
     if let Some(path) = &globals.password_file {
         return from_file(path, out).map(Some);
     }
@@ -37,8 +65,104 @@ fn find(globals: &Globals, target: &Target, out: &mut Out) -> Result<Option<Secr
         return Ok(Some(Secret::new(password.into_bytes())));
     }
     let variables = ["QLESS_REDIS_PASSWORD", "REDISCLI_AUTH"];
-    let found = variables.into_iter().find_map(env::var);
-    Ok(found.map(|password| Secret::new(password.into_vec())))
+    if let Some(found) = variables.into_iter().find_map(env::var) {
+        return Ok(Some(Secret::new(found.into_vec())));
+    }
+    match context {
+        // An address of another origin brings its own: that of the context is none of its business.
+        Some(_) if globals.origin != Origin::File && target.has_password() => Ok(None),
+        Some(context) => from_context(context, target),
+        None => Ok(None),
+    }
+}
+
+/// Returns the password that a context tells the way to.
+fn from_context(context: &Context, target: &Target) -> Result<Option<Secret>, Error> {
+    let name = text::clean(&context.name);
+    if let Some(words) = &context.values.password_command {
+        let program = text::clean(words.first().map_or("", String::as_str));
+        let secret = from_command(words).map_err(|why| {
+            let told = format!("`password-command` of context `{name}`, `{program}`, {why}");
+            Error::new(Kind::Auth, told)
+        })?;
+        return Ok(Some(secret));
+    }
+    let Some(variable) = &context.values.password_env else {
+        return Ok(None);
+    };
+    match env::var(variable) {
+        Some(password) => Ok(Some(Secret::new(password.into_vec()))),
+        None if target.has_password() => Ok(None),
+        None => {
+            let variable = text::clean(variable);
+            let told =
+                format!("`{variable}` is not set, and context `{name}` has its password there");
+            Err(Error::new(Kind::Auth, told))
+        }
+    }
+}
+
+/// Runs a program without a shell and returns the first line that it prints, or why there is none.
+fn from_command(words: &[String]) -> Result<Secret, String> {
+    let (program, args) = words.split_first().ok_or("names no program")?;
+    let mut command = Command::new(program);
+    command
+        .args(args)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped());
+    for name in OURS {
+        let address = name.ends_with("_URL");
+        let harmless = |value: &OsStr| value.to_str().is_some_and(|url| !url::holds_password(url));
+        if !(address && env::var(name).is_none_or(|value| harmless(&value))) {
+            command.env_remove(name);
+        }
+    }
+    let deadline = Instant::now() + PATIENCE;
+    let cannot = |error: io::Error| format!("cannot be run: {}", io_words(&error));
+    let mut child = command.spawn().map_err(cannot)?;
+    let (tell, line) = mpsc::channel();
+    if let Some(stdout) = child.stdout.take() {
+        thread::spawn(move || {
+            let mut stdout = BufReader::new(stdout);
+            _ = tell.send(first_line(&mut stdout));
+            // What it prints further is not wanted, but it may print it.
+            _ = io::copy(&mut stdout, &mut io::sink());
+        });
+    }
+    let too_slow = |child: &mut std::process::Child| {
+        _ = child.kill();
+        _ = child.wait();
+        format!(
+            "did not end within {}",
+            text::duration(PATIENCE.as_secs_f64())
+        )
+    };
+    let left = || deadline.saturating_duration_since(Instant::now());
+    let line = match line.recv_timeout(left()) {
+        Ok(line) => line.map_err(cannot)?,
+        Err(_) => return Err(too_slow(&mut child)),
+    };
+    let mut pause = Duration::from_micros(200);
+    let status = loop {
+        match child.try_wait().map_err(cannot)? {
+            Some(status) => break status,
+            None if left().is_zero() => return Err(too_slow(&mut child)),
+            None => thread::sleep(pause.min(left())),
+        }
+        pause = (pause * 2).min(Duration::from_millis(10));
+    };
+    match status.success() {
+        false => Err(ended(status)),
+        true if line.is_empty() => Err("printed no password".into()),
+        true => Ok(line),
+    }
+}
+
+fn ended(status: ExitStatus) -> String {
+    match status.code() {
+        Some(code) => format!("failed with exit code {code}"),
+        None => "was killed".into(),
+    }
 }
 
 /// Reads the first line of a file, `-` being stdin.

@@ -46,7 +46,7 @@ pub fn run(
     plan.refusal()?;
     let edges = edges(&plan, now, cx)?;
     let below = match dependents {
-        Dependents::Cancel if plan.dry_run() || !cx.globals.yes => below(&plan, &edges, now, cx)?,
+        Dependents::Cancel if plan.dry_run() || cx.out.asks() => below(&plan, &edges, now, cx)?,
         _ => Vec::new(),
     };
     if dependents == Dependents::Refuse {
@@ -194,7 +194,7 @@ fn ask(plan: &Plan, below: usize, cx: &mut Cx) -> Result<Consent, Error> {
         return Ok(cx.out.named());
     }
     let jobs = plural(count as u64, "job", "jobs");
-    let mut what = format!("cancel {jobs} on {}", cx.core()?.address());
+    let mut what = format!("cancel {jobs} on {}", cx.place()?);
     if below > 0 {
         what.push_str(&format!(", {below} of them because they wait for others"));
     }

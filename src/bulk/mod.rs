@@ -347,12 +347,16 @@ impl Plan {
 
     /// Asks whether to go on, where the jobs were not named one by one.
     pub fn consent(&self, cx: &mut Cx, more: &str) -> Result<(), Error> {
-        if self.named != Named::Not || self.dry_run() || self.jobs.is_empty() {
+        let many = match self.named {
+            Named::One => false,
+            Named::Many => cx.out.is_protected() && self.jobs.len() > 1,
+            Named::Not => true,
+        };
+        if !many || self.dry_run() || self.jobs.is_empty() {
             return Ok(());
         }
         let jobs = plural(self.jobs.len() as u64, "job", "jobs");
-        let asks = self.order.verb.asks;
-        let what = format!("{asks} {jobs} on {}", cx.core()?.address());
+        let what = format!("{} {jobs} on {}", self.order.verb.asks, cx.place()?);
         let details = |page: &Page| format!("{}{more}", by_queue(&self.jobs, page));
         cx.out.confirm(&what, details).map(drop)
     }

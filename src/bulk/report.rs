@@ -35,7 +35,8 @@ struct Last<'a> {
 }
 
 impl Report {
-    pub fn new(out: &Out, verb: &'static Verb, one: bool, sum: Sum, begun: Moment) -> Report {
+    pub fn new(out: &Out, verb: &'static Verb, one: bool, mut sum: Sum, begun: Moment) -> Report {
+        sum.context = out.context().map(str::to_owned);
         Report {
             verb,
             one,

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use super::usage::refused;
 use clap::ValueEnum;
 
-use super::{Format, Globals, TimeFormat, value};
+use super::{Format, Given, Globals, Origin, TimeFormat, value};
 use crate::error::Error;
 
 /// Returns a variable, `None` if it is unset or empty.
@@ -22,15 +22,36 @@ pub fn text(name: &str) -> Result<Option<String>, Error> {
     }
 }
 
+/// Whether the environment says whether to colour.
+pub fn tells_color() -> bool {
+    ["CLICOLOR_FORCE", "NO_COLOR", "CLICOLOR"]
+        .into_iter()
+        .any(|name| var(name).is_some())
+}
+
 impl Globals {
     /// Fills in what was not typed.
     pub(super) fn fill_from_env(&mut self) -> Result<(), Error> {
-        self.redis_typed = self.redis.is_some();
+        self.given = Given {
+            prefix: self.prefix.is_some(),
+            read_only: self.read_only,
+        };
+        self.origin = Origin::Typed;
         if self.redis.is_none() {
             self.redis = match text("QLESS_REDIS_URL")? {
                 None => text("REDIS_URL")?,
                 some => some,
             };
+            self.origin = match self.redis {
+                Some(_) => Origin::Environment,
+                None => Origin::Nowhere,
+            };
+        }
+        if self.context.is_none() {
+            self.context = text("QLESS_CONTEXT")?;
+        }
+        if self.config.is_none() {
+            self.config = var("QLESS_CONFIG");
         }
         if self.prefix.is_none() {
             self.prefix = read("QLESS_PREFIX", value::prefix)?;

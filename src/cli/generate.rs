@@ -6,6 +6,7 @@ use clap::Command;
 use clap_complete::{Generator, Shell};
 use clap_mangen::Man;
 
+use crate::settings::key;
 use crate::view::schema::KINDS;
 
 /// A generated file: its path in the repository, and what stands in it.
@@ -42,6 +43,7 @@ pub fn manual() -> io::Result<Vec<Generated>> {
     tree.build();
     pages(&tree, &mut files)?;
     files.push(documents());
+    files.push(settings());
     Ok(files)
 }
 
@@ -78,6 +80,83 @@ fn documents() -> Generated {
         path: "man/qless-json.5".to_owned(),
         bytes: page.into_bytes(),
     }
+}
+
+/// Writes `qless-config(5)`: the keys of the config file.
+fn settings() -> Generated {
+    let mut page = String::from(
+        ".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n.TH qless-config 5 \"\" \"\" \"qless\"\n",
+    );
+    let mut add = |head: &str, text: &str| {
+        page.push_str(&format!("{head}\n{}\n", roff(text)));
+    };
+    add(".SH NAME", "qless-config - settings of qless, and contexts");
+    for (head, text) in ABOUT_SETTINGS {
+        add(&format!(".SH {head}"), text);
+    }
+    add(".SH TABLES", "At its outermost the file has");
+    for (name, says) in key::TABLES {
+        add(&format!(".TP\n\\fB{}\\fR", roff(name)), says);
+    }
+    for (head, defaults) in [("KEYS OF A CONTEXT", false), ("KEYS OF [defaults]", true)] {
+        let known: Vec<&str> = key::Key::known(defaults).map(|key| key.name).collect();
+        match defaults {
+            false => add(&format!(".SH {head}"), "Each is optional."),
+            true => add(&format!(".SH {head}"), &format!("{}.", known.join(", "))),
+        }
+        for key in key::Key::known(defaults).filter(|_| !defaults) {
+            let name = format!(".TP\n\\fB{}\\fR ({})", roff(key.name), key.of.word());
+            add(
+                &name,
+                &format!("{}. Default: {}.", sentence(key.says), key.default),
+            );
+        }
+    }
+    page.push_str(&format!(
+        ".SH EXAMPLE\n.nf\n{}.fi\n.SH SEE ALSO\nqless(1), qless\\-context(1)\n",
+        roff(key::EXAMPLE)
+    ));
+    Generated {
+        path: "man/qless-config.5".to_owned(),
+        bytes: page.into_bytes(),
+    }
+}
+
+/// What is told of the config file before its keys.
+const ABOUT_SETTINGS: [(&str, &str); 4] = [
+    (
+        "SYNOPSIS",
+        "$XDG_CONFIG_HOME/qless/config.toml, else ~/.config/qless/config.toml",
+    ),
+    (
+        "DESCRIPTION",
+        "The file is TOML. --config FILE or QLESS_CONFIG names another one, and `none` reads none. A \
+         missing file is no error, unless it was named. Unknown keys and values of a wrong type are: \
+         they are told with line and column, and nothing is done. A file that others may read and \
+         that holds a password in an address earns a warning.",
+    ),
+    (
+        "PRECEDENCE",
+        "Flags come first, then the environment, the context, [defaults], and what is built in. --context \
+         or QLESS_CONTEXT names the context; its address then holds against QLESS_REDIS_URL and \
+         REDIS_URL, but not against --redis, which keeps the other settings of the context. Where \
+         none is named, the default one holds, unless QLESS_REDIS_URL or REDIS_URL names another \
+         server than it does: then none holds. `read-only` and `protected` cannot be lifted by a \
+         flag, only by editing the file.",
+    ),
+    (
+        "PASSWORDS",
+        "The first of these is taken: --password-file, --askpass, QLESS_REDIS_PASSWORD, REDISCLI_AUTH, \
+         password-command or password-env of the context, the address. An address that is not the \
+         context's own and has a password keeps it. A password-command that fails is exit 6.",
+    ),
+];
+
+/// Returns a text that begins with an upper-case letter.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
 }
 
 /// Returns a text in which roff finds nothing of its own.

@@ -46,9 +46,18 @@ pub struct Globals {
     /// Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]
     #[arg(long, global = true, value_name = "URL")]
     pub redis: Option<String>,
-    /// Whether the address was typed, where others can see it.
+    /// Who named the address.
     #[arg(skip)]
-    pub redis_typed: bool,
+    pub origin: Origin,
+    /// Which of them were typed.
+    #[arg(skip)]
+    pub given: Given,
+    /// Settings of the config file by name [QLESS_CONTEXT; default as the file says]
+    #[arg(long, global = true, value_name = "NAME")]
+    pub context: Option<String>,
+    /// Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub config: Option<OsString>,
     /// Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]
     #[arg(long, global = true, value_name = "P", value_parser = value::prefix)]
     pub prefix: Option<String>,
@@ -88,6 +97,9 @@ pub struct Globals {
     /// Answer yes to confirmations
     #[arg(short, long, global = true)]
     pub yes: bool,
+    /// With `--yes` in a protected context: the label that would have to be typed
+    #[arg(long, global = true, value_name = "LABEL")]
+    pub confirm: Option<String>,
     /// Never prompt, even on a terminal [QLESS_NO_INPUT]
     #[arg(long, global = true)]
     pub no_input: bool,
@@ -100,6 +112,24 @@ pub struct Globals {
     /// Each server call with its duration on stderr; twice: with arguments and replies
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub verbose: u8,
+}
+
+/// Who named the address of the server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Origin {
+    #[default]
+    Nowhere,
+    /// The command line, where others can see it.
+    Typed,
+    Environment,
+    File,
+}
+
+/// Which flags were typed, so that environment and file have no part in them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Given {
+    pub prefix: bool,
+    pub read_only: bool,
 }
 
 /// Why no command is run.

@@ -8,16 +8,18 @@ use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::source::Source;
+use crate::view::text::clean;
 
 /// Make a call of the core by its own name
 ///
 /// The time is filled in; the arguments are those of the core, `@FILE` and `-` (stdin) are read.
-/// Prints the reply raw, a list one element per line. There is no check and no question before a
-/// write: the commands named after what they do have both.
+/// Prints the reply raw, a list one element per line. There is no check before a write, and
+/// no question but in a protected context: the commands named after what they do have both.
 ///
 /// Examples: `qless api recur.update nightly priority 5`, `qless api failed 'upload error' 0 5`
 ///
-/// Exit codes: 0, 2 the core refuses the arguments, 4 no such job, 5 the state forbids it, 6 server.
+/// Exit codes: 0, 2 the core refuses the arguments, 4 no such job, 5 the state forbids it, 6 server,
+/// 9 not confirmed.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The call, such as `recur.update`
@@ -39,6 +41,8 @@ impl Args {
 
 pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     cx.out.accepts(&[Format::Raw])?;
+    let writes = args.writes();
+    let name = args.command.clone();
     let mut source = Source::default();
     let mut call = Call::new(args.command);
     for arg in &args.args {
@@ -50,6 +54,10 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     }
     let now = cx.begin()?;
     let now = args.now.map_or(now, |when| when.from(now));
+    if writes {
+        let what = format!("call `{}` on {}", clean(&name), cx.place()?);
+        cx.out.confirm_protected(&what, |_| String::new())?;
+    }
     let reply = cx.core()?.raw(now, &call)?;
     cx.out.verbatim(&reply)?;
     Ok(Exit::Ok)

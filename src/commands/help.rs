@@ -75,9 +75,12 @@ fn exit_codes() -> String {
 }
 
 const ENVIRONMENT: &str = "\
-A flag beats its variable; an empty variable counts as unset.
+A flag beats its variable, which beats the config file; an empty variable counts as unset.
 
-QLESS_REDIS_URL       address of the server, as --redis; then REDIS_URL
+QLESS_CONFIG          the config file, as --config
+QLESS_CONTEXT         settings of that file by name, as --context
+QLESS_REDIS_URL       address of the server, as --redis; then REDIS_URL. Takes the place of the
+                      file's default context, but not of one that was named
 QLESS_REDIS_PASSWORD  its password; then REDISCLI_AUTH
 QLESS_PREFIX          prefix of all keys and channels, as --prefix
 QLESS_TIMEOUT         longest wait, as --timeout
@@ -88,6 +91,8 @@ QLESS_READ_ONLY       refuse writes, as --read-only
 QLESS_WORKER          in whose name jobs are taken and finished, as --worker
 QLESS_REDIS_SERVER    the program that local: starts
 QLESS_NOW             pins the time that is sent, in seconds since the epoch; for tests
+XDG_CONFIG_HOME       where the config file is: qless/config.toml; then HOME
+XDG_STATE_HOME        where the server of local: is: qless/local; then HOME
 NO_COLOR, CLICOLOR, CLICOLOR_FORCE, TERM=dumb  whether to colour
 CI                    counts as no terminal for prompts and progress
 ";

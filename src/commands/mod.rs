@@ -15,15 +15,18 @@
 
 use clap::Subcommand;
 
+use crate::cli::Globals;
 use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::settings::{self, Settings};
 
 pub mod api;
 pub mod cancel;
 pub mod complete;
 pub mod completions;
 pub mod config;
+pub mod context;
 pub mod depends;
 pub mod export;
 pub mod fail;
@@ -64,6 +67,7 @@ pub enum Command {
     Complete(complete::Args),
     Completions(completions::Args),
     Config(config::Args),
+    Context(context::Args),
     Depends(depends::Args),
     Export(export::Args),
     Fail(fail::Args),
@@ -99,6 +103,16 @@ pub enum Command {
 }
 
 impl Command {
+    /// Fills in what the config file says. Some read none, so that they help with a broken one;
+    /// and for `context` none of its contexts holds.
+    pub fn settings(&self, globals: &mut Globals) -> Result<Option<Settings>, Error> {
+        match self {
+            Command::Completions(_) | Command::Help(_) | Command::Man(_) => Ok(None),
+            Command::Context(_) => settings::fill(globals, false).map(Some),
+            _ => settings::fill(globals, true).map(Some),
+        }
+    }
+
     /// Returns whether it may change something, so that `--read-only` refuses it. Whether an
     /// option of a reading command does is for that command to say.
     fn writes(&self) -> bool {
@@ -128,6 +142,8 @@ impl Command {
             | Command::Unfail(_)
             | Command::Unpause(_) => true,
             Command::Completions(_)
+            // Its own file is all that it changes.
+            | Command::Context(_)
             | Command::Export(_)
             | Command::Get(_)
             | Command::Help(_)
@@ -155,6 +171,7 @@ pub fn run(command: Command, cx: &mut Cx) -> Result<Exit, Error> {
         Command::Complete(args) => complete::run(args, cx),
         Command::Completions(args) => completions::run(args, cx),
         Command::Config(args) => config::run(args, cx),
+        Command::Context(args) => context::run(args, cx),
         Command::Depends(args) => depends::run(args, cx),
         Command::Export(args) => export::run(args, cx),
         Command::Fail(args) => fail::run(args, cx),

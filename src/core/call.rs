@@ -85,6 +85,8 @@ pub struct Core {
     read_only: bool,
     /// The commands that run a script: by its SHA, by its text.
     run: [&'static str; 2],
+    /// The server's version, as it told last.
+    version: String,
     /// Dropped after any fault.
     line: Option<Line>,
 }
@@ -101,6 +103,7 @@ impl Core {
             trace: settings.trace,
             read_only: settings.read_only,
             run: RUN,
+            version: String::new(),
             line: None,
         };
         core.dial(Instant::now() + core.timeout)?;
@@ -130,6 +133,11 @@ impl Core {
         let told = String::from_utf8_lossy(&told);
         let id = told.lines().find_map(|line| line.strip_prefix("run_id:"))?;
         Some(id.trim().to_string())
+    }
+
+    /// Returns the server's version.
+    pub fn version(&self) -> &str {
+        &self.version
     }
 
     /// Makes one call and returns its reply as `-o raw` writes it.
@@ -275,6 +283,7 @@ impl Core {
             self.run = RUN_READ_ONLY;
         }
         self.clock.set(server.time);
+        self.version = server.version;
         self.line = Some(line);
         Ok(())
     }

@@ -65,7 +65,7 @@ pub fn queues(
 }
 
 /// Returns the name most like another, if one is like it at all.
-fn nearest<'a>(name: &Name, known: &'a [Name]) -> Option<&'a Name> {
+pub fn nearest<'a>(name: &Name, known: &'a [Name]) -> Option<&'a Name> {
     let name = clean(name).to_lowercase();
     let like = |other: &Name| strsim::jaro_winkler(&name, &clean(other).to_lowercase());
     let scored = known.iter().map(|other| (like(other), other));

@@ -144,6 +144,57 @@ pub fn masked(text: &str) -> String {
     }
 }
 
+/// Whether a password stands in an address, even one that we cannot connect to.
+pub fn holds_password(text: &str) -> bool {
+    match (Target::parse(text), Url::parse(text)) {
+        (Ok(target), _) => target.has_password(),
+        (Err(_), Ok(url)) => url.password().is_some_and(|password| !password.is_empty()),
+        (Err(_), Err(_)) => masked(text) != text,
+    }
+}
+
+/// Schemes of servers that other builds can connect to: an address may be kept, but not used.
+const OTHERS: [&str; 6] = [
+    "rediss",
+    "valkeys",
+    "redis-sentinel",
+    "rediss-sentinel",
+    "redis-cluster",
+    "rediss-cluster",
+];
+
+/// Refuses what cannot be an address of a server, here or elsewhere.
+pub fn check(text: &str) -> Result<(), Error> {
+    let wrong = match Target::parse(text) {
+        Ok(_) => return Ok(()),
+        Err(wrong) => wrong,
+    };
+    let host = |(scheme, rest): (&str, &str)| OTHERS.contains(&scheme) && !rest.is_empty();
+    match text.split_once("://").is_some_and(host) {
+        true => Ok(()),
+        false => Err(wrong),
+    }
+}
+
+/// Returns an address as it is shown, whether we can connect to it or not; `secret` says that it
+/// has a password that stands elsewhere.
+pub fn shown(text: &str, secret: bool) -> String {
+    if let Ok(mut target) = Target::parse(text) {
+        if secret && matches!(target.address, Address::Tcp(..)) {
+            target.password = Some(Secret::new(Vec::new()));
+        }
+        return target.to_string();
+    }
+    let Ok(mut url) = Url::parse(text) else {
+        return masked(text);
+    };
+    let hides = url.password().is_some() || (secret && !url.username().is_empty());
+    match !hides || url.set_password(Some("***")).is_ok() {
+        true => url.into(),
+        false => masked(text),
+    }
+}
+
 /// Whether what stands before the last `@` holds a character that ends the login early.
 fn strange_login(login: &str) -> bool {
     let login = login.split_once("://").map_or(login, |(_, login)| login);

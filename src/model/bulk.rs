@@ -178,6 +178,8 @@ impl Serialize for Item {
 pub struct Sum {
     pub action: &'static str,
     pub dry_run: bool,
+    /// The settings by name.
+    pub context: Option<String>,
     pub matched: usize,
     pub done: usize,
     pub skipped: usize,
@@ -193,6 +195,7 @@ impl Sum {
         Sum {
             action,
             dry_run,
+            context: None,
             matched,
             done: 0,
             skipped: 0,
@@ -208,7 +211,7 @@ impl Serialize for Sum {
         let mut doc = serializer.serialize_struct("sum", 9)?;
         doc.serialize_field("action", self.action)?;
         doc.serialize_field("dry_run", &self.dry_run)?;
-        doc.serialize_field("context", &None::<&str>)?;
+        doc.serialize_field("context", &self.context)?;
         doc.serialize_field("matched", &self.matched)?;
         doc.serialize_field("done", &self.done)?;
         doc.serialize_field("skipped", &self.skipped)?;

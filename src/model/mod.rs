@@ -3,6 +3,7 @@
 pub mod bulk;
 pub mod complete;
 pub mod config;
+pub mod context;
 pub mod done;
 pub mod export;
 pub mod failure;

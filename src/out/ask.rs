@@ -17,21 +17,14 @@ pub struct Consent(());
 
 impl Out {
     /// Asks `Proceed? [y/N]` after the plan; `--yes` is a yes. `plan` says what would be done,
-    /// such as `cancel 12 jobs`; `details` are shown below it.
+    /// such as `cancel 12 jobs`; `details` are shown below it. In a protected context its label is
+    /// to be typed, and `--yes` wants `--confirm LABEL` beside it.
     pub fn confirm(
         &mut self,
         plan: &str,
         details: impl FnOnce(&Page) -> String,
     ) -> Result<Consent, Error> {
-        if self.yes {
-            return Ok(Consent(()));
-        }
-        self.propose(plan, details)?;
-        let answer = asking(|| {
-            let ask = Confirm::new().with_prompt("Proceed?").default(false);
-            ask.wait_for_newline(true).interact()
-        })?;
-        self.answered(answer)
+        self.ask(plan, None, details)
     }
 
     /// Asks to type a word, such as the number of jobs; `--yes` is a yes.
@@ -41,18 +34,84 @@ impl Out {
         word: &str,
         details: impl FnOnce(&Page) -> String,
     ) -> Result<Consent, Error> {
-        if self.yes {
+        self.ask(plan, Some(word), details)
+    }
+
+    /// Asks where the context is protected; elsewhere this needs no question.
+    pub fn confirm_protected(
+        &mut self,
+        plan: &str,
+        details: impl FnOnce(&Page) -> String,
+    ) -> Result<Consent, Error> {
+        match self.protected().is_some() {
+            true => self.ask(plan, None, details),
+            false => Ok(Consent(())),
+        }
+    }
+
+    /// Whether a question would be asked, and not answered by flags.
+    pub fn asks(&self) -> bool {
+        !self.yes
+            || self
+                .protected()
+                .is_some_and(|label| self.confirm.as_deref() != Some(label))
+    }
+
+    /// Whether several jobs are changed only after a question, even if they are named.
+    pub fn is_protected(&self) -> bool {
+        self.protected().is_some()
+    }
+
+    fn ask(
+        &mut self,
+        plan: &str,
+        word: Option<&str>,
+        details: impl FnOnce(&Page) -> String,
+    ) -> Result<Consent, Error> {
+        self.right_place()?;
+        if !self.asks() {
             return Ok(Consent(()));
         }
         self.propose(plan, details)?;
-        let prompt = format!("Type {} to proceed", text::clean(word.as_bytes()));
-        let typed: String = asking(|| {
-            Input::new()
-                .with_prompt(prompt)
-                .allow_empty(true)
-                .interact_text()
-        })?;
-        self.answered(typed.trim() == word)
+        let label = self.protected().map(str::to_owned);
+        let yes = match label.as_deref().or(word) {
+            None => asking(|| {
+                let ask = Confirm::new().with_prompt("Proceed?").default(false);
+                ask.wait_for_newline(true).interact()
+            })?,
+            Some(word) => {
+                let prompt = format!("Type {} to proceed", text::clean(word.as_bytes()));
+                let typed: String = asking(|| {
+                    let ask = Input::new().with_prompt(prompt);
+                    ask.allow_empty(true).interact_text()
+                })?;
+                typed.trim() == word.trim()
+            }
+        };
+        self.answered(yes)
+    }
+
+    /// Returns the label of the context, if that is protected.
+    fn protected(&self) -> Option<&str> {
+        let context = self.context.as_ref()?;
+        context.values.protected.then(|| context.label())
+    }
+
+    /// Refuses a `--confirm` that means another place than this.
+    fn right_place(&self) -> Result<(), Error> {
+        let Some(meant) = &self.confirm else {
+            return Ok(());
+        };
+        let here = match &self.context {
+            Some(context) if context.label() == meant => return Ok(()),
+            Some(context) => format!("this is `{}`", text::clean(context.label())),
+            None => "no context is in use".into(),
+        };
+        let meant = text::clean(meant);
+        Err(Error::new(
+            Kind::NotConfirmed,
+            format!("`--confirm` says `{meant}`, but {here}; nothing was changed"),
+        ))
     }
 
     /// The yes to what needs no question: one job that was named.
@@ -90,8 +149,21 @@ impl Out {
                 Kind::NotConfirmed,
                 format!("cannot ask whether to {plan}; nothing was changed"),
             )
-            .hint("add `--yes`")),
+            .hint(self.wanted())),
             false => Ok(()),
+        }
+    }
+
+    /// Returns which flags would have answered.
+    fn wanted(&self) -> String {
+        let Some(label) = self.protected() else {
+            return "add `--yes`".into();
+        };
+        let confirm = format!("--confirm {}", text::quoted(label));
+        match (self.yes, self.confirm.is_some()) {
+            (true, _) => format!("add `{confirm}`: the context is protected"),
+            (false, true) => "add `--yes`".into(),
+            (false, false) => format!("add `--yes {confirm}`: the context is protected"),
         }
     }
 

@@ -3,8 +3,8 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
+use std::path::{Path, PathBuf};
 
 use uuid::Uuid;
 
@@ -46,11 +46,47 @@ fn write(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Error> {
     })
 }
 
+/// Writes a file that is the user's own beside itself and puts it in its place; it keeps its mode
+/// and owner, if it was there.
+pub fn update(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let kept = fs::metadata(path).ok();
+    place(path, OWNER, |file| {
+        file.write_all(bytes)?;
+        if let Some(kept) = &kept {
+            // Only root can give a file away; whoever writes it may then own it.
+            _ = fchown(&*file, Some(kept.uid()), Some(kept.gid()));
+            file.set_permissions(kept.permissions())?;
+        }
+        Ok(())
+    })
+}
+
+/// Returns the file that a path leads to over symbolic links, whether there is one or not.
+pub fn led_to(path: &Path) -> PathBuf {
+    let mut path = path.to_owned();
+    for _ in 0..40 {
+        match fs::read_link(&path) {
+            Ok(to) => path = path.parent().unwrap_or(Path::new("")).join(to),
+            Err(_) => break,
+        }
+    }
+    path
+}
+
 fn replace(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
+    place(path, mode, |file| file.write_all(bytes))
+}
+
+/// Has a file written beside another and puts it in its place.
+fn place(
+    path: &Path,
+    mode: u32,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> io::Result<()> {
     let beside = path.with_file_name(format!(".qless-{}", Uuid::new_v4().simple()));
     let written = create(&beside, mode)
         .and_then(|mut file| {
-            file.write_all(bytes)?;
+            write(&mut file)?;
             file.sync_all()
         })
         .and_then(|()| fs::rename(&beside, path));

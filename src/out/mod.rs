@@ -11,6 +11,7 @@ use crate::cli::{Format, Globals, TimeFormat, When, env};
 use crate::error::{Error, Kind, io_words};
 use crate::exit::Exit;
 use crate::model::moment::Moment;
+use crate::settings::{Context, Settings};
 use crate::view::table::Choice;
 use crate::view::{Lines, Page, Times, View, json, text};
 
@@ -31,6 +32,10 @@ pub struct Out {
     /// What text for people is written on.
     page: Page,
     yes: bool,
+    /// What was given with `--confirm`.
+    confirm: Option<String>,
+    /// The settings by name that are in use.
+    context: Option<Context>,
     no_input: bool,
     quiet: bool,
     verbose: u8,
@@ -42,6 +47,7 @@ impl Out {
     pub fn new(globals: &Globals) -> Out {
         let mut out = Out::plain(globals.output.unwrap_or_default());
         out.yes = globals.yes;
+        out.confirm = globals.confirm.clone();
         out.no_input = globals.no_input;
         out.quiet = globals.quiet;
         out.verbose = globals.verbose;
@@ -88,11 +94,32 @@ impl Out {
                 choice: Choice::default(),
             },
             yes: false,
+            confirm: None,
+            context: None,
             no_input: false,
             quiet: false,
             verbose: 0,
             force_raw: false,
         }
+    }
+
+    /// Takes note of the context that holds, and tells what there is to tell of the config file.
+    pub fn holds(&mut self, settings: Option<&Settings>) {
+        let Some(settings) = settings else {
+            return;
+        };
+        self.context = settings.context.clone();
+        if let Some(warning) = &settings.warning {
+            self.warn(warning);
+        }
+        if let (true, Some(told)) = (self.verbose(), &settings.told) {
+            self.say(&format!("  {told}\n"));
+        }
+    }
+
+    /// Returns the name of the context that holds, for documents.
+    pub fn context(&self) -> Option<&str> {
+        self.context.as_ref().map(|context| context.name.as_str())
     }
 
     /// Returns what was asked for with `-o`.

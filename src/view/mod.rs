@@ -8,6 +8,7 @@ use crate::model::name::Name;
 pub mod bulk;
 mod complete;
 mod config;
+mod context;
 mod depends;
 mod detail;
 mod done;

@@ -336,6 +336,24 @@ const OPTION: &[Field] = &[
     bool("known", "whether it means something to the core"),
 ];
 
+const CONTEXT: &[Field] = &[
+    text("name", "the context"),
+    text("redis", "its address; a password is shown as `***`").null(),
+    text("prefix", "the prefix of its keys, where the file says").null(),
+    text("label", "what prompts call it"),
+    bool("protected", "whether writes to many jobs ask for the label"),
+    bool("read_only", "whether nothing may be changed"),
+    text(
+        "password",
+        "where its password comes from: password-command, password-env or redis",
+    )
+    .null(),
+    bool("default", "whether it is the file's default"),
+    bool("used", "whether commands use it"),
+    text("server", "what answered: context validate").optional(),
+    text("error", "why nothing answered: context validate").optional(),
+];
+
 const NEIGHBOUR: &[Field] = &[
     name("jid", "the job's id"),
     name("klass", "the kind of work").null(),
@@ -469,7 +487,7 @@ const fn list(kind: &'static str, says: &'static str, items: &'static [Field]) -
 }
 
 /// All kinds, by name.
-pub const KINDS: [Kind; 24] = [
+pub const KINDS: [Kind; 25] = [
     one(
         "bulk",
         "Jobs that one command changed: retry, cancel and the like",
@@ -481,6 +499,11 @@ pub const KINDS: [Kind; 24] = [
         COMPLETE,
     ),
     list("config", "Options: config list, config get", OPTION),
+    list(
+        "contexts",
+        "Settings by name: context list, context show, context validate",
+        CONTEXT,
+    ),
     one("counts", "Jobs by state: jobs --count", COUNTS),
     one("dependencies", "A job's neighbours: depends", DEPENDENCIES),
     one(
@@ -660,6 +683,7 @@ mod tests {
     use crate::model::bulk::{Bulk, Code, Item, Shows, Sum};
     use crate::model::complete::{Complete, Lock};
     use crate::model::config;
+    use crate::model::context::{Context, One, Validated};
     use crate::model::done::Done;
     use crate::model::export::{Cancelled, Head, Paused, Saved, SavedRecurring};
     use crate::model::failure::Group;
@@ -780,6 +804,14 @@ mod tests {
                 set: true,
             }]),
         );
+        let context = Context {
+            server: Some("Redis".into()),
+            error: Some("none".into()),
+            ..Context::default()
+        };
+        held(&mut seen, &List::whole(vec![context.clone()]));
+        held(&mut seen, &One(List::whole(vec![context.clone()])));
+        held(&mut seen, &Validated(List::whole(vec![context])));
         held(
             &mut seen,
             &Dependencies {

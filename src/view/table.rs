@@ -18,6 +18,8 @@ pub struct Column {
     kind: Kind,
     /// Whether it is there without being asked for.
     usual: bool,
+    /// Whether its name stands above it.
+    headed: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,6 +36,7 @@ impl Column {
             name,
             kind: Kind::Text,
             usual: true,
+            headed: true,
         }
     }
 
@@ -42,6 +45,7 @@ impl Column {
             name,
             kind: Kind::Number,
             usual: true,
+            headed: true,
         }
     }
 
@@ -50,6 +54,7 @@ impl Column {
             name,
             kind: Kind::Free,
             usual: true,
+            headed: true,
         }
     }
 
@@ -59,6 +64,19 @@ impl Column {
             usual: false,
             ..self
         }
+    }
+
+    /// A column of marks, without a header.
+    pub const fn headless(self) -> Column {
+        Column {
+            headed: false,
+            ..self
+        }
+    }
+
+    /// Returns what stands above it.
+    const fn header(&self) -> &'static str {
+        if self.headed { self.name } else { "" }
     }
 
     /// Returns whether this is what was typed: case does not matter, `-` and `_` are blanks.
@@ -210,7 +228,7 @@ impl Table {
             rows.push(
                 shown
                     .iter()
-                    .map(|&at| self.columns[at].name.to_owned())
+                    .map(|&at| self.columns[at].header().to_owned())
                     .collect(),
             );
         }
@@ -270,7 +288,7 @@ impl Table {
         let widest = |at: usize| {
             let cells = self.rows.iter().map(|row| text::width(&row[at].text)).max();
             let header = if page.headers {
-                text::width(self.columns[at].name)
+                text::width(self.columns[at].header())
             } else {
                 0
             };
@@ -280,7 +298,7 @@ impl Table {
         let room = page
             .width
             .saturating_sub(taken)
-            .max(text::width(self.columns[last].name));
+            .max(text::width(self.columns[last].header()));
         for row in &mut self.rows {
             row[last].text = text::cut(&row[last].text, room);
         }

@@ -1,0 +1,112 @@
+//! `qless context add`
+
+use std::io::{self, IsTerminal};
+
+use crate::cli::shared::DryRun;
+use crate::cli::{Origin, value};
+use crate::core::url;
+use crate::cx::Cx;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::model::done::Done;
+use crate::settings::edit;
+use crate::settings::key::Values;
+use crate::view::text::clean;
+
+/// Add a context to the config file
+///
+/// The global flags `--redis`, `--prefix` and `--read-only` say here what the context is to have.
+/// A new file is for its owner only. Rather than in the address, a password is found by
+/// `--password-command` or `--password-env` when it is wanted.
+///
+/// Examples: `qless context add prod --redis redis://ops@redis.prod.example:6380/0 --protected
+/// --label PROD --password-command pass show redis/prod`,
+/// `qless context add viewer --redis redis://replica.prod.example:6379/0 --read-only`
+///
+/// Exit codes: 0, 1 the file cannot be written, 2 it is wrong, or no address, 5 the context exists.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The context
+    #[arg(value_parser = name)]
+    name: String,
+    /// Have writes to many jobs ask for the label
+    #[arg(long)]
+    protected: bool,
+    /// What prompts call it; else its name
+    #[arg(long, value_name = "L", value_parser = name)]
+    label: Option<String>,
+    /// Program and arguments that print the password
+    #[arg(long, value_name = "WORD", num_args = 1.., conflicts_with = "password_env")]
+    password_command: Vec<String>,
+    /// Environment variable that holds the password
+    #[arg(long, value_name = "NAME", value_parser = variable)]
+    password_env: Option<String>,
+    #[command(flatten)]
+    dry: DryRun,
+}
+
+fn name(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    value::refuse_new(text.as_bytes()).map(|()| text.into())
+}
+
+fn variable(text: &str) -> Result<String, String> {
+    match text.is_empty() || text.contains(['=', '\0']) {
+        true => Err("is no name of a variable".into()),
+        false => Ok(text.into()),
+    }
+}
+
+pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
+    cx.out.accepts(&[])?;
+    let Some(address) = cx.globals.redis.clone() else {
+        return Err(missing());
+    };
+    if cx.globals.origin != Origin::Typed {
+        return Err(missing());
+    }
+    url::check(&address)?;
+    if url::holds_password(&address) && io::stderr().is_terminal() {
+        cx.out
+            .warn("others can see a password in `--redis` in the list of processes");
+    }
+    let given = cx.globals.given;
+    let prefix = cx.globals.prefix.clone().filter(|_| given.prefix);
+    let words = Some(args.password_command).filter(|words| !words.is_empty());
+    let values = Values {
+        redis: Some(address),
+        prefix,
+        password_command: words,
+        password_env: args.password_env,
+        protected: args.protected,
+        label: args.label,
+        read_only: given.read_only.then_some(true),
+        ..Values::default()
+    };
+    let file = cx.file.as_ref();
+    let file = file.ok_or_else(|| Error::internal("the config file was not read"))?;
+    edit::refuse_existing(&file.contents, &args.name)?;
+    let (source, shown) = (file.source.clone(), clean(&args.name));
+    if args.dry.dry_run {
+        cx.out.note(&format!("would add context `{shown}`"));
+    } else {
+        edit::edit(&source, cx.timeout(), |file, document| {
+            edit::refuse_existing(&file.contents, &args.name)?;
+            edit::add(document, &args.name, &values)
+        })?;
+        cx.out
+            .note_on_terminal(&format!("added context `{shown}` to `{}`", source.shown()));
+        if let Some(warning) = source.read(false)?.warning {
+            cx.out.warn(&warning);
+        }
+    }
+    let targets = vec![args.name.as_str().into()];
+    cx.out
+        .show(&Done::new("context add", targets, args.dry.dry_run))?;
+    Ok(Exit::Ok)
+}
+
+fn missing() -> Error {
+    Error::usage("`--redis` is missing: a context wants an address")
+        .hint("`qless context add NAME --redis redis://HOST:6379`")
+}

@@ -1,0 +1,83 @@
+//! `qless context`: the settings by name in the config file.
+
+use clap::Subcommand;
+
+use crate::cx::Cx;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::model::context::Context as Item;
+use crate::settings::{Context, Settings};
+
+mod add;
+mod list;
+mod remove;
+mod show;
+mod use_;
+mod validate;
+
+/// Look after the settings by name in the config file
+///
+/// A context is an address with all that belongs to it: prefix, where the password comes from,
+/// whether it is protected or read-only. `--context NAME` and QLESS_CONTEXT choose one; else the
+/// file's default one holds, unless QLESS_REDIS_URL or REDIS_URL names another server. Without a
+/// verb they are listed. qless-config(5) tells all keys of the file.
+///
+/// Comments and order in the file are kept. Nothing of this needs a server, but `validate`, or is
+/// kept back by `--read-only`.
+///
+/// Examples: `qless context`, `qless --config night.toml context add night --redis local:$PWD/night`
+///
+/// Exit codes: 0, 2 the file is wrong, 4 unknown context, 5 it exists already, 6 server.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    List(list::Args),
+    Show(show::Args),
+    Use(use_::Args),
+    Add(add::Args),
+    Remove(remove::Args),
+    Validate(validate::Args),
+}
+
+pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
+    match args.command {
+        None => list::run(list::Args {}, cx),
+        Some(Command::List(args)) => list::run(args, cx),
+        Some(Command::Show(args)) => show::run(args, cx),
+        Some(Command::Use(args)) => use_::run(args, cx),
+        Some(Command::Add(args)) => add::run(args, cx),
+        Some(Command::Remove(args)) => remove::run(args, cx),
+        Some(Command::Validate(args)) => validate::run(args, cx),
+    }
+}
+
+/// Returns what the config file says, which must be there if it was named.
+fn file(cx: &Cx) -> Result<&Settings, Error> {
+    let file = cx.file.as_ref();
+    let file = file.ok_or_else(|| Error::internal("the config file was not read"))?;
+    file.must_be_there()?;
+    Ok(file)
+}
+
+/// Returns the name of the context that commands use: as told, else the default one.
+fn used<'a>(cx: &'a Cx, file: &'a Settings) -> Option<&'a str> {
+    let default = file
+        .contents
+        .default
+        .as_ref()
+        .map(|(name, _)| name.as_str());
+    cx.globals.context.as_deref().or(default)
+}
+
+/// Returns a context as it is shown.
+fn item(cx: &Cx, file: &Settings, context: &Context) -> Item {
+    let default = file.contents.default.as_ref();
+    let is_default = default.is_some_and(|(name, _)| *name == context.name);
+    let is_used = used(cx, file) == Some(&context.name);
+    Item::new(context, &file.contents.defaults, is_default, is_used)
+}

@@ -1,0 +1,241 @@
+//! Changes to the configuration file: comments and order stay, and two at once are both made.
+
+use std::fs::{self, DirBuilder, File, TryLockError};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use toml_edit::{Array, DocumentMut, Item, RawString, Table, TableLike, Value, value};
+
+use super::key::Values;
+use super::read::Contents;
+use super::{Settings, Source};
+use crate::error::{Error, Kind, io_words};
+use crate::out::file;
+use crate::view::text::clean;
+
+/// Changes the file that is meant; `change` is given what it says.
+pub fn edit(
+    source: &Source,
+    patience: Duration,
+    change: impl FnOnce(&Settings, &mut DocumentMut) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let Some(path) = source.path() else {
+        return Err(Error::usage("there is no config file to write")
+            .hint("name one with `--config FILE`, or set HOME"));
+    };
+    let path = file::led_to(path);
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
+    let dir = dir.unwrap_or(Path::new("."));
+    let unwritable = |why: String| {
+        let error = Error::new(
+            Kind::File,
+            format!("cannot write `{}`: {why}", source.shown()),
+        );
+        error.hint("`--config FILE` names another file")
+    };
+    let failed = |fault: std::io::Error| unwritable(io_words(&fault));
+    let mut builder = DirBuilder::new();
+    builder.recursive(true).mode(0o700);
+    builder.create(dir).map_err(failed)?;
+    let _lock = lock(dir, patience).map_err(unwritable)?;
+    if fs::metadata(&path).is_ok_and(|found| !found.is_file()) {
+        return Err(unwritable("it is no file".into()));
+    }
+    let before = source.bytes(false)?.map(|(bytes, _)| bytes);
+    let settings = source.clone().read(false)?;
+    let text = String::from_utf8(before.unwrap_or_default())
+        .map_err(|_| unwritable("it is not UTF-8".into()))?;
+    let mut document = text
+        .parse::<DocumentMut>()
+        .map_err(|error| unwritable(error.message().into()))?;
+    change(&settings, &mut document)?;
+    let after = document.to_string();
+    // What we write is read again before it takes the place of what was there.
+    source.understood(after.as_bytes())?;
+    file::update(&path, after.as_bytes()).map_err(failed)
+}
+
+/// Keeps other changes out until it is dropped. The directory is locked, since the file itself is
+/// replaced, and a lock file would stay.
+fn lock(dir: &Path, patience: Duration) -> Result<Option<File>, String> {
+    let deadline = Instant::now() + patience;
+    let Ok(dir) = File::open(dir) else {
+        return Ok(None);
+    };
+    loop {
+        match dir.try_lock() {
+            Ok(()) => return Ok(Some(dir)),
+            Err(TryLockError::WouldBlock) if Instant::now() >= deadline => {
+                return Err("another command is changing it".into());
+            }
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(5)),
+            // Some file systems know no locks.
+            Err(TryLockError::Error(_)) => return Ok(None),
+        }
+    }
+}
+
+/// Adds a context.
+pub fn add(document: &mut DocumentMut, name: &str, values: &Values) -> Result<(), Error> {
+    let mut added = Table::new();
+    let texts = [("redis", &values.redis), ("prefix", &values.prefix)];
+    for (key, text) in texts {
+        if let Some(text) = text {
+            added.insert(key, value(text));
+        }
+    }
+    if let Some(words) = &values.password_command {
+        added.insert("password-command", value(words.iter().collect::<Array>()));
+    }
+    if let Some(variable) = &values.password_env {
+        added.insert("password-env", value(variable));
+    }
+    if values.protected {
+        added.insert("protected", value(true));
+    }
+    if let Some(label) = &values.label {
+        added.insert("label", value(label));
+    }
+    if values.read_only == Some(true) {
+        added.insert("read-only", value(true));
+    }
+    if !document.is_empty() || !document.trailing().as_str().unwrap_or("").is_empty() {
+        added.decor_mut().set_prefix("\n");
+    }
+    let contexts = document.entry("context").or_insert_with(|| {
+        let mut contexts = Table::new();
+        contexts.set_implicit(true);
+        Item::Table(contexts)
+    });
+    match contexts {
+        Item::Table(contexts) => {
+            contexts.insert(name, Item::Table(added));
+        }
+        Item::Value(Value::InlineTable(contexts)) => {
+            contexts.insert(name, added.into_inline_table().into());
+        }
+        _ => return Err(Error::internal("`context` is no table")),
+    }
+    // Comments at the end of the file stay before what is added.
+    let trailing = document.trailing().as_str().unwrap_or("").to_owned();
+    if !trailing.is_empty()
+        && let Some(Item::Table(contexts)) = document.get_mut("context")
+        && let Some(Item::Table(added)) = contexts.get_mut(name)
+    {
+        added.decor_mut().set_prefix(format!("{trailing}\n"));
+        document.set_trailing("");
+    }
+    Ok(())
+}
+
+/// Makes a context the default one, or none.
+pub fn set_default(document: &mut DocumentMut, name: Option<&str>) {
+    match name {
+        None => {
+            if let Some((key, _)) = document.remove_entry("default") {
+                let above = key.leaf_decor().prefix().and_then(RawString::as_str);
+                keep(document, above.unwrap_or_default(), isize::MIN);
+            }
+        }
+        Some(name) => match document.get_mut("default").and_then(Item::as_value_mut) {
+            Some(old) => {
+                let decor = old.decor().clone();
+                *old = name.into();
+                *old.decor_mut() = decor;
+            }
+            None => {
+                document.insert("default", value(name));
+            }
+        },
+    }
+}
+
+/// Removes a context. What stands above it and is set apart by an empty line stays.
+pub fn remove(document: &mut DocumentMut, name: &str) {
+    let Some(contexts) = document
+        .get_mut("context")
+        .and_then(Item::as_table_like_mut)
+    else {
+        return;
+    };
+    let Some(removed) = contexts.remove(name) else {
+        return;
+    };
+    let empty = contexts.is_empty();
+    if let Item::Table(removed) = &removed {
+        let above = removed.decor().prefix().and_then(RawString::as_str);
+        let above = apart(above.unwrap_or_default());
+        keep(document, above, removed.position().unwrap_or(isize::MAX));
+    }
+    if empty {
+        document.remove("context");
+    }
+}
+
+/// Returns what stands above a context but the last block of lines, which is about it.
+fn apart(above: &str) -> &str {
+    above.rfind("\n\n").map_or("", |end| &above[..end + 2])
+}
+
+/// Puts comments that stood above what was removed above what comes next.
+fn keep(document: &mut DocumentMut, above: &str, position: isize) {
+    if !above.contains('#') {
+        return;
+    }
+    let join = |below: &str| match (above.ends_with("\n\n"), below.starts_with('\n')) {
+        (true, true) => format!("{above}{}", &below[1..]),
+        _ => format!("{above}{below}"),
+    };
+    let mut next: Option<(isize, Vec<String>)> = None;
+    find_next(document.as_table(), &mut Vec::new(), position, &mut next);
+    let Some((_, path)) = next else {
+        let trailing = join(document.trailing().as_str().unwrap_or(""));
+        document.set_trailing(trailing);
+        return;
+    };
+    let mut table = document.as_table_mut();
+    for name in &path {
+        match table.get_mut(name).and_then(Item::as_table_mut) {
+            Some(below) => table = below,
+            None => return,
+        }
+    }
+    let own = table.decor().prefix().and_then(RawString::as_str);
+    let own = join(own.unwrap_or_default());
+    table.decor_mut().set_prefix(own);
+}
+
+/// Finds the table whose header comes first after a position.
+fn find_next(
+    table: &Table,
+    path: &mut Vec<String>,
+    after: isize,
+    next: &mut Option<(isize, Vec<String>)>,
+) {
+    for (name, item) in TableLike::iter(table) {
+        let Item::Table(below) = item else {
+            continue;
+        };
+        path.push(name.into());
+        if let (Some(position), false) = (below.position(), below.is_implicit()) {
+            let first = next.as_ref().is_none_or(|(first, _)| position < *first);
+            if position > after && first {
+                *next = Some((position, path.clone()));
+            }
+        }
+        find_next(below, path, after, next);
+        path.pop();
+    }
+}
+
+/// Refuses a name that cannot be one of a new context.
+pub fn refuse_existing(contents: &Contents, name: &str) -> Result<(), Error> {
+    match contents.contexts.contains_key(name) {
+        true => Err(
+            Error::conflict(format!("context `{}` exists already", clean(name)))
+                .hint("remove it first, or edit the file"),
+        ),
+        false => Ok(()),
+    }
+}

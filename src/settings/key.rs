@@ -1,0 +1,355 @@
+//! The keys of the configuration file: one table, from which the file is read and `qless-config(5)`
+//! is written.
+
+use std::time::Duration;
+
+use clap::ValueEnum;
+
+use crate::cli::{Format, TimeFormat, When, value};
+use crate::model::name::Name;
+
+/// What a file says of one context, or of all in `[defaults]`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Values {
+    pub redis: Option<String>,
+    pub prefix: Option<String>,
+    pub password_command: Option<Vec<String>>,
+    pub password_env: Option<String>,
+    pub protected: bool,
+    pub label: Option<String>,
+    pub read_only: Option<bool>,
+    pub timeout: Option<Duration>,
+    pub output: Option<Format>,
+    pub headers: Option<When>,
+    pub time_format: Option<TimeFormat>,
+    pub color: Option<When>,
+    pub no_input: Option<bool>,
+}
+
+impl Values {
+    /// Returns these, and what `[defaults]` says where they say nothing.
+    pub fn or(&self, defaults: &Values) -> Values {
+        Values {
+            redis: self.redis.clone().or_else(|| defaults.redis.clone()),
+            prefix: self.prefix.clone().or_else(|| defaults.prefix.clone()),
+            read_only: self.read_only.or(defaults.read_only),
+            timeout: self.timeout.or(defaults.timeout),
+            output: self.output.or(defaults.output),
+            headers: self.headers.or(defaults.headers),
+            time_format: self.time_format.or(defaults.time_format),
+            color: self.color.or(defaults.color),
+            no_input: self.no_input.or(defaults.no_input),
+            ..self.clone()
+        }
+    }
+}
+
+/// A key that a context can have.
+pub struct Key {
+    pub name: &'static str,
+    pub of: Of,
+    /// Whether `[defaults]` knows it, too.
+    pub in_defaults: bool,
+    /// What holds where nobody says anything.
+    pub default: &'static str,
+    pub says: &'static str,
+    take: Take,
+}
+
+/// What a value is in the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Of {
+    Text,
+    Switch,
+    Words,
+    /// Text, or a number of seconds.
+    Time,
+}
+
+impl Of {
+    /// Returns what is wanted, as a sentence about a wrong type says it.
+    pub const fn wants(self) -> &'static str {
+        match self {
+            Of::Text => "a text in quotes",
+            Of::Switch => "`true` or `false`",
+            Of::Words => "a list of words such as `[\"pass\", \"show\", \"redis/prod\"]`",
+            Of::Time => "a duration such as `\"90s\"`",
+        }
+    }
+
+    /// Returns the name of the type, for the manual.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Of::Text => "text",
+            Of::Switch => "true or false",
+            Of::Words => "list of words",
+            Of::Time => "duration",
+        }
+    }
+}
+
+/// Puts a value in its place, or says why it cannot be: `is …` or `wants …`.
+#[derive(Clone, Copy)]
+enum Take {
+    Text(fn(&mut Values, &str) -> Result<(), String>),
+    Switch(fn(&mut Values, bool)),
+    Words(fn(&mut Values, Vec<String>)),
+}
+
+const fn text(
+    name: &'static str,
+    default: &'static str,
+    says: &'static str,
+    take: fn(&mut Values, &str) -> Result<(), String>,
+) -> Key {
+    Key {
+        name,
+        of: Of::Text,
+        in_defaults: false,
+        default,
+        says,
+        take: Take::Text(take),
+    }
+}
+
+const fn switch(name: &'static str, says: &'static str, take: fn(&mut Values, bool)) -> Key {
+    Key {
+        name,
+        of: Of::Switch,
+        in_defaults: false,
+        default: "false",
+        says,
+        take: Take::Switch(take),
+    }
+}
+
+impl Key {
+    const fn in_defaults(self) -> Key {
+        Key {
+            in_defaults: true,
+            ..self
+        }
+    }
+
+    const fn of(self, of: Of) -> Key {
+        Key { of, ..self }
+    }
+
+    /// Returns the key of this name that a table knows.
+    pub fn named(name: &str, defaults: bool) -> Option<&'static Key> {
+        Key::known(defaults).find(|key| key.name == name)
+    }
+
+    /// Returns the keys that a context knows, or `[defaults]`.
+    pub fn known(defaults: bool) -> impl Iterator<Item = &'static Key> {
+        KEYS.iter().filter(move |key| key.in_defaults || !defaults)
+    }
+
+    pub fn take_text(&self, values: &mut Values, given: &str) -> Result<(), String> {
+        match self.take {
+            Take::Text(take) => take(values, given),
+            _ => Err(format!("wants {}", self.of.wants())),
+        }
+    }
+
+    pub fn take_switch(&self, values: &mut Values, given: bool) -> Result<(), String> {
+        match self.take {
+            Take::Switch(take) => {
+                take(values, given);
+                Ok(())
+            }
+            _ => Err(format!("wants {}", self.of.wants())),
+        }
+    }
+
+    pub fn take_words(&self, values: &mut Values, given: Vec<String>) -> Result<(), String> {
+        match self.take {
+            Take::Words(_) if given.first().is_none_or(String::is_empty) => {
+                Err("names no program".into())
+            }
+            Take::Words(_) if given.iter().any(|word| word.contains('\0')) => {
+                Err("holds a NUL".into())
+            }
+            Take::Words(take) => {
+                take(values, given);
+                Ok(())
+            }
+            _ => Err(format!("wants {}", self.of.wants())),
+        }
+    }
+}
+
+/// What a file can say at its outermost.
+pub const TABLES: [(&str, &str); 3] = [
+    ("default", "the context that is used where none is named"),
+    ("[defaults]", "what holds in all contexts, and without one"),
+    ("[context.NAME]", "the settings that `--context NAME` uses"),
+];
+
+/// A file as one may look.
+pub const EXAMPLE: &str = "\
+default = \"local\"
+
+[defaults]
+output = \"table\"
+
+[context.local]
+redis = \"redis://127.0.0.1:6379/0\"
+
+[context.prod]
+redis            = \"redis://ops@redis.prod.example:6380/0\"
+password-command = [\"pass\", \"show\", \"redis/prod\"]
+protected        = true      # bulk writes ask for the label
+label            = \"PROD\"    # shown in prompts and dry runs
+
+[context.viewer]
+redis     = \"redis://replica.prod.example:6379/0\"
+read-only = true
+";
+
+/// All keys, in the order of the manual.
+pub const KEYS: [Key; 13] = [
+    text(
+        "redis",
+        "redis://127.0.0.1:6379/0",
+        "address of the server, as `--redis`",
+        |values, given| match given.is_empty() {
+            true => Err("is empty".into()),
+            false => {
+                values.redis = Some(given.into());
+                Ok(())
+            }
+        },
+    )
+    .in_defaults(),
+    text(
+        "prefix",
+        "ql:",
+        "prefix of all keys and channels, as `--prefix`",
+        |values, given| {
+            values.prefix = Some(value::prefix(given)?);
+            Ok(())
+        },
+    )
+    .in_defaults(),
+    Key {
+        name: "password-command",
+        of: Of::Words,
+        in_defaults: false,
+        default: "none",
+        says: "program and arguments that print the password in their first line; run without a \
+               shell, for 10 seconds at most, and only to connect",
+        take: Take::Words(|values, given| values.password_command = Some(given)),
+    },
+    text(
+        "password-env",
+        "none",
+        "environment variable that holds the password",
+        |values, given| match given.is_empty() || given.contains(['=', '\0']) {
+            true => Err("is no name of a variable".into()),
+            false => {
+                values.password_env = Some(given.into());
+                Ok(())
+            }
+        },
+    ),
+    switch(
+        "protected",
+        "writes to many jobs ask for the label to be typed; a script gives `--yes` and `--confirm \
+         LABEL`; no flag lifts it",
+        |values, given| values.protected = given,
+    ),
+    text(
+        "label",
+        "the context's name",
+        "what prompts and dry runs call it, and what is typed where it is protected",
+        |values, given| {
+            let label = given.trim();
+            value::refuse_new(label.as_bytes())?;
+            values.label = Some(label.into());
+            Ok(())
+        },
+    ),
+    switch(
+        "read-only",
+        "refuse whatever may change something, as `--read-only`; no flag lifts it",
+        |values, given| values.read_only = Some(given),
+    )
+    .in_defaults(),
+    text(
+        "timeout",
+        "10s",
+        "longest wait to be connected, and for one call, as `--timeout`",
+        |values, given| {
+            values.timeout = Some(value::timeout(given)?);
+            Ok(())
+        },
+    )
+    .of(Of::Time)
+    .in_defaults(),
+    text(
+        "output",
+        "table",
+        "table, json, ndjson, jid or raw, as `--output`",
+        |values, given| {
+            let format = Format::of(given).ok_or("wants table, json, ndjson, jid or raw")?;
+            values.output = Some(format);
+            Ok(())
+        },
+    )
+    .in_defaults(),
+    text(
+        "headers",
+        "auto",
+        "whether a table has headers: auto, always or never, as `--headers`",
+        |values, given| {
+            values.headers = Some(when(given)?);
+            Ok(())
+        },
+    )
+    .in_defaults(),
+    text(
+        "time-format",
+        "auto",
+        "how moments are written: auto, relative, iso or unix, as `--time-format`",
+        |values, given| {
+            let wants = "wants auto, relative, iso or unix";
+            values.time_format = Some(TimeFormat::from_str(given, false).map_err(|_| wants)?);
+            Ok(())
+        },
+    )
+    .in_defaults(),
+    text(
+        "color",
+        "auto",
+        "whether to colour: auto, always or never, as `--color`",
+        |values, given| {
+            values.color = Some(when(given)?);
+            Ok(())
+        },
+    )
+    .in_defaults(),
+    switch(
+        "no-input",
+        "never prompt, as `--no-input`",
+        |values, given| values.no_input = Some(given),
+    )
+    .in_defaults(),
+];
+
+fn when(given: &str) -> Result<When, String> {
+    When::from_str(given, false).map_err(|_| "wants auto, always or never".into())
+}
+
+/// Returns what to say of a key that is none: the nearest of those that there are, else all.
+pub fn advice<'a>(typed: &str, known: impl Iterator<Item = &'a str>) -> String {
+    let known: Vec<&str> = known.collect();
+    let names: Vec<Name> = known.iter().map(|name| Name::from(*name)).collect();
+    match crate::core::unknown::nearest(&Name::from(typed), &names) {
+        Some(near) => format!(
+            "did you mean `{}`?",
+            String::from_utf8_lossy(near.as_bytes())
+        ),
+        None => format!("known are {}", known.join(", ")),
+    }
+}

@@ -1,0 +1,342 @@
+//! The configuration file, and which of its contexts holds.
+//!
+//! What the file says stands behind flags and environment: [`fill`] puts it where nothing was said.
+
+use std::fs::{File, Metadata};
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+
+use crate::cli::{Globals, Origin, env};
+use crate::core::unknown;
+use crate::core::url::{self, Target};
+use crate::error::{Error, io_words};
+use crate::model::name::Name;
+use crate::view::text::clean;
+
+pub mod edit;
+pub mod key;
+pub mod read;
+
+use key::Values;
+use read::Contents;
+
+/// No one writes more into such a file by hand.
+const LARGEST: u64 = 1 << 20;
+
+/// Where the file is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Source {
+    /// `--config none`, or no home to look in.
+    None,
+    /// Where it usually is; it need not exist.
+    Usual(PathBuf),
+    /// As `--config` or QLESS_CONFIG says.
+    Told(PathBuf),
+}
+
+/// The settings by name that are in use.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Context {
+    pub name: String,
+    pub values: Values,
+}
+
+impl Context {
+    /// Returns what prompts call it.
+    pub fn label(&self) -> &str {
+        self.values.label.as_deref().unwrap_or(&self.name)
+    }
+}
+
+/// A file that was read; of one that is not there nothing.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub source: Source,
+    /// Whether there is a file.
+    pub there: bool,
+    pub contents: Contents,
+    /// The one that was chosen.
+    pub context: Option<Context>,
+    /// What is to be warned about.
+    pub warning: Option<String>,
+    /// What `-v` tells.
+    pub told: Option<String>,
+}
+
+impl Source {
+    /// Returns the file that is meant.
+    pub fn of(globals: &Globals) -> Result<Source, Error> {
+        match &globals.config {
+            Some(none) if none == "none" => return Ok(Source::None),
+            Some(empty) if empty.is_empty() => {
+                return Err(Error::usage("`--config` is empty").hint("`none` reads no file"));
+            }
+            Some(path) => return Ok(Source::Told(path.into())),
+            None => {}
+        }
+        let home = |name: &str| {
+            env::var(name)
+                .map(PathBuf::from)
+                .filter(|p| p.is_absolute())
+        };
+        let config =
+            home("XDG_CONFIG_HOME").or_else(|| home("HOME").map(|home| home.join(".config")));
+        Ok(match config {
+            Some(dir) => Source::Usual(dir.join("qless/config.toml")),
+            None => Source::None,
+        })
+    }
+
+    pub fn path(&self) -> Option<&PathBuf> {
+        match self {
+            Source::None => None,
+            Source::Usual(path) | Source::Told(path) => Some(path),
+        }
+    }
+
+    /// Returns the path as it is shown.
+    pub fn shown(&self) -> String {
+        self.path()
+            .map(|path| clean(path.as_os_str().as_bytes()))
+            .unwrap_or_default()
+    }
+
+    /// Reads the file.
+    pub fn read(self, must: bool) -> Result<Settings, Error> {
+        let mut settings = Settings {
+            source: self,
+            there: false,
+            contents: Contents::default(),
+            context: None,
+            warning: None,
+            told: None,
+        };
+        let Some((bytes, found)) = settings.source.bytes(must)? else {
+            return Ok(settings);
+        };
+        settings.there = true;
+        settings.contents = settings.source.understood(&bytes)?;
+        let open = found.is_file() && found.mode() & 0o044 != 0;
+        if open && settings.contents.holds_password() {
+            settings.warning = Some(format!(
+                "others may read `{}`, and a password stands in it",
+                settings.source.shown()
+            ));
+        }
+        Ok(settings)
+    }
+
+    /// Returns what is in the file, `None` if it may be missing and is.
+    fn bytes(&self, must: bool) -> Result<Option<(Vec<u8>, Metadata)>, Error> {
+        use io::ErrorKind::{NotADirectory, NotFound};
+        let Some(path) = self.path() else {
+            return Ok(None);
+        };
+        let missing = |fault: &io::Error| matches!(fault.kind(), NotFound | NotADirectory);
+        let failed = |fault: io::Error| {
+            let (shown, why) = (self.shown(), io_words(&fault));
+            let error = Error::usage(format!("cannot read config file `{shown}`: {why}"));
+            error.hint("`--config none` reads no file")
+        };
+        let file = match File::open(path) {
+            Ok(file) => file,
+            Err(fault) if missing(&fault) && !(must && matches!(self, Source::Told(_))) => {
+                return Ok(None);
+            }
+            Err(fault) => return Err(failed(fault)),
+        };
+        let found = file.metadata().map_err(failed)?;
+        let mut bytes = Vec::new();
+        file.take(LARGEST + 1)
+            .read_to_end(&mut bytes)
+            .map_err(failed)?;
+        match bytes.len() as u64 > LARGEST {
+            true => Err(Error::usage(format!(
+                "config file `{}` is longer than 1 MiB",
+                self.shown()
+            ))),
+            false => Ok(Some((bytes, found))),
+        }
+    }
+
+    /// Returns what the bytes of the file say.
+    fn understood(&self, bytes: &[u8]) -> Result<Contents, Error> {
+        read::read(bytes).map_err(|fault| {
+            let error = self.wrong(fault.place, &fault.what);
+            match fault.hint {
+                Some(hint) => error.hint(hint),
+                None => error,
+            }
+        })
+    }
+
+    fn wrong(&self, place: read::Place, what: &str) -> Error {
+        let read::Place { line, column } = place;
+        let shown = self.shown();
+        Error::usage(format!(
+            "config file `{shown}`, line {line}, column {column}: {what}"
+        ))
+    }
+}
+
+impl Contents {
+    fn holds_password(&self) -> bool {
+        let all = self.contexts.values().chain([&self.defaults]);
+        let mut addresses = all.filter_map(|values| values.redis.as_deref());
+        addresses.any(url::holds_password)
+    }
+
+    /// Returns a context, or says that there is none of that name.
+    pub fn context(&self, name: &str) -> Result<Context, Error> {
+        match self.contexts.get(name) {
+            Some(values) => Ok(Context {
+                name: name.into(),
+                values: values.clone(),
+            }),
+            None => {
+                let known: Vec<Name> = self.order.iter().map(|name| name.as_str().into()).collect();
+                let error = unknown::error("context", &name.into(), &known);
+                Err(match error.hint_text() {
+                    None => error.hint("`qless context` lists those that there are"),
+                    Some(_) => error,
+                })
+            }
+        }
+    }
+}
+
+impl Settings {
+    /// Returns all contexts, in the order of the file.
+    pub fn contexts(&self) -> Vec<Context> {
+        let named = |name: &String| {
+            let values = self.contents.contexts.get(name)?.clone();
+            let name = name.clone();
+            Some(Context { name, values })
+        };
+        self.contents.order.iter().filter_map(named).collect()
+    }
+
+    /// Refuses a file that was named and is not there.
+    pub fn must_be_there(&self) -> Result<(), Error> {
+        match self.there {
+            true => Ok(()),
+            false => self.source.bytes(true).map(drop),
+        }
+    }
+
+    /// Returns the context of this name.
+    pub fn named(&self, name: &str) -> Result<Context, Error> {
+        let missing = |why: String| {
+            let shown = clean(name);
+            Error::not_found(format!("context `{shown}` does not exist: {why}"))
+        };
+        match (&self.source, self.there) {
+            (_, true) => self.contents.context(name),
+            (Source::None, _) => Err(missing("there is no config file".into())),
+            (source, false) => {
+                let why = format!("there is no config file `{}`", source.shown());
+                Err(missing(why).hint("`qless context add NAME --redis URL` writes it"))
+            }
+        }
+    }
+
+    /// Returns the context that is chosen: by name, else the default one, unless the environment
+    /// names another server.
+    pub fn chosen(&self, globals: &Globals) -> Result<Option<Context>, Error> {
+        if let Some(name) = &globals.context {
+            return self.named(name).map(Some);
+        }
+        let Some((name, place)) = &self.contents.default else {
+            return Ok(None);
+        };
+        let Some(values) = self.contents.contexts.get(name) else {
+            let what = format!(
+                "`default` names no context, `{}` does not exist",
+                clean(name)
+            );
+            let known = self.contents.order.iter().map(String::as_str);
+            let error = self.source.wrong(*place, &what);
+            return Err(error.hint(key::advice(name, known)));
+        };
+        let elsewhere = globals.origin == Origin::Environment
+            && values
+                .redis
+                .as_deref()
+                .zip(globals.redis.as_deref())
+                .is_some_and(other_server);
+        Ok((!elsewhere).then(|| Context {
+            name: name.clone(),
+            values: values.clone(),
+        }))
+    }
+}
+
+/// Whether two addresses lead to different places.
+fn other_server((one, other): (&str, &str)) -> bool {
+    match (Target::parse(one), Target::parse(other)) {
+        (Ok(one), Ok(other)) => (one.address, one.db) != (other.address, other.db),
+        _ => one != other,
+    }
+}
+
+/// Reads the file and puts what it says where neither flags nor environment said anything. Without
+/// `choose` no context holds: for the command that looks after them.
+pub fn fill(globals: &mut Globals, choose: bool) -> Result<Settings, Error> {
+    let mut settings = Source::of(globals)?.read(choose)?;
+    if choose {
+        settings.context = settings.chosen(globals)?;
+    }
+    if settings.there {
+        let context = settings.context.as_ref().map(|context| &context.name);
+        let context = context.map_or("no context".into(), |name| {
+            format!("context {}", clean(name))
+        });
+        settings.told = Some(format!("config {}, {context}", settings.source.shown()));
+    }
+    // A context that was named holds against an address of the environment.
+    let values = settings.context.as_ref().map(|context| &context.values);
+    let address = values.and_then(|values| values.redis.clone());
+    if let (Some(address), true) = (address, globals.origin != Origin::Typed) {
+        globals.redis = Some(address);
+        globals.origin = Origin::File;
+    }
+    let defaults = &settings.contents.defaults;
+    match values {
+        Some(values) => take(globals, &values.or(defaults)),
+        None if choose => take(globals, defaults),
+        // How things look is the same for all.
+        None => take(
+            globals,
+            &Values {
+                redis: None,
+                prefix: None,
+                timeout: None,
+                read_only: None,
+                ..defaults.clone()
+            },
+        ),
+    }
+    Ok(settings)
+}
+
+/// Takes what is not said yet.
+fn take(globals: &mut Globals, values: &Values) {
+    if let (None, Some(address)) = (&globals.redis, &values.redis) {
+        globals.redis = Some(address.clone());
+        globals.origin = Origin::File;
+    }
+    if globals.prefix.is_none() {
+        globals.prefix = values.prefix.clone();
+    }
+    globals.timeout = globals.timeout.or(values.timeout);
+    globals.output = globals.output.or(values.output);
+    globals.headers = globals.headers.or(values.headers);
+    globals.time_format = globals.time_format.or(values.time_format);
+    if !env::tells_color() {
+        globals.color = globals.color.or(values.color);
+    }
+    globals.no_input |= values.no_input == Some(true);
+    globals.read_only |= values.read_only == Some(true);
+}

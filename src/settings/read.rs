@@ -1,0 +1,197 @@
+//! The text of a configuration file → what it says; each mistake with its line and column.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use toml_edit::{Document, Item, TableLike, Value};
+
+use super::key::{Key, Of, Values, advice};
+use crate::cli::usage::refused;
+use crate::view::text::clean;
+
+/// What a file says.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Contents {
+    /// The context that is used where none is named, and where the file says so.
+    pub default: Option<(String, Place)>,
+    pub defaults: Values,
+    pub contexts: BTreeMap<String, Values>,
+    /// The names of the contexts in the order of the file.
+    pub order: Vec<String>,
+}
+
+/// A place in the text; both count from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    pub line: usize,
+    pub column: usize,
+}
+
+/// What is wrong with a text, where, and what to do about it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fault {
+    pub place: Place,
+    pub what: String,
+    pub hint: Option<String>,
+}
+
+/// A fault while its place is still a number of bytes.
+struct At(usize, String, Option<String>);
+
+/// Reads the bytes of a file.
+pub fn read(bytes: &[u8]) -> Result<Contents, Fault> {
+    let text = std::str::from_utf8(bytes).map_err(|error| Fault {
+        place: place(bytes, error.valid_up_to()),
+        what: "it is not UTF-8".into(),
+        hint: None,
+    })?;
+    contents(text).map_err(|At(at, what, hint)| Fault {
+        place: place(bytes, at),
+        what,
+        hint,
+    })
+}
+
+fn contents(text: &str) -> Result<Contents, At> {
+    let document = Document::parse(text).map_err(|error| {
+        // Its Display would show the line, which may hold a password.
+        let at = start(error.span());
+        let what = error.message().trim();
+        At(at, format!("it is not TOML: {what}"), None)
+    })?;
+    let mut found = Contents::default();
+    for (name, item) in document.iter() {
+        let at = key_at(document.as_table(), name);
+        match name {
+            "default" => {
+                let wrong = |wants| At(start(item.span()), wants, None);
+                let Some(named) = item.as_str() else {
+                    return Err(wrong(mistyped(name, Of::Text, item)));
+                };
+                let place = place(text.as_bytes(), start(item.span()));
+                found.default = Some((named.into(), place));
+            }
+            "defaults" => {
+                let table = table(item, || At(at, mistyped_table("[defaults]"), None))?;
+                found.defaults = values(table, "`[defaults]`", true)?;
+            }
+            "context" => {
+                let wrong = |at| At(at, mistyped_table("[context.NAME]"), None);
+                let contexts = table(item, || wrong(at))?;
+                for (name, item) in contexts.iter() {
+                    let at = key_at(contexts, name);
+                    let shown = format!("context `{}`", clean(name));
+                    let settings = table(item, || wrong(at))?;
+                    if name.is_empty() {
+                        return Err(At(at, "a context has an empty name".into(), None));
+                    }
+                    let values = values(settings, &shown, false)?;
+                    if values.password_command.is_some() && values.password_env.is_some() {
+                        let at = key_at(settings, "password-env");
+                        let both = "has both `password-command` and `password-env`";
+                        return Err(At(at, format!("{shown} {both}"), None));
+                    }
+                    found.order.push(name.into());
+                    found.contexts.insert(name.into(), values);
+                }
+            }
+            _ => {
+                let known = ["default", "defaults", "context"].into_iter();
+                let what = format!("unknown key `{}`", clean(name));
+                return Err(At(at, what, Some(advice(name, known))));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Reads the keys of a context, or of `[defaults]`.
+fn values(table: &dyn TableLike, of: &str, defaults: bool) -> Result<Values, At> {
+    let mut values = Values::default();
+    for (name, item) in table.iter() {
+        let Some(key) = Key::named(name, defaults) else {
+            let what = match Key::named(name, false) {
+                Some(_) => format!("`{}` belongs into a context, not into {of}", clean(name)),
+                None => format!("unknown key `{}` in {of}", clean(name)),
+            };
+            let known = Key::known(defaults).map(|key| key.name);
+            return Err(At(key_at(table, name), what, Some(advice(name, known))));
+        };
+        let wrong = |what| At(start(item.span()), what, None);
+        let mistyped = || wrong(mistyped(name, key.of, item));
+        let taken = match (key.of, item.as_value()) {
+            (Of::Text | Of::Time, Some(Value::String(text))) => {
+                let text = text.value();
+                key.take_text(&mut values, text)
+                    .map_err(|why| refused(name, text, &why))
+            }
+            (Of::Time, Some(Value::Integer(number))) => {
+                let text = number.value().to_string();
+                key.take_text(&mut values, &text)
+                    .map_err(|why| refused(name, &text, &why))
+            }
+            (Of::Time, Some(Value::Float(number))) => {
+                let text = number.value().to_string();
+                key.take_text(&mut values, &text)
+                    .map_err(|why| refused(name, &text, &why))
+            }
+            (Of::Switch, Some(Value::Boolean(switch))) => key
+                .take_switch(&mut values, *switch.value())
+                .map_err(|why| refused(name, "", &why)),
+            (Of::Words, Some(Value::Array(words))) => {
+                let words = words.iter().map(|word| word.as_str().map(str::to_owned));
+                let words: Option<Vec<String>> = words.collect();
+                key.take_words(&mut values, words.ok_or_else(mistyped)?)
+                    .map_err(|why| refused(name, "", &why))
+            }
+            _ => return Err(mistyped()),
+        };
+        taken.map_err(wrong)?;
+    }
+    Ok(values)
+}
+
+fn table(item: &Item, wrong: impl FnOnce() -> At) -> Result<&dyn TableLike, At> {
+    item.as_table_like().ok_or_else(wrong)
+}
+
+fn mistyped_table(wanted: &str) -> String {
+    format!("settings stand in tables such as `{wanted}`")
+}
+
+/// Says that a value is of another type, without showing it: it may be a password.
+fn mistyped(name: &str, of: Of, item: &Item) -> String {
+    let found = match item.type_name() {
+        "string" => "a text",
+        "integer" | "float" => "a number",
+        "boolean" => "`true` or `false`",
+        "datetime" => "a date",
+        "array" => match of {
+            Of::Words => "a list with something else in it",
+            _ => "a list",
+        },
+        _ => "a table",
+    };
+    format!("`{name}` wants {}, not {found}", of.wants())
+}
+
+fn key_at(table: &dyn TableLike, name: &str) -> usize {
+    let key = table.get_key_value(name).map(|(key, _)| key);
+    start(key.and_then(|key| key.span()))
+}
+
+fn start(span: Option<Range<usize>>) -> usize {
+    span.map_or(0, |span| span.start)
+}
+
+/// Returns the line and column of a byte.
+fn place(bytes: &[u8], at: usize) -> Place {
+    let before = &bytes[..at.min(bytes.len())];
+    let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
+    let begun = before.iter().rposition(|&byte| byte == b'\n');
+    let column = String::from_utf8_lossy(&before[begun.map_or(0, |at| at + 1)..]);
+    Place {
+        line,
+        column: column.chars().count() + 1,
+    }
+}

@@ -1,0 +1,87 @@
+//! Contexts: a row each, or one at length.
+
+use super::detail::Detail;
+use super::list::Row;
+use super::table::{Cell, Column, Table};
+use super::{Lines, Page, View};
+use crate::model::context::{Context, One, Validated};
+
+/// The mark of the one that commands use.
+fn mark(context: &Context) -> Cell {
+    Cell::text(if context.used { "*" } else { "" })
+}
+
+impl Row for Context {
+    const KIND: &'static str = "contexts";
+
+    const COLUMNS: &'static [Column] = &[
+        Column::text("USED").headless(),
+        Column::text("NAME"),
+        Column::text("REDIS"),
+        Column::text("FLAGS"),
+    ];
+
+    fn row(&self, _: &Page, table: &mut Table) {
+        table.row(vec![
+            mark(self),
+            Cell::text(&self.name),
+            Cell::maybe(self.redis.as_ref()),
+            Cell::text(self.flags()),
+        ]);
+    }
+}
+
+impl View for One {
+    const KIND: &'static str = <Context as Row>::KIND;
+
+    fn text(&self, page: &Page) -> String {
+        let told = self.0.items.iter().map(|context| {
+            let mut detail = Detail::new(page);
+            detail.line("name", &context.name);
+            detail.maybe("redis", context.redis.as_ref());
+            detail.maybe("prefix", context.prefix.as_ref());
+            detail.maybe("password", context.password);
+            detail.line("label", &context.label);
+            detail.maybe(
+                "flags",
+                Some(context.flags()).filter(|flags| !flags.is_empty()),
+            );
+            detail.line("default", if context.default { "yes" } else { "no" });
+            detail.draw()
+        });
+        told.collect()
+    }
+
+    fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {
+        self.0.lines(lines)
+    }
+}
+
+impl View for Validated {
+    const KIND: &'static str = <Context as Row>::KIND;
+
+    const COLUMNS: &'static [Column] = &[
+        Column::text("USED").headless(),
+        Column::text("NAME"),
+        Column::text("REDIS"),
+        Column::free("SERVER"),
+    ];
+
+    fn text(&self, page: &Page) -> String {
+        let mut table = Table::new(Self::COLUMNS);
+        for context in &self.0.items {
+            let error = context.error.as_ref();
+            table.row(vec![
+                mark(context),
+                Cell::text(&context.name),
+                Cell::maybe(context.redis.as_ref()),
+                Cell::maybe(context.server.as_ref().or(error)),
+            ]);
+        }
+        table.draw(page)
+    }
+
+    fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {
+        self.0.lines(lines)
+    }
+}
