@@ -356,7 +356,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__cancel)
-            opts="-n -o -y -q -v -h --dependents --dry-run --rate --fail-fast --require-match --reason --report --queue --state --group --tag --limit --offset --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --dependents --dry-run --rate --fail-fast --require-match --reason --report --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -386,11 +386,27 @@ _qless() {
                     COMPREPLY=($(compgen -W "running stalled waiting scheduled depends failed complete" -- "${cur}"))
                     return 0
                     ;;
-                --group)
+                --tag)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --tag)
+                --klass)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --held-by)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --older-than)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --newer-than)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --where)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -399,6 +415,14 @@ _qless() {
                     return 0
                     ;;
                 --offset)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --group)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --message)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1708,7 +1732,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__export)
-            opts="-o -y -q -v -h --queue --state --group --tag --limit --offset --all --with --file --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-o -y -q -v -h --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --with --file --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1722,11 +1746,27 @@ _qless() {
                     COMPREPLY=($(compgen -W "running stalled waiting scheduled depends failed complete" -- "${cur}"))
                     return 0
                     ;;
-                --group)
+                --tag)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --tag)
+                --klass)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --held-by)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --older-than)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --newer-than)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --where)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1735,6 +1775,14 @@ _qless() {
                     return 0
                     ;;
                 --offset)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --group)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --message)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1912,7 +1960,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__failed)
-            opts="-n -o -y -q -v -h --retry-all --cancel-all --all-groups --to --delay --dry-run --rate --fail-fast --require-match --reason --report --spread --queue --state --group --tag --limit --offset --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --retry-all --cancel-all --all-groups --to --delay --dry-run --rate --fail-fast --require-match --reason --report --spread --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1950,11 +1998,27 @@ _qless() {
                     COMPREPLY=($(compgen -W "running stalled waiting scheduled depends failed complete" -- "${cur}"))
                     return 0
                     ;;
-                --group)
+                --tag)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --tag)
+                --klass)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --held-by)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --older-than)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --newer-than)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --where)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1963,6 +2027,14 @@ _qless() {
                     return 0
                     ;;
                 --offset)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --group)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --message)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2240,7 +2312,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__get)
-            opts="-o -y -q -v -h --queue --state --group --tag --limit --offset --history --data --field --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-o -y -q -v -h --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --history --data --field --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2254,11 +2326,27 @@ _qless() {
                     COMPREPLY=($(compgen -W "running stalled waiting scheduled depends failed complete" -- "${cur}"))
                     return 0
                     ;;
-                --group)
+                --tag)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --tag)
+                --klass)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --held-by)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --older-than)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --newer-than)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --where)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2267,6 +2355,14 @@ _qless() {
                     return 0
                     ;;
                 --offset)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --group)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --message)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2490,7 +2586,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__jobs)
-            opts="-o -y -q -v -h --queue --state --group --tag --limit --offset --count --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-o -y -q -v -h --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --count --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2504,11 +2600,27 @@ _qless() {
                     COMPREPLY=($(compgen -W "running stalled waiting scheduled depends failed complete" -- "${cur}"))
                     return 0
                     ;;
-                --group)
+                --tag)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --tag)
+                --klass)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --held-by)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --older-than)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --newer-than)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --where)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2517,6 +2629,14 @@ _qless() {
                     return 0
                     ;;
                 --offset)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --group)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --message)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3156,7 +3276,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__move)
-            opts="-n -o -y -q -v -h --to --delay --at --force --dry-run --rate --fail-fast --require-match --reason --report --spread --queue --state --group --tag --limit --offset --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --to --delay --at --force --dry-run --rate --fail-fast --require-match --reason --report --spread --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3198,11 +3318,27 @@ _qless() {
                     COMPREPLY=($(compgen -W "running stalled waiting scheduled depends failed complete" -- "${cur}"))
                     return 0
                     ;;
-                --group)
+                --tag)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --tag)
+                --klass)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --held-by)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --older-than)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --newer-than)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --where)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3211,6 +3347,14 @@ _qless() {
                     return 0
                     ;;
                 --offset)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --group)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --message)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3512,7 +3656,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__priority)
-            opts="-n -o -y -q -v -h --to --dry-run --rate --fail-fast --require-match --reason --report --queue --state --group --tag --limit --offset --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --to --dry-run --rate --fail-fast --require-match --reason --report --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3542,11 +3686,27 @@ _qless() {
                     COMPREPLY=($(compgen -W "running stalled waiting scheduled depends failed complete" -- "${cur}"))
                     return 0
                     ;;
-                --group)
+                --tag)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --tag)
+                --klass)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --held-by)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --older-than)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --newer-than)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --where)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3555,6 +3715,14 @@ _qless() {
                     return 0
                     ;;
                 --offset)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --group)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --message)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3622,7 +3790,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__promote)
-            opts="-n -o -y -q -v -h --dry-run --rate --fail-fast --require-match --reason --report --spread --queue --state --group --tag --limit --offset --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --dry-run --rate --fail-fast --require-match --reason --report --spread --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3652,11 +3820,27 @@ _qless() {
                     COMPREPLY=($(compgen -W "running stalled waiting scheduled depends failed complete" -- "${cur}"))
                     return 0
                     ;;
-                --group)
+                --tag)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --tag)
+                --klass)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --held-by)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --older-than)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --newer-than)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --where)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3665,6 +3849,14 @@ _qless() {
                     return 0
                     ;;
                 --offset)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --group)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --message)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -4556,7 +4748,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__retry)
-            opts="-n -o -y -q -v -h --to --delay --priority --completed --force --worker --as-holder --fail-group --fail-message --dry-run --rate --fail-fast --require-match --reason --report --spread --queue --state --group --tag --limit --offset --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --to --delay --priority --completed --force --worker --as-holder --fail-group --fail-message --dry-run --rate --fail-fast --require-match --reason --report --spread --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4610,11 +4802,27 @@ _qless() {
                     COMPREPLY=($(compgen -W "running stalled waiting scheduled depends failed complete" -- "${cur}"))
                     return 0
                     ;;
-                --group)
+                --tag)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --tag)
+                --klass)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --held-by)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --older-than)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --newer-than)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --where)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -4623,6 +4831,14 @@ _qless() {
                     return 0
                     ;;
                 --offset)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --group)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --message)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -4842,7 +5058,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__tag)
-            opts="-n -o -y -q -v -h --add --remove --dry-run --rate --fail-fast --require-match --reason --report --queue --state --group --tag --limit --offset --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --add --remove --dry-run --rate --fail-fast --require-match --reason --report --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4876,11 +5092,27 @@ _qless() {
                     COMPREPLY=($(compgen -W "running stalled waiting scheduled depends failed complete" -- "${cur}"))
                     return 0
                     ;;
-                --group)
+                --tag)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --tag)
+                --klass)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --held-by)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --older-than)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --newer-than)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --where)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -4889,6 +5121,14 @@ _qless() {
                     return 0
                     ;;
                 --offset)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --group)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --message)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -4956,7 +5196,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__timeout)
-            opts="-n -o -y -q -v -h --dry-run --rate --fail-fast --require-match --reason --report --queue --state --group --tag --limit --offset --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --dry-run --rate --fail-fast --require-match --reason --report --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4982,11 +5222,27 @@ _qless() {
                     COMPREPLY=($(compgen -W "running stalled waiting scheduled depends failed complete" -- "${cur}"))
                     return 0
                     ;;
-                --group)
+                --tag)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --tag)
+                --klass)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --held-by)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --older-than)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --newer-than)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --where)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -4995,6 +5251,14 @@ _qless() {
                     return 0
                     ;;
                 --offset)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --group)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --message)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -5062,7 +5326,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__track)
-            opts="-n -o -y -q -v -h --remove --prune --dry-run --rate --fail-fast --require-match --reason --report --queue --state --group --tag --limit --offset --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --remove --prune --dry-run --rate --fail-fast --require-match --reason --report --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5088,11 +5352,27 @@ _qless() {
                     COMPREPLY=($(compgen -W "running stalled waiting scheduled depends failed complete" -- "${cur}"))
                     return 0
                     ;;
-                --group)
+                --tag)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --tag)
+                --klass)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --held-by)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --older-than)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --newer-than)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --where)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -5101,6 +5381,14 @@ _qless() {
                     return 0
                     ;;
                 --offset)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --group)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --message)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -144,10 +144,16 @@ scheduled\t''
 depends\t''
 failed\t''
 complete\t''"
-complete -c qless -n "__fish_qless_using_subcommand cancel" -l group -d 'Failed jobs of a group, by name or glob' -r
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l tag -d 'Jobs with a tag; repeated: with all of them' -r
+complete -c qless -n "__fish_qless_using_subcommand cancel" -l klass -d 'Jobs of a class, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand cancel" -l held-by -d 'Jobs that a worker holds, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand cancel" -l older-than -d 'Jobs to which nothing has happened for this time' -r
+complete -c qless -n "__fish_qless_using_subcommand cancel" -l newer-than -d 'Jobs to which something happened within this time' -r
+complete -c qless -n "__fish_qless_using_subcommand cancel" -l where -d 'Jobs with this value in their data, such as `user.id=42`; repeated: with all of them' -r
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l limit -d 'The first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l offset -d 'Without the first N of them' -r
+complete -c qless -n "__fish_qless_using_subcommand cancel" -l group -d 'Failed jobs of a group, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand cancel" -l message -d 'Failed jobs whose message a regular expression finds itself in' -r
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
@@ -175,6 +181,8 @@ complete -c qless -n "__fish_qless_using_subcommand cancel" -l confirm -d 'With 
 complete -c qless -n "__fish_qless_using_subcommand cancel" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l fail-fast -d 'Stop at the first job that fails'
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l require-match -d 'Exit with 4 if no job matches'
+complete -c qless -n "__fish_qless_using_subcommand cancel" -l tracked -d 'Tracked jobs'
+complete -c qless -n "__fish_qless_using_subcommand cancel" -l all -d 'All jobs, where no other flag narrows them down'
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l reverse -d 'Turn the order of a table around'
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
@@ -793,10 +801,16 @@ scheduled\t''
 depends\t''
 failed\t''
 complete\t''"
-complete -c qless -n "__fish_qless_using_subcommand export" -l group -d 'Failed jobs of a group, by name or glob' -r
 complete -c qless -n "__fish_qless_using_subcommand export" -l tag -d 'Jobs with a tag; repeated: with all of them' -r
+complete -c qless -n "__fish_qless_using_subcommand export" -l klass -d 'Jobs of a class, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand export" -l held-by -d 'Jobs that a worker holds, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand export" -l older-than -d 'Jobs to which nothing has happened for this time' -r
+complete -c qless -n "__fish_qless_using_subcommand export" -l newer-than -d 'Jobs to which something happened within this time' -r
+complete -c qless -n "__fish_qless_using_subcommand export" -l where -d 'Jobs with this value in their data, such as `user.id=42`; repeated: with all of them' -r
 complete -c qless -n "__fish_qless_using_subcommand export" -l limit -d 'The first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand export" -l offset -d 'Without the first N of them' -r
+complete -c qless -n "__fish_qless_using_subcommand export" -l group -d 'Failed jobs of a group, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand export" -l message -d 'Failed jobs whose message a regular expression finds itself in' -r
 complete -c qless -n "__fish_qless_using_subcommand export" -l with -d 'What to write besides jobs' -r -f -a "config\t'The options that are set'
 recur\t'Recurring jobs'
 paused\t'Which queues are paused, until when and why'"
@@ -825,7 +839,8 @@ complete -c qless -n "__fish_qless_using_subcommand export" -l color -d 'Whether
 always\t''
 never\t''"
 complete -c qless -n "__fish_qless_using_subcommand export" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
-complete -c qless -n "__fish_qless_using_subcommand export" -l all -d 'All jobs, the complete ones, too'
+complete -c qless -n "__fish_qless_using_subcommand export" -l tracked -d 'Tracked jobs'
+complete -c qless -n "__fish_qless_using_subcommand export" -l all -d 'All jobs, where no other flag narrows them down'
 complete -c qless -n "__fish_qless_using_subcommand export" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand export" -l reverse -d 'Turn the order of a table around'
 complete -c qless -n "__fish_qless_using_subcommand export" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
@@ -894,10 +909,16 @@ scheduled\t''
 depends\t''
 failed\t''
 complete\t''"
-complete -c qless -n "__fish_qless_using_subcommand failed" -l group -d 'Failed jobs of a group, by name or glob' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l tag -d 'Jobs with a tag; repeated: with all of them' -r
+complete -c qless -n "__fish_qless_using_subcommand failed" -l klass -d 'Jobs of a class, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand failed" -l held-by -d 'Jobs that a worker holds, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand failed" -l older-than -d 'Jobs to which nothing has happened for this time' -r
+complete -c qless -n "__fish_qless_using_subcommand failed" -l newer-than -d 'Jobs to which something happened within this time' -r
+complete -c qless -n "__fish_qless_using_subcommand failed" -l where -d 'Jobs with this value in their data, such as `user.id=42`; repeated: with all of them' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l limit -d 'The first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l offset -d 'Without the first N of them' -r
+complete -c qless -n "__fish_qless_using_subcommand failed" -l group -d 'Failed jobs of a group, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand failed" -l message -d 'Failed jobs whose message a regular expression finds itself in' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
@@ -928,6 +949,8 @@ complete -c qless -n "__fish_qless_using_subcommand failed" -l all-groups -d 'Al
 complete -c qless -n "__fish_qless_using_subcommand failed" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand failed" -l fail-fast -d 'Stop at the first job that fails'
 complete -c qless -n "__fish_qless_using_subcommand failed" -l require-match -d 'Exit with 4 if no job matches'
+complete -c qless -n "__fish_qless_using_subcommand failed" -l tracked -d 'Tracked jobs'
+complete -c qless -n "__fish_qless_using_subcommand failed" -l all -d 'All jobs, where no other flag narrows them down'
 complete -c qless -n "__fish_qless_using_subcommand failed" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand failed" -l reverse -d 'Turn the order of a table around'
 complete -c qless -n "__fish_qless_using_subcommand failed" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
@@ -1049,10 +1072,16 @@ scheduled\t''
 depends\t''
 failed\t''
 complete\t''"
-complete -c qless -n "__fish_qless_using_subcommand get" -l group -d 'Failed jobs of a group, by name or glob' -r
 complete -c qless -n "__fish_qless_using_subcommand get" -l tag -d 'Jobs with a tag; repeated: with all of them' -r
+complete -c qless -n "__fish_qless_using_subcommand get" -l klass -d 'Jobs of a class, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand get" -l held-by -d 'Jobs that a worker holds, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand get" -l older-than -d 'Jobs to which nothing has happened for this time' -r
+complete -c qless -n "__fish_qless_using_subcommand get" -l newer-than -d 'Jobs to which something happened within this time' -r
+complete -c qless -n "__fish_qless_using_subcommand get" -l where -d 'Jobs with this value in their data, such as `user.id=42`; repeated: with all of them' -r
 complete -c qless -n "__fish_qless_using_subcommand get" -l limit -d 'The first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand get" -l offset -d 'Without the first N of them' -r
+complete -c qless -n "__fish_qless_using_subcommand get" -l group -d 'Failed jobs of a group, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand get" -l message -d 'Failed jobs whose message a regular expression finds itself in' -r
 complete -c qless -n "__fish_qless_using_subcommand get" -l field -d 'Print only one value, such as `failure.message` or `data.user`' -r
 complete -c qless -n "__fish_qless_using_subcommand get" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
 complete -c qless -n "__fish_qless_using_subcommand get" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
@@ -1078,6 +1107,8 @@ complete -c qless -n "__fish_qless_using_subcommand get" -l color -d 'Whether to
 always\t''
 never\t''"
 complete -c qless -n "__fish_qless_using_subcommand get" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
+complete -c qless -n "__fish_qless_using_subcommand get" -l tracked -d 'Tracked jobs'
+complete -c qless -n "__fish_qless_using_subcommand get" -l all -d 'All jobs, where no other flag narrows them down'
 complete -c qless -n "__fish_qless_using_subcommand get" -l history -d 'With histories, also in lists'
 complete -c qless -n "__fish_qless_using_subcommand get" -l data -d 'Print only the data, byte for byte'
 complete -c qless -n "__fish_qless_using_subcommand get" -l askpass -d 'Prompt for the password on the terminal'
@@ -1168,10 +1199,16 @@ scheduled\t''
 depends\t''
 failed\t''
 complete\t''"
-complete -c qless -n "__fish_qless_using_subcommand jobs" -l group -d 'Failed jobs of a group, by name or glob' -r
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l tag -d 'Jobs with a tag; repeated: with all of them' -r
+complete -c qless -n "__fish_qless_using_subcommand jobs" -l klass -d 'Jobs of a class, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand jobs" -l held-by -d 'Jobs that a worker holds, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand jobs" -l older-than -d 'Jobs to which nothing has happened for this time' -r
+complete -c qless -n "__fish_qless_using_subcommand jobs" -l newer-than -d 'Jobs to which something happened within this time' -r
+complete -c qless -n "__fish_qless_using_subcommand jobs" -l where -d 'Jobs with this value in their data, such as `user.id=42`; repeated: with all of them' -r
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l limit -d 'The first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l offset -d 'Without the first N of them' -r
+complete -c qless -n "__fish_qless_using_subcommand jobs" -l group -d 'Failed jobs of a group, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand jobs" -l message -d 'Failed jobs whose message a regular expression finds itself in' -r
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
@@ -1196,6 +1233,8 @@ complete -c qless -n "__fish_qless_using_subcommand jobs" -l color -d 'Whether t
 always\t''
 never\t''"
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
+complete -c qless -n "__fish_qless_using_subcommand jobs" -l tracked -d 'Tracked jobs'
+complete -c qless -n "__fish_qless_using_subcommand jobs" -l all -d 'All jobs, where no other flag narrows them down'
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l count -d 'Print only how many there are in each state'
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l reverse -d 'Turn the order of a table around'
@@ -1459,10 +1498,16 @@ scheduled\t''
 depends\t''
 failed\t''
 complete\t''"
-complete -c qless -n "__fish_qless_using_subcommand move" -l group -d 'Failed jobs of a group, by name or glob' -r
 complete -c qless -n "__fish_qless_using_subcommand move" -l tag -d 'Jobs with a tag; repeated: with all of them' -r
+complete -c qless -n "__fish_qless_using_subcommand move" -l klass -d 'Jobs of a class, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand move" -l held-by -d 'Jobs that a worker holds, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand move" -l older-than -d 'Jobs to which nothing has happened for this time' -r
+complete -c qless -n "__fish_qless_using_subcommand move" -l newer-than -d 'Jobs to which something happened within this time' -r
+complete -c qless -n "__fish_qless_using_subcommand move" -l where -d 'Jobs with this value in their data, such as `user.id=42`; repeated: with all of them' -r
 complete -c qless -n "__fish_qless_using_subcommand move" -l limit -d 'The first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand move" -l offset -d 'Without the first N of them' -r
+complete -c qless -n "__fish_qless_using_subcommand move" -l group -d 'Failed jobs of a group, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand move" -l message -d 'Failed jobs whose message a regular expression finds itself in' -r
 complete -c qless -n "__fish_qless_using_subcommand move" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
 complete -c qless -n "__fish_qless_using_subcommand move" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
 complete -c qless -n "__fish_qless_using_subcommand move" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
@@ -1491,6 +1536,8 @@ complete -c qless -n "__fish_qless_using_subcommand move" -l force -d 'Running j
 complete -c qless -n "__fish_qless_using_subcommand move" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand move" -l fail-fast -d 'Stop at the first job that fails'
 complete -c qless -n "__fish_qless_using_subcommand move" -l require-match -d 'Exit with 4 if no job matches'
+complete -c qless -n "__fish_qless_using_subcommand move" -l tracked -d 'Tracked jobs'
+complete -c qless -n "__fish_qless_using_subcommand move" -l all -d 'All jobs, where no other flag narrows them down'
 complete -c qless -n "__fish_qless_using_subcommand move" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand move" -l reverse -d 'Turn the order of a table around'
 complete -c qless -n "__fish_qless_using_subcommand move" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
@@ -1656,10 +1703,16 @@ scheduled\t''
 depends\t''
 failed\t''
 complete\t''"
-complete -c qless -n "__fish_qless_using_subcommand priority" -l group -d 'Failed jobs of a group, by name or glob' -r
 complete -c qless -n "__fish_qless_using_subcommand priority" -l tag -d 'Jobs with a tag; repeated: with all of them' -r
+complete -c qless -n "__fish_qless_using_subcommand priority" -l klass -d 'Jobs of a class, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand priority" -l held-by -d 'Jobs that a worker holds, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand priority" -l older-than -d 'Jobs to which nothing has happened for this time' -r
+complete -c qless -n "__fish_qless_using_subcommand priority" -l newer-than -d 'Jobs to which something happened within this time' -r
+complete -c qless -n "__fish_qless_using_subcommand priority" -l where -d 'Jobs with this value in their data, such as `user.id=42`; repeated: with all of them' -r
 complete -c qless -n "__fish_qless_using_subcommand priority" -l limit -d 'The first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand priority" -l offset -d 'Without the first N of them' -r
+complete -c qless -n "__fish_qless_using_subcommand priority" -l group -d 'Failed jobs of a group, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand priority" -l message -d 'Failed jobs whose message a regular expression finds itself in' -r
 complete -c qless -n "__fish_qless_using_subcommand priority" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
 complete -c qless -n "__fish_qless_using_subcommand priority" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
 complete -c qless -n "__fish_qless_using_subcommand priority" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
@@ -1687,6 +1740,8 @@ complete -c qless -n "__fish_qless_using_subcommand priority" -l confirm -d 'Wit
 complete -c qless -n "__fish_qless_using_subcommand priority" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand priority" -l fail-fast -d 'Stop at the first job that fails'
 complete -c qless -n "__fish_qless_using_subcommand priority" -l require-match -d 'Exit with 4 if no job matches'
+complete -c qless -n "__fish_qless_using_subcommand priority" -l tracked -d 'Tracked jobs'
+complete -c qless -n "__fish_qless_using_subcommand priority" -l all -d 'All jobs, where no other flag narrows them down'
 complete -c qless -n "__fish_qless_using_subcommand priority" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand priority" -l reverse -d 'Turn the order of a table around'
 complete -c qless -n "__fish_qless_using_subcommand priority" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
@@ -1708,10 +1763,16 @@ scheduled\t''
 depends\t''
 failed\t''
 complete\t''"
-complete -c qless -n "__fish_qless_using_subcommand promote" -l group -d 'Failed jobs of a group, by name or glob' -r
 complete -c qless -n "__fish_qless_using_subcommand promote" -l tag -d 'Jobs with a tag; repeated: with all of them' -r
+complete -c qless -n "__fish_qless_using_subcommand promote" -l klass -d 'Jobs of a class, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand promote" -l held-by -d 'Jobs that a worker holds, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand promote" -l older-than -d 'Jobs to which nothing has happened for this time' -r
+complete -c qless -n "__fish_qless_using_subcommand promote" -l newer-than -d 'Jobs to which something happened within this time' -r
+complete -c qless -n "__fish_qless_using_subcommand promote" -l where -d 'Jobs with this value in their data, such as `user.id=42`; repeated: with all of them' -r
 complete -c qless -n "__fish_qless_using_subcommand promote" -l limit -d 'The first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand promote" -l offset -d 'Without the first N of them' -r
+complete -c qless -n "__fish_qless_using_subcommand promote" -l group -d 'Failed jobs of a group, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand promote" -l message -d 'Failed jobs whose message a regular expression finds itself in' -r
 complete -c qless -n "__fish_qless_using_subcommand promote" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
 complete -c qless -n "__fish_qless_using_subcommand promote" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
 complete -c qless -n "__fish_qless_using_subcommand promote" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
@@ -1739,6 +1800,8 @@ complete -c qless -n "__fish_qless_using_subcommand promote" -l confirm -d 'With
 complete -c qless -n "__fish_qless_using_subcommand promote" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand promote" -l fail-fast -d 'Stop at the first job that fails'
 complete -c qless -n "__fish_qless_using_subcommand promote" -l require-match -d 'Exit with 4 if no job matches'
+complete -c qless -n "__fish_qless_using_subcommand promote" -l tracked -d 'Tracked jobs'
+complete -c qless -n "__fish_qless_using_subcommand promote" -l all -d 'All jobs, where no other flag narrows them down'
 complete -c qless -n "__fish_qless_using_subcommand promote" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand promote" -l reverse -d 'Turn the order of a table around'
 complete -c qless -n "__fish_qless_using_subcommand promote" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
@@ -2145,10 +2208,16 @@ scheduled\t''
 depends\t''
 failed\t''
 complete\t''"
-complete -c qless -n "__fish_qless_using_subcommand retry" -l group -d 'Failed jobs of a group, by name or glob' -r
 complete -c qless -n "__fish_qless_using_subcommand retry" -l tag -d 'Jobs with a tag; repeated: with all of them' -r
+complete -c qless -n "__fish_qless_using_subcommand retry" -l klass -d 'Jobs of a class, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand retry" -l held-by -d 'Jobs that a worker holds, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand retry" -l older-than -d 'Jobs to which nothing has happened for this time' -r
+complete -c qless -n "__fish_qless_using_subcommand retry" -l newer-than -d 'Jobs to which something happened within this time' -r
+complete -c qless -n "__fish_qless_using_subcommand retry" -l where -d 'Jobs with this value in their data, such as `user.id=42`; repeated: with all of them' -r
 complete -c qless -n "__fish_qless_using_subcommand retry" -l limit -d 'The first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand retry" -l offset -d 'Without the first N of them' -r
+complete -c qless -n "__fish_qless_using_subcommand retry" -l group -d 'Failed jobs of a group, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand retry" -l message -d 'Failed jobs whose message a regular expression finds itself in' -r
 complete -c qless -n "__fish_qless_using_subcommand retry" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
 complete -c qless -n "__fish_qless_using_subcommand retry" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
 complete -c qless -n "__fish_qless_using_subcommand retry" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
@@ -2179,6 +2248,8 @@ complete -c qless -n "__fish_qless_using_subcommand retry" -l as-holder -d 'Act 
 complete -c qless -n "__fish_qless_using_subcommand retry" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand retry" -l fail-fast -d 'Stop at the first job that fails'
 complete -c qless -n "__fish_qless_using_subcommand retry" -l require-match -d 'Exit with 4 if no job matches'
+complete -c qless -n "__fish_qless_using_subcommand retry" -l tracked -d 'Tracked jobs'
+complete -c qless -n "__fish_qless_using_subcommand retry" -l all -d 'All jobs, where no other flag narrows them down'
 complete -c qless -n "__fish_qless_using_subcommand retry" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand retry" -l reverse -d 'Turn the order of a table around'
 complete -c qless -n "__fish_qless_using_subcommand retry" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
@@ -2272,10 +2343,16 @@ scheduled\t''
 depends\t''
 failed\t''
 complete\t''"
-complete -c qless -n "__fish_qless_using_subcommand tag" -l group -d 'Failed jobs of a group, by name or glob' -r
 complete -c qless -n "__fish_qless_using_subcommand tag" -l tag -d 'Jobs with a tag; repeated: with all of them' -r
+complete -c qless -n "__fish_qless_using_subcommand tag" -l klass -d 'Jobs of a class, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand tag" -l held-by -d 'Jobs that a worker holds, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand tag" -l older-than -d 'Jobs to which nothing has happened for this time' -r
+complete -c qless -n "__fish_qless_using_subcommand tag" -l newer-than -d 'Jobs to which something happened within this time' -r
+complete -c qless -n "__fish_qless_using_subcommand tag" -l where -d 'Jobs with this value in their data, such as `user.id=42`; repeated: with all of them' -r
 complete -c qless -n "__fish_qless_using_subcommand tag" -l limit -d 'The first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand tag" -l offset -d 'Without the first N of them' -r
+complete -c qless -n "__fish_qless_using_subcommand tag" -l group -d 'Failed jobs of a group, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand tag" -l message -d 'Failed jobs whose message a regular expression finds itself in' -r
 complete -c qless -n "__fish_qless_using_subcommand tag" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
 complete -c qless -n "__fish_qless_using_subcommand tag" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
 complete -c qless -n "__fish_qless_using_subcommand tag" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
@@ -2303,6 +2380,8 @@ complete -c qless -n "__fish_qless_using_subcommand tag" -l confirm -d 'With `--
 complete -c qless -n "__fish_qless_using_subcommand tag" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand tag" -l fail-fast -d 'Stop at the first job that fails'
 complete -c qless -n "__fish_qless_using_subcommand tag" -l require-match -d 'Exit with 4 if no job matches'
+complete -c qless -n "__fish_qless_using_subcommand tag" -l tracked -d 'Tracked jobs'
+complete -c qless -n "__fish_qless_using_subcommand tag" -l all -d 'All jobs, where no other flag narrows them down'
 complete -c qless -n "__fish_qless_using_subcommand tag" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand tag" -l reverse -d 'Turn the order of a table around'
 complete -c qless -n "__fish_qless_using_subcommand tag" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
@@ -2323,10 +2402,16 @@ scheduled\t''
 depends\t''
 failed\t''
 complete\t''"
-complete -c qless -n "__fish_qless_using_subcommand timeout" -l group -d 'Failed jobs of a group, by name or glob' -r
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l tag -d 'Jobs with a tag; repeated: with all of them' -r
+complete -c qless -n "__fish_qless_using_subcommand timeout" -l klass -d 'Jobs of a class, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand timeout" -l held-by -d 'Jobs that a worker holds, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand timeout" -l older-than -d 'Jobs to which nothing has happened for this time' -r
+complete -c qless -n "__fish_qless_using_subcommand timeout" -l newer-than -d 'Jobs to which something happened within this time' -r
+complete -c qless -n "__fish_qless_using_subcommand timeout" -l where -d 'Jobs with this value in their data, such as `user.id=42`; repeated: with all of them' -r
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l limit -d 'The first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l offset -d 'Without the first N of them' -r
+complete -c qless -n "__fish_qless_using_subcommand timeout" -l group -d 'Failed jobs of a group, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand timeout" -l message -d 'Failed jobs whose message a regular expression finds itself in' -r
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
@@ -2354,6 +2439,8 @@ complete -c qless -n "__fish_qless_using_subcommand timeout" -l confirm -d 'With
 complete -c qless -n "__fish_qless_using_subcommand timeout" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l fail-fast -d 'Stop at the first job that fails'
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l require-match -d 'Exit with 4 if no job matches'
+complete -c qless -n "__fish_qless_using_subcommand timeout" -l tracked -d 'Tracked jobs'
+complete -c qless -n "__fish_qless_using_subcommand timeout" -l all -d 'All jobs, where no other flag narrows them down'
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l reverse -d 'Turn the order of a table around'
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
@@ -2374,10 +2461,16 @@ scheduled\t''
 depends\t''
 failed\t''
 complete\t''"
-complete -c qless -n "__fish_qless_using_subcommand track" -l group -d 'Failed jobs of a group, by name or glob' -r
 complete -c qless -n "__fish_qless_using_subcommand track" -l tag -d 'Jobs with a tag; repeated: with all of them' -r
+complete -c qless -n "__fish_qless_using_subcommand track" -l klass -d 'Jobs of a class, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand track" -l held-by -d 'Jobs that a worker holds, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand track" -l older-than -d 'Jobs to which nothing has happened for this time' -r
+complete -c qless -n "__fish_qless_using_subcommand track" -l newer-than -d 'Jobs to which something happened within this time' -r
+complete -c qless -n "__fish_qless_using_subcommand track" -l where -d 'Jobs with this value in their data, such as `user.id=42`; repeated: with all of them' -r
 complete -c qless -n "__fish_qless_using_subcommand track" -l limit -d 'The first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand track" -l offset -d 'Without the first N of them' -r
+complete -c qless -n "__fish_qless_using_subcommand track" -l group -d 'Failed jobs of a group, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand track" -l message -d 'Failed jobs whose message a regular expression finds itself in' -r
 complete -c qless -n "__fish_qless_using_subcommand track" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
 complete -c qless -n "__fish_qless_using_subcommand track" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
 complete -c qless -n "__fish_qless_using_subcommand track" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
@@ -2407,6 +2500,8 @@ complete -c qless -n "__fish_qless_using_subcommand track" -l prune -d 'Drop tra
 complete -c qless -n "__fish_qless_using_subcommand track" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand track" -l fail-fast -d 'Stop at the first job that fails'
 complete -c qless -n "__fish_qless_using_subcommand track" -l require-match -d 'Exit with 4 if no job matches'
+complete -c qless -n "__fish_qless_using_subcommand track" -l tracked -d 'Tracked jobs'
+complete -c qless -n "__fish_qless_using_subcommand track" -l all -d 'All jobs, where no other flag narrows them down'
 complete -c qless -n "__fish_qless_using_subcommand track" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand track" -l reverse -d 'Turn the order of a table around'
 complete -c qless -n "__fish_qless_using_subcommand track" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'

@@ -15,6 +15,7 @@ use crate::error::Error;
 use crate::model::job::{Counts, Job, State};
 use crate::model::moment::Moment;
 use crate::model::name::Name;
+use crate::model::pattern::Pattern;
 
 /// A set in which jobs are searched.
 #[derive(Debug)]
@@ -82,7 +83,7 @@ impl<'a> Selection<'a> {
         selector: &'a Selector,
         tell: Tell,
     ) -> Result<Selection<'a>, Error> {
-        let states = states(selector);
+        let states = selector.meant();
         let sources = sources(core, now, selector, &states)?;
         let told = (sources.len() > 1).then(HashSet::new);
         Ok(Selection {
@@ -225,21 +226,31 @@ impl<'a> Selection<'a> {
 
     fn means(&self, job: &Job) -> bool {
         let nowhere = Name::default();
-        let queue = job.queue.as_ref().unwrap_or(&nowhere);
-        let group = job
-            .failure
-            .as_ref()
-            .map_or(&nowhere, |failure| &failure.group);
-        let Selector {
-            queues,
-            groups,
-            tags,
-            ..
-        } = self.selector;
+        let some = |patterns: &[Pattern], name: Option<&Name>| {
+            let name = name.unwrap_or(&nowhere);
+            patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(name))
+        };
+        let failure = job.failure.as_ref();
+        let age = |since: Moment| self.now.since(since).max(0.0);
+        let age = job.since.map(age);
+        let selector = self.selector;
         job.state.is_some_and(|state| self.states.contains(&state))
-            && (queues.is_empty() || queues.iter().any(|pattern| pattern.matches(queue)))
-            && (groups.is_empty() || groups.iter().any(|pattern| pattern.matches(group)))
-            && tags.iter().all(|tag| job.tags.contains(tag))
+            && some(&selector.queues, job.queue.as_ref())
+            && some(&selector.klasses, job.klass.as_ref())
+            && some(&selector.held_by, job.worker.as_ref())
+            && some(&selector.groups, failure.map(|failure| &failure.group))
+            && selector.tags.iter().all(|tag| job.tags.contains(tag))
+            && (!selector.tracked || job.tracked)
+            && selector
+                .older_than
+                .is_none_or(|than| age.is_some_and(|age| age >= than.as_secs_f64()))
+            && selector
+                .newer_than
+                .is_none_or(|than| age.is_some_and(|age| age < than.as_secs_f64()))
+            && selector.message.as_ref().is_none_or(|wording| {
+                failure.is_some_and(|failure| wording.is_in(&failure.message))
+            })
+            && selector.wheres.iter().all(|equal| equal.fits(job))
     }
 
     /// Whether a job is met for the first time.
@@ -250,25 +261,6 @@ impl<'a> Selection<'a> {
     }
 }
 
-/// Returns the states that are meant. A group means failed jobs; nothing at all means what is in
-/// the queues; a queue or a tag means jobs in any state.
-fn states(selector: &Selector) -> Vec<State> {
-    let mut states = match selector.states.as_slice() {
-        [] if selector.queues.is_empty()
-            && selector.tags.is_empty()
-            && selector.groups.is_empty() =>
-        {
-            State::QUEUED.to_vec()
-        }
-        [] => State::ALL.to_vec(),
-        states => states.to_vec(),
-    };
-    if !selector.groups.is_empty() {
-        states.retain(|state| *state == State::Failed);
-    }
-    states
-}
-
 /// Returns the sets to search, the cheapest that hold all that is meant.
 fn sources(
     core: &mut Core,
@@ -276,12 +268,7 @@ fn sources(
     selector: &Selector,
     states: &[State],
 ) -> Result<Vec<Source>, Error> {
-    let Selector {
-        queues,
-        groups,
-        tags,
-        ..
-    } = selector;
+    let (queues, groups, tags) = (&selector.queues, &selector.groups, &selector.tags);
     if states.is_empty() {
         return Ok(Vec::new());
     }
@@ -289,10 +276,13 @@ fn sources(
         return failed(core, now, selector);
     }
     if !tags.is_empty() {
-        let exact = queues.is_empty() && tags.len() == 1 && states.len() == State::ALL.len();
+        let exact = tags.len() == 1 && selector.only_tag();
         return Ok(vec![Source::new(smallest(core, now, tags)?, exact)]);
     }
     let mut sources = queued(core, now, selector, states)?;
+    for source in &mut sources {
+        source.exact &= selector.only_queue();
+    }
     if states.contains(&State::Failed) {
         sources.append(&mut failed(core, now, selector)?);
     }
@@ -300,20 +290,15 @@ fn sources(
     let nowhere = Name::default();
     let anywhere = queues.is_empty() || queues.iter().any(|pattern| pattern.matches(&nowhere));
     if states.contains(&State::Complete) && anywhere {
-        sources.push(Source::new(Index::Complete, true));
+        sources.push(Source::new(Index::Complete, selector.only_queue()));
     }
     Ok(sources)
 }
 
 /// Returns the lists of the groups that are meant; of all groups where none is named.
 fn failed(core: &mut Core, now: Moment, selector: &Selector) -> Result<Vec<Source>, Error> {
-    let Selector {
-        queues,
-        groups,
-        tags,
-        ..
-    } = selector;
-    let exact = queues.is_empty() && tags.is_empty();
+    let groups = &selector.groups;
+    let exact = selector.only_group();
     let list = |group: Name| Source::new(Index::Failed(group), exact);
     let plain: Vec<&Name> = groups
         .iter()
@@ -418,9 +403,9 @@ pub fn count(core: &mut Core, now: Moment, selector: &Selector) -> Result<Counts
     let states = if nothing {
         State::ALL.to_vec()
     } else {
-        states(selector)
+        selector.meant()
     };
-    let simple = selector.tags.is_empty() && selector.groups.is_empty();
+    let simple = selector.only_queue();
     if simple && states.iter().any(|state| State::QUEUED.contains(state)) {
         for queue in core.queues_like(now, &selector.queues)? {
             counts.waiting += queue.waiting;
@@ -452,12 +437,9 @@ pub fn count(core: &mut Core, now: Moment, selector: &Selector) -> Result<Counts
     if rest.is_empty() {
         return Ok(counts);
     }
-    let rest = Selector {
-        states: rest,
-        limit: None,
-        offset: 0,
-        ..selector.clone()
-    };
+    let mut selector = selector.clone();
+    (selector.states, selector.all) = (rest, false);
+    let rest = selector;
     let mut selection = Selection::open(core, now, &rest, Tell::Mark)?;
     while let Some(jobs) = selection.next(core)? {
         for state in jobs.iter().filter_map(|job| job.state) {

@@ -231,10 +231,7 @@ impl Plan {
             let now = cx.begin()?;
             return Plan::told(cx, now, order, &told, judge);
         }
-        let mut selector = targets.selector.clone();
-        if selector.states.is_empty() {
-            selector.states = states.to_vec();
-        }
+        let selector = targets.selector.or_states(states)?;
         let now = cx.begin()?;
         let jobs = select::all(cx.core()?, now, &selector, Tell::Mark)?;
         Ok(Plan::selected(order, jobs, judge))

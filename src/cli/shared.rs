@@ -1,5 +1,6 @@
 //! Arguments that several rooms share.
 
+use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -8,11 +9,13 @@ use clap::Args;
 use super::value;
 use super::when::{self, When};
 use crate::error::Error;
+use crate::model::equal::Equal;
 use crate::model::job::State;
 use crate::model::moment::Moment;
 use crate::model::name::Name;
 use crate::model::pattern::Pattern;
 use crate::model::rate::Rate;
+use crate::model::wording::Wording;
 use crate::view::text::clean;
 
 /// On every command that writes.
@@ -65,21 +68,55 @@ pub struct Spread {
 const SELECTOR: &str = "Selector";
 
 /// Which jobs are meant, where they are not named: different flags narrow, a repeated one widens
-/// (but `--tag`).
+/// (but `--tag` and `--where`).
+///
+/// Read as if all fields were its own; `fail`, where `--group` and `--message` say what is
+/// recorded, has the [`Filters`] alone.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Selector {
+    #[command(flatten)]
+    pub filters: Filters,
+    /// Failed jobs of a group, by name or glob
+    #[arg(help_heading = SELECTOR, long = "group", value_name = "G", value_parser = value::pattern())]
+    pub groups: Vec<Pattern>,
+    /// Failed jobs whose message a regular expression finds itself in
+    #[arg(help_heading = SELECTOR, long, value_name = "REGEX", value_parser = Wording::new)]
+    pub message: Option<Wording>,
+}
+
+/// The flags of a selector that do not ask about failures.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Filters {
     /// Jobs of a queue, by name or glob
     #[arg(help_heading = SELECTOR, long = "queue", value_name = "Q", value_parser = value::pattern())]
     pub queues: Vec<Pattern>,
     /// Jobs in a state
     #[arg(help_heading = SELECTOR, long = "state", value_name = "S", value_delimiter = ',', value_parser = value::state())]
     pub states: Vec<State>,
-    /// Failed jobs of a group, by name or glob
-    #[arg(help_heading = SELECTOR, long = "group", value_name = "G", value_parser = value::pattern())]
-    pub groups: Vec<Pattern>,
     /// Jobs with a tag; repeated: with all of them
     #[arg(help_heading = SELECTOR, long = "tag", value_name = "T", value_parser = value::name())]
     pub tags: Vec<Name>,
+    /// Jobs of a class, by name or glob
+    #[arg(help_heading = SELECTOR, long = "klass", value_name = "K", value_parser = value::pattern())]
+    pub klasses: Vec<Pattern>,
+    /// Jobs that a worker holds, by name or glob
+    #[arg(help_heading = SELECTOR, long = "held-by", value_name = "W", value_parser = value::pattern())]
+    pub held_by: Vec<Pattern>,
+    /// Jobs to which nothing has happened for this time
+    #[arg(help_heading = SELECTOR, long, value_name = "D", value_parser = value::duration, allow_hyphen_values = true)]
+    pub older_than: Option<Duration>,
+    /// Jobs to which something happened within this time
+    #[arg(help_heading = SELECTOR, long, value_name = "D", value_parser = value::duration, allow_hyphen_values = true)]
+    pub newer_than: Option<Duration>,
+    /// Jobs with this value in their data, such as `user.id=42`; repeated: with all of them
+    #[arg(help_heading = SELECTOR, long = "where", value_name = "PATH=VALUE", value_parser = value::equal())]
+    pub wheres: Vec<Equal>,
+    /// Tracked jobs
+    #[arg(help_heading = SELECTOR, long)]
+    pub tracked: bool,
+    /// All jobs, where no other flag narrows them down
+    #[arg(help_heading = SELECTOR, long)]
+    pub all: bool,
     /// The first N of them
     #[arg(help_heading = SELECTOR, long, value_name = "N", value_parser = value::count)]
     pub limit: Option<u64>,
@@ -89,14 +126,178 @@ pub struct Selector {
     pub offset: u64,
 }
 
+impl Deref for Selector {
+    type Target = Filters;
+
+    fn deref(&self) -> &Filters {
+        &self.filters
+    }
+}
+
+impl DerefMut for Selector {
+    fn deref_mut(&mut self) -> &mut Filters {
+        &mut self.filters
+    }
+}
+
+impl From<Filters> for Selector {
+    fn from(filters: Filters) -> Selector {
+        Selector {
+            filters,
+            ..Selector::default()
+        }
+    }
+}
+
 impl Selector {
     /// Returns whether nothing narrows the jobs down.
     pub fn is_empty(&self) -> bool {
-        self.queues.is_empty()
-            && self.states.is_empty()
-            && self.groups.is_empty()
-            && self.tags.is_empty()
+        self.narrows().is_none()
     }
+
+    /// Returns whether nothing narrows the jobs down but queues and states.
+    pub fn only_queue(&self) -> bool {
+        self.given()
+            .all(|flag| matches!(flag, "--queue" | "--state"))
+    }
+
+    /// Returns whether nothing narrows the jobs down but tags.
+    pub fn only_tag(&self) -> bool {
+        self.given().all(|flag| flag == "--tag")
+    }
+
+    /// Returns whether nothing narrows the jobs down but groups and states.
+    pub fn only_group(&self) -> bool {
+        self.given()
+            .all(|flag| matches!(flag, "--group" | "--state"))
+    }
+
+    /// Returns the first flag that narrows the jobs down.
+    fn narrows(&self) -> Option<&'static str> {
+        self.given().next()
+    }
+
+    /// Returns the flags that narrow the jobs down.
+    fn given(&self) -> impl Iterator<Item = &'static str> {
+        let flags = [
+            ("--queue", !self.queues.is_empty()),
+            ("--state", !self.states.is_empty()),
+            ("--group", !self.groups.is_empty()),
+            ("--tag", !self.tags.is_empty()),
+            ("--klass", !self.klasses.is_empty()),
+            ("--held-by", !self.held_by.is_empty()),
+            ("--older-than", self.older_than.is_some()),
+            ("--newer-than", self.newer_than.is_some()),
+            ("--where", !self.wheres.is_empty()),
+            ("--message", self.message.is_some()),
+            ("--tracked", self.tracked),
+        ];
+        let given = flags.into_iter().filter(|(_, given)| *given);
+        given.map(|(flag, _)| flag)
+    }
+
+    /// Returns the states that a flag speaks of without naming them, and that flag.
+    fn implied(&self) -> Vec<(&'static str, &'static [State])> {
+        const FAILED: &[State] = &[State::Failed];
+        const HELD: &[State] = &[State::Running, State::Stalled];
+        let flags = [
+            ("--group", FAILED, !self.groups.is_empty()),
+            ("--message", FAILED, self.message.is_some()),
+            ("--held-by", HELD, !self.held_by.is_empty()),
+        ];
+        let given = flags.into_iter().filter(|(_, _, given)| *given);
+        given.map(|(flag, states, _)| (flag, states)).collect()
+    }
+
+    /// Returns the states that are meant: those that are named, else all, as far as the other flags
+    /// speak of them. Nothing at all means what is in the queues.
+    pub fn meant(&self) -> Vec<State> {
+        let named: &[State] = match self.states.as_slice() {
+            [] if self.is_empty() && !self.all => &State::QUEUED,
+            [] => &State::ALL,
+            states => states,
+        };
+        let implied = self.implied();
+        let mut meant: Vec<State> = State::ALL.to_vec();
+        meant.retain(|state| {
+            named.contains(state) && implied.iter().all(|(_, states)| states.contains(state))
+        });
+        meant
+    }
+
+    /// Returns the selector with the states of the jobs that a verb is for, where none is named;
+    /// refuses it if no job could fit.
+    pub fn or_states(&self, states: &[State]) -> Result<Selector, Error> {
+        let mut selector = self.clone();
+        if selector.states.is_empty() && !states.is_empty() {
+            selector.states = states.to_vec();
+            selector.all = false;
+        }
+        selector.check()?;
+        Ok(selector)
+    }
+
+    /// Refuses flags that exclude each other, so that no job could ever fit.
+    pub fn check(&self) -> Result<(), Error> {
+        if let (true, Some(flag)) = (self.all, self.narrows()) {
+            return Err(
+                Error::usage(format!("`--all` cannot be used with `{flag}`"))
+                    .hint(format!("`--all` means every job, `{flag}` some of them")),
+            );
+        }
+        let implied = self.implied();
+        if let [(one, theirs), .., (other, others)] = implied.as_slice()
+            && theirs != others
+        {
+            return Err(never(
+                &format!("`{one}`"),
+                theirs,
+                &format!("`{other}`"),
+                others,
+            ));
+        }
+        for (flag, states) in implied {
+            let named = &self.states;
+            if !named.is_empty() && !named.iter().any(|state| states.contains(state)) {
+                let given = named
+                    .iter()
+                    .map(|state| state.word())
+                    .collect::<Vec<_>>()
+                    .join(",");
+                return Err(never(
+                    &format!("`{flag}`"),
+                    states,
+                    &format!("`--state {given}`"),
+                    named,
+                ));
+            }
+        }
+        match (self.older_than, self.newer_than) {
+            (_, Some(Duration::ZERO)) => Err(Error::usage("no job is newer than no time at all")
+                .hint("`--newer-than` wants more than 0")),
+            (Some(older), Some(newer)) if older >= newer => Err(Error::usage(
+                "`--older-than` and `--newer-than` leave no time between them",
+            )
+            .hint("what happened between 1h and 2h ago: `--older-than 1h --newer-than 2h`")),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The error about flags that speak of different states.
+fn never(one: &str, theirs: &[State], other: &str, others: &[State]) -> Error {
+    let list = |states: &[State]| {
+        states
+            .iter()
+            .map(|state| state.word())
+            .collect::<Vec<_>>()
+            .join(" or ")
+    };
+    Error::usage(format!("no job fits both {one} and {other}")).hint(format!(
+        "{one} means {} jobs, {other} {} ones",
+        list(theirs),
+        list(others)
+    ))
 }
 
 /// Jobs by name, or those that a selector means; one excludes the other.
@@ -109,18 +310,47 @@ pub struct Targets {
     pub selector: Selector,
 }
 
+/// The same without filters that ask about failures.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Unfailed {
+    /// The jobs; `-` reads them from standard input, `@FILE` from a file
+    #[arg(value_name = "JID", value_parser = value::jids())]
+    pub jids: Vec<Name>,
+    #[command(flatten)]
+    pub filters: Filters,
+}
+
+impl From<Unfailed> for Targets {
+    fn from(unfailed: Unfailed) -> Targets {
+        Targets {
+            jids: unfailed.jids,
+            selector: unfailed.filters.into(),
+        }
+    }
+}
+
 impl Targets {
-    /// Refuses both ways at once, and neither.
+    /// Returns whether no job is meant, neither by name nor by flags.
+    pub fn is_empty(&self) -> bool {
+        self.jids.is_empty() && self.selector.is_empty() && !self.selector.all
+    }
+
+    /// Refuses both ways at once, and neither, and flags that no job could ever fit.
     pub fn check(&self) -> Result<(), Error> {
-        let Selector { limit, offset, .. } = &self.selector;
-        let selects = !self.selector.is_empty() || limit.is_some() || *offset > 0;
+        let Filters {
+            limit, offset, all, ..
+        } = &self.selector.filters;
+        let nothing = self.selector.is_empty() && !all;
+        let selects = !nothing || limit.is_some() || *offset > 0;
         match (self.jids.is_empty(), selects) {
             (false, true) => Err(Error::usage(
                 "jobs are either named or selected by flags, not both",
             )),
-            (true, _) if self.selector.is_empty() => Err(Error::usage("no job is named")
-                .hint("name jobs, or select them by `--queue`, `--state`, `--group` or `--tag`")),
-            _ => Ok(()),
+            (true, true) if nothing => Err(Error::usage("nothing narrows the jobs down")
+                .hint("`--all` means every job; `qless help selectors` tells what narrows")),
+            (true, false) => Err(Error::usage("no job is named")
+                .hint("name jobs, or select them by flags: `qless help selectors`")),
+            _ => self.selector.check(),
         }
     }
 }

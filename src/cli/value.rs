@@ -10,6 +10,7 @@ use std::time::Duration;
 use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
 
 use crate::error::Error;
+use crate::model::equal::Equal;
 use crate::model::job::State;
 use crate::model::moment::Moment;
 use crate::model::name::Name;
@@ -35,7 +36,12 @@ pub fn name() -> impl TypedValueParser<Value = Name> {
 
 /// A name, or a glob that names fit.
 pub fn pattern() -> impl TypedValueParser<Value = Pattern> {
-    name().map(Pattern::new)
+    name().try_map(Pattern::new)
+}
+
+/// `PATH=VALUE`: any bytes.
+pub fn equal() -> impl TypedValueParser<Value = Equal> {
+    OsStringValueParser::new().try_map(|text: OsString| Equal::new(&Name::from(text.as_os_str())))
 }
 
 /// A job's state.

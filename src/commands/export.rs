@@ -50,9 +50,6 @@ use crate::view::text::{clean, plural};
 pub struct Args {
     #[command(flatten)]
     targets: Targets,
-    /// All jobs, the complete ones, too
-    #[arg(help_heading = "Selector", long)]
-    all: bool,
     /// What to write besides jobs
     #[arg(long, value_name = "WHAT", value_delimiter = ',', value_enum)]
     with: Vec<With>,
@@ -81,10 +78,11 @@ pub fn run(mut args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         return Err(Error::usage("an export is not one document but one a line")
             .hint("leave out `-o json`, or name a file: `--file FILE`"));
     }
-    if args.all && args.targets.jids.is_empty() && args.targets.selector.is_empty() {
-        args.targets.selector.states = State::ALL.to_vec();
-    }
     args.targets.check()?;
+    if args.targets.selector.all {
+        // By their sets, so that a queue's jobs keep their order.
+        args.targets.selector = args.targets.selector.or_states(&State::ALL)?;
+    }
     let told = match args.targets.jids.is_empty() {
         true => None,
         false => Some(jids::read(&mut Source::default(), &args.targets.jids)?),

@@ -37,7 +37,7 @@ pub struct Args {
     #[command(flatten)]
     action: Action,
     /// All groups
-    #[arg(long, requires = "action", conflicts_with_all = ["queues", "groups", "tags"])]
+    #[arg(long, requires = "action", conflicts_with_all = ["queues", "groups", "tags", "all"])]
     all_groups: bool,
     /// With `--retry-all`: into this queue instead of their own
     #[arg(long, value_name = "QUEUE", value_parser = value::new_name(), requires = "retry_all")]
@@ -91,14 +91,12 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         )));
     }
     let mut selector = args.selector;
-    if selector.is_empty() {
+    if selector.is_empty() && !selector.all {
         return groups(&selector, cx);
     }
     cx.out.accepts(&[Format::Jid, Format::Raw])?;
     cx.out.shows::<Jobs>()?;
-    if selector.states.is_empty() {
-        selector.states = vec![State::Failed];
-    }
+    selector = selector.or_states(&[State::Failed])?;
     let now = cx.begin()?;
     if cx.out.format() == Format::Raw {
         let text = cx.core()?.raw(now, &raw(&selector)?)?;
@@ -114,14 +112,14 @@ fn act(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     cx.out.accepts(&[Format::Jid])?;
     cx.out.shows::<Bulk>()?;
     let mut selector = args.selector;
-    if selector.is_empty() && !args.all_groups {
+    if selector.is_empty() && !args.all_groups && !selector.all {
         return Err(Error::usage("no group is named")
             .hint("name it: `--group GROUP`, or mean all of them: `--all-groups`"));
     }
     if selector.states.iter().any(|state| *state != State::Failed) {
         return Err(Error::usage("`--state` can only be `failed` here"));
     }
-    selector.states = vec![State::Failed];
+    selector = selector.or_states(&[State::Failed])?;
     if args.action.cancel_all && args.spread.spread.is_some() {
         return Err(Error::usage("`--spread` needs `--retry-all`"));
     }
@@ -179,17 +177,8 @@ fn groups(selector: &Selector, cx: &mut Cx) -> Result<Exit, Error> {
 
 /// The reference's `failed`, which knows one group.
 fn raw(selector: &Selector) -> Result<Call, Error> {
-    let Selector {
-        queues,
-        tags,
-        groups,
-        states,
-        ..
-    } = selector;
-    let group = match groups.as_slice() {
-        [group] if queues.is_empty() && tags.is_empty() && *states == [State::Failed] => {
-            group.plain()
-        }
+    let group = match selector.groups.as_slice() {
+        [group] if selector.only_group() && selector.states == [State::Failed] => group.plain(),
         _ => None,
     };
     let unlike = || Error::usage("the core's own `failed` knows one group and no other selector");

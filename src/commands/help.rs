@@ -100,16 +100,35 @@ CI                    counts as no terminal for prompts and progress
 const SELECTORS: &str = "\
 Wherever a command takes JIDs it also takes flags that select jobs; one excludes the other.
 
---queue Q    jobs of a queue, by name or glob
---state S    waiting, running, stalled, scheduled, depends, failed, complete
---group G    failed jobs of a group, by name or glob
---tag T      jobs with a tag; repeated: with all of them
---limit N    the first N of them
---offset N   without the first N of them
+--queue Q        jobs of a queue, by name or glob
+--state S        waiting, running, stalled, scheduled, depends, failed, complete
+--group G        failed jobs of a group, by name or glob
+--message REGEX  failed jobs in whose message a regular expression is found
+--tag T          jobs with a tag; repeated: with all of them
+--klass K        jobs of a class, by name or glob
+--held-by W      running and stalled jobs that a worker holds, by name or glob
+--older-than D   jobs whose newest history entry was made at least so long ago
+--newer-than D   jobs whose newest history entry is younger
+--where P=VALUE  jobs with this value at a place in their data; repeated: with all of them
+--tracked        tracked jobs
+--all            all jobs, where nothing else narrows them down
+--limit N        the first N of them
+--offset N       without the first N of them
 
-Different flags narrow, a repeated one widens (but --tag). Globs are *, ?, [ab] and {a,b}, always
-for the whole name; quote them for the shell. What is listed is what is acted on: `qless jobs`
-with the same flags shows it.
+Different flags narrow, a repeated one widens (but --tag and --where). What is listed is what is
+acted on: `qless jobs` with the same flags shows it. Where no --state is given, retry means failed
+jobs, promote scheduled ones, fail and timeout running and stalled ones; all others mean jobs in
+any state, except that `qless jobs` alone lists what is in the queues. --all goes with no flag that
+narrows: `retry --all` means all failed jobs, `cancel --all` all jobs there are. Flags that no job
+could ever fit, such as --group with --state waiting, are an error.
+
+Globs are *, ?, [ab], [!ab] and {a,b}, always for the whole name; \\* is a star. Quote them for
+the shell. Nothing is special about a slash.
+
+--where user.id=42 and --where items.0.sku=A1 name a place by dots, --where /a.b/0=x by a JSON
+pointer. The value is JSON if it parses, else text: id=42 is the number, id='\"42\"' the text. No
+number is rounded; 1, 1.0 and 1e0 are equal, and so are objects with members in another order.
+Nothing equals what is not there: x=null means that null is stored.
 ";
 
 const FORMATS: &str = "\

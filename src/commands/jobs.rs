@@ -32,6 +32,7 @@ pub struct Args {
 }
 
 pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
+    args.selector.check()?;
     if args.count {
         cx.out.accepts(&[])?;
         cx.out.shows::<Counts>()?;
@@ -115,7 +116,6 @@ fn raw(selector: &Selector) -> Result<Call, Error> {
         [queue] => queue.plain(),
         _ => None,
     };
-    let nothing_else = selector.groups.is_empty() && selector.tags.is_empty();
     let call = match (selector.states.as_slice(), plain()) {
         ([State::Complete], None) if selector.queues.is_empty() => {
             Call::new("jobs").arg("complete")
@@ -127,7 +127,7 @@ fn raw(selector: &Selector) -> Result<Call, Error> {
         }
         _ => return Err(unlike()),
     };
-    if !nothing_else {
+    if !selector.only_queue() {
         return Err(unlike());
     }
     let count = selector.limit.unwrap_or(25);

@@ -57,7 +57,7 @@ impl Args {
 
 pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     let selector = &args.jobs.selector;
-    let nobody = args.jobs.jids.is_empty() && selector.is_empty();
+    let nobody = args.jobs.is_empty();
     match args.add.is_empty() && args.remove.is_empty() {
         true if nobody => list(selector.offset, selector.limit, cx),
         true => show(&args.jobs, cx),

@@ -55,7 +55,7 @@ const UNTRACK: Verb = Verb {
 
 impl Args {
     pub fn writes(&self) -> bool {
-        self.prune || self.remove || !self.jobs.jids.is_empty() || !self.jobs.selector.is_empty()
+        self.prune || self.remove || !self.jobs.is_empty()
     }
 }
 
@@ -63,8 +63,7 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     if args.prune {
         return prune(&args.bulk, cx);
     }
-    let selector = &args.jobs.selector;
-    let nobody = args.jobs.jids.is_empty() && selector.is_empty();
+    let nobody = args.jobs.is_empty();
     if nobody && !args.remove {
         return list(cx);
     }

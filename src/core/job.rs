@@ -35,9 +35,9 @@ impl Tell {
             Tell::Brief => "brief",
             Tell::Full => "full",
             Tell::Mark => {
-                "jid,klass,queue,state,worker,priority,tags,failure,scheduled,shown,since,mark,due,lock"
+                "jid,klass,queue,state,worker,priority,tags,data,failure,scheduled,shown,since,mark,due,lock,tracked"
             }
-            Tell::Match => "jid,queue,tags,failure,shown",
+            Tell::Match => "jid,klass,queue,worker,tags,data,failure,shown,since,tracked",
             Tell::Jid => "jid",
             Tell::Place => "jid,klass,queue,state,worker,failure,shown,since,lock",
         }

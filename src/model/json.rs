@@ -8,30 +8,21 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use super::name::Name;
+use super::name::{Name, letters, stray};
 
 /// A JSON text written by the core or by another client.
 ///
-/// Its strings need not be UTF-8: the core's JSON copies what it was given, so the bytes that are
-/// none stand here as the last characters of a private plane until they are a [`Name`] again.
+/// Its strings need not be UTF-8: the core's JSON copies what it was given, so it is kept in
+/// [`letters`] until they are a [`Name`] again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Json(String);
-
-/// U+10FF00 plus the byte: private use, in nobody's text.
-const STRAY: u32 = 0x0010_FF00;
 
 impl Json {
     /// Reads one JSON value; `None` if it is none.
     pub fn read(bytes: &[u8]) -> Option<Json> {
-        let mut text = String::with_capacity(bytes.len());
-        for chunk in bytes.utf8_chunks() {
-            text.push_str(chunk.valid());
-            for &byte in chunk.invalid() {
-                text.extend(char::from_u32(STRAY + u32::from(byte)));
-            }
-        }
+        let text = letters(bytes);
         serde_json::from_str::<IgnoredAny>(&text).ok()?;
-        Some(Json(text))
+        Some(Json(text.into_owned()))
     }
 
     /// Returns the elements of an array; the core writes an empty one as `{}`.
@@ -49,7 +40,7 @@ impl Json {
         Some(
             members
                 .into_iter()
-                .map(|(key, value)| (plain(&key), Json::from(value)))
+                .map(|(key, value)| (Name::spelt(&key), Json::from(value)))
                 .collect(),
         )
     }
@@ -57,7 +48,7 @@ impl Json {
     /// Returns a string, byte for byte.
     pub fn text(&self) -> Option<Name> {
         let text: String = serde_json::from_str(&self.0).ok()?;
-        Some(plain(&text))
+        Some(Name::spelt(&text))
     }
 
     /// Returns a list of strings, as tags are stored.
@@ -71,7 +62,7 @@ impl Json {
 
     /// Returns the text on one line, for people; whoever shows it cleans it.
     pub fn to_name(&self) -> Name {
-        plain(&compact(&self.0))
+        Name::spelt(&compact(&self.0))
     }
 }
 
@@ -79,23 +70,6 @@ impl From<&RawValue> for Json {
     fn from(raw: &RawValue) -> Json {
         Json(raw.get().to_owned())
     }
-}
-
-/// Turns the stand-ins back into the bytes they stand for.
-fn plain(text: &str) -> Name {
-    let mut bytes = Vec::with_capacity(text.len());
-    for c in text.chars() {
-        match stray(c) {
-            Some(byte) => bytes.push(byte),
-            None => bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
-        }
-    }
-    Name::from(bytes)
-}
-
-fn stray(c: char) -> Option<u8> {
-    let byte = u8::try_from((c as u32).checked_sub(STRAY)?).ok()?;
-    (byte >= 0x80).then_some(byte)
 }
 
 /// The value with its digits and key order, on one line; a byte that is not UTF-8 as `\xff`.

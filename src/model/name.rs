@@ -1,5 +1,6 @@
 //! Names are bytes: jids, queues, tags, groups and workers as Redis holds them.
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
@@ -13,7 +14,49 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Name(Vec<u8>);
 
+/// U+10FF00 plus the byte: private use, in nobody's text.
+const STRAY: u32 = 0x0010_FF00;
+
+/// Returns bytes as text; those that are not UTF-8 stand in it as the last characters of a private
+/// plane.
+pub fn letters(bytes: &[u8]) -> Cow<'_, str> {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return Cow::Borrowed(text);
+    }
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        for &byte in chunk.invalid() {
+            text.extend(char::from_u32(STRAY + u32::from(byte)));
+        }
+    }
+    Cow::Owned(text)
+}
+
+/// Returns the byte that a letter stands for, if it does.
+pub fn stray(letter: char) -> Option<u8> {
+    let byte = u8::try_from((letter as u32).checked_sub(STRAY)?).ok()?;
+    (byte >= 0x80).then_some(byte)
+}
+
 impl Name {
+    /// Returns the name that is written with these [`letters`].
+    pub fn spelt(letters: &str) -> Name {
+        let mut bytes = Vec::with_capacity(letters.len());
+        for c in letters.chars() {
+            match stray(c) {
+                Some(byte) => bytes.push(byte),
+                None => bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+            }
+        }
+        Name(bytes)
+    }
+
+    /// Returns the name as text, also where its bytes are none.
+    pub fn letters(&self) -> Cow<'_, str> {
+        letters(&self.0)
+    }
+
     /// Returns the bytes for the wire.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0

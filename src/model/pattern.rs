@@ -1,186 +1,173 @@
-//! Names as they may be typed: plain, or with `*`, `?`, `[ab]` and `{a,b}`.
+//! Names as they may be typed: plain, or with `*`, `?`, `[ab]`, `[!ab]` and `{a,b}`.
+
+use globset::GlobBuilder;
+use regex::{Regex, RegexBuilder};
 
 use super::name::Name;
 
 /// What a name must look like, from its first byte to its last.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pattern {
-    typed: Name,
-    /// The alternatives that braces give; none for a plain name.
-    globs: Vec<Vec<u8>>,
+#[derive(Clone, Debug)]
+pub enum Pattern {
+    /// This name and no other.
+    Plain(Name),
+    Glob(Glob),
 }
 
-/// As many alternatives as braces may give; a pattern with more is a plain name.
-const ALTERNATIVES: usize = 1000;
+/// A pattern that may fit several names.
+#[derive(Clone, Debug)]
+pub struct Glob {
+    typed: Name,
+    regex: Regex,
+}
+
+/// Braces nest, and who reads them goes down with them: so no pattern is longer.
+const LONGEST: usize = 4096;
 
 impl Pattern {
-    pub fn new(typed: Name) -> Pattern {
-        let special = typed.as_bytes().iter().any(|byte| b"*?[{\\".contains(byte));
-        let globs = if special {
-            expand(typed.as_bytes())
-        } else {
-            Vec::new()
-        };
-        Pattern { typed, globs }
+    /// Reads what was typed; the error is the end of a sentence that begins with the flag.
+    pub fn new(typed: Name) -> Result<Pattern, String> {
+        if !typed.as_bytes().iter().any(|byte| b"*?[{\\".contains(byte)) {
+            return Ok(Pattern::Plain(typed));
+        }
+        let letters = typed.letters();
+        match unescaped(&letters) {
+            Some(plain) => Ok(Pattern::Plain(Name::spelt(&plain))),
+            None => {
+                let regex = compiled(&letters)?;
+                Ok(Pattern::Glob(Glob { typed, regex }))
+            }
+        }
     }
 
     /// Returns the name, if it is one and not a glob.
     pub fn plain(&self) -> Option<&Name> {
-        self.globs.is_empty().then_some(&self.typed)
+        match self {
+            Pattern::Plain(name) => Some(name),
+            Pattern::Glob(_) => None,
+        }
+    }
+
+    /// Returns what was typed.
+    pub fn typed(&self) -> &Name {
+        match self {
+            Pattern::Plain(name) => name,
+            Pattern::Glob(glob) => &glob.typed,
+        }
     }
 
     pub fn matches(&self, name: &Name) -> bool {
-        match self.plain() {
-            Some(plain) => plain == name,
-            None => self.globs.iter().any(|glob| fits(glob, name.as_bytes())),
+        match self {
+            Pattern::Plain(plain) => plain == name,
+            Pattern::Glob(glob) => glob.regex.is_match(&name.letters()),
         }
     }
 }
 
-/// Returns the alternatives without braces; none if there are too many.
-fn expand(pattern: &[u8]) -> Vec<Vec<u8>> {
-    let mut done = Vec::new();
-    let mut open = vec![pattern.to_vec()];
-    while let Some(pattern) = open.pop() {
-        let Some((start, parts, end)) = braces(&pattern) else {
-            done.push(pattern);
-            continue;
-        };
-        for part in parts.iter().rev() {
-            open.push([&pattern[..start], part, &pattern[end..]].concat());
-        }
-        if done.len() + open.len() > ALTERNATIVES {
-            return Vec::new();
+/// Returns the name that is meant where backslashes are all that is special.
+fn unescaped(typed: &str) -> Option<String> {
+    let (mut plain, mut letters) = (String::new(), typed.chars());
+    while let Some(c) = letters.next() {
+        match c {
+            '*' | '?' | '[' | '{' => return None,
+            '\\' => plain.push(letters.next()?),
+            c => plain.push(c),
         }
     }
-    done
+    Some(plain)
 }
 
-/// Finds the first closed pair of braces: where it begins, its alternatives, where it ends.
-fn braces(pattern: &[u8]) -> Option<(usize, Vec<Vec<u8>>, usize)> {
-    let (mut depth, mut start, mut parts, mut at) = (0, 0, Vec::new(), 0);
-    let mut part = 0;
-    while let Some(&byte) = pattern.get(at) {
-        match byte {
-            b'\\' => at += 1,
-            b'{' => {
-                depth += 1;
-                if depth == 1 {
-                    (start, part, parts) = (at, at + 1, Vec::new());
-                }
-            }
-            b',' if depth == 1 => {
-                parts.push(pattern[part..at].to_vec());
-                part = at + 1;
-            }
-            b'}' if depth > 0 => {
-                depth -= 1;
-                if depth == 0 {
-                    parts.push(pattern[part..at].to_vec());
-                    return Some((start, parts, at + 1));
-                }
-            }
-            _ => {}
-        }
-        at += 1;
+fn compiled(typed: &str) -> Result<Regex, String> {
+    let wants = |why: &str| format!("wants a name or a glob ({why})");
+    if typed.len() > LONGEST {
+        return Err(wants(&format!("of at most {LONGEST} bytes")));
     }
-    None
+    let typed = one_star(typed);
+    // Names are no paths: `*` and `?` also fit `/`.
+    let glob = GlobBuilder::new(&typed)
+        .literal_separator(false)
+        .backslash_escape(true)
+        .empty_alternates(true)
+        .build()
+        .map_err(|error| wants(&format!("{}; `\\` takes a letter as it is", error.kind())))?;
+    RegexBuilder::new(&by_letters(glob.regex()))
+        .dot_matches_new_line(true)
+        .build()
+        .map_err(|_| wants("that is not that large"))
 }
 
-/// Returns whether a glob without braces fits a whole name.
-fn fits(glob: &[u8], name: &[u8]) -> bool {
-    let (mut g, mut n) = (0, 0);
-    // Where to go on after the last star if what follows it does not fit.
-    let mut star: Option<(usize, usize)> = None;
-    loop {
-        if glob.get(g) == Some(&b'*') {
-            star = Some((g + 1, n));
-            g += 1;
+/// Writes several stars in a row as one: to paths, `**` would mean something of its own.
+fn one_star(typed: &str) -> String {
+    let (mut text, mut escaped) = (String::with_capacity(typed.len()), false);
+    for c in typed.chars() {
+        let again = c == '*' && !escaped && text.ends_with('*') && !text.ends_with("\\*");
+        if !again {
+            text.push(c);
+        }
+        escaped = c == '\\' && !escaped;
+    }
+    text
+}
+
+/// Turns an expression over bytes into one over letters: the bytes of a letter stand in it as
+/// `\xc3\xa9`, one by one, also within brackets.
+fn by_letters(bytes: &str) -> String {
+    let text = bytes.strip_prefix("(?-u)").unwrap_or(bytes);
+    let (mut regex, mut letter) = (String::with_capacity(text.len()), Vec::new());
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
+        if c != '\\' {
+            regex.push(c);
             continue;
         }
-        match (g < glob.len(), step(&glob[g..], &name[n..])) {
-            (_, Some((past, taken))) => (g, n) = (g + past, n + taken),
-            (false, None) if n == name.len() => return true,
-            _ => match star {
-                Some((after, from)) if from < name.len() => {
-                    star = Some((after, from + 1));
-                    (g, n) = (after, from + 1);
-                }
-                _ => return false,
-            },
+        let escaped = rest.next().unwrap_or('\\');
+        if escaped != 'x' {
+            regex.extend(['\\', escaped]);
+            continue;
+        }
+        let digits: String = rest.by_ref().take(2).collect();
+        letter.extend(u8::from_str_radix(&digits, 16));
+        if let Ok(whole) = std::str::from_utf8(&letter) {
+            regex.push_str(whole);
+            letter.clear();
         }
     }
-}
-
-/// Fits the first element of a glob to the beginning of a name: how long each of them is.
-fn step(glob: &[u8], name: &[u8]) -> Option<(usize, usize)> {
-    let (&first, _) = name.split_first()?;
-    match glob {
-        [b'?', ..] => Some((1, letter(name))),
-        [b'[', rest @ ..] => match class(rest) {
-            Some((set, not, length)) => {
-                (set.iter().any(|&(from, to)| (from..=to).contains(&first)) != not)
-                    .then_some((length + 1, 1))
-            }
-            None => (first == b'[').then_some((1, 1)),
-        },
-        [b'\\', literal, ..] => (first == *literal).then_some((2, 1)),
-        [literal, ..] => (first == *literal).then_some((1, 1)),
-        [] => None,
-    }
-}
-
-/// Returns how many bytes the first letter takes; a byte that is not UTF-8 is one.
-fn letter(name: &[u8]) -> usize {
-    let most = name.len().min(4);
-    let whole = (1..=most).find(|&length| std::str::from_utf8(&name[..length]).is_ok());
-    whole.unwrap_or(1)
-}
-
-type Ranges = Vec<(u8, u8)>;
-
-/// Reads `ab]`, `a-z]` and `!ab]`: the bytes, whether all others are meant, and the length.
-fn class(text: &[u8]) -> Option<(Ranges, bool, usize)> {
-    let not = matches!(text.first(), Some(b'!' | b'^'));
-    let begin = usize::from(not);
-    let end = begin
-        + 1
-        + text
-            .get(begin + 1..)?
-            .iter()
-            .position(|&byte| byte == b']')?;
-    let (mut set, mut at) = (Vec::new(), begin);
-    while at < end {
-        if at + 2 < end && text[at + 1] == b'-' {
-            set.push((text[at], text[at + 2]));
-            at += 3;
-        } else {
-            set.push((text[at], text[at]));
-            at += 1;
-        }
-    }
-    Some((set, not, end + 1))
+    regex
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
-    fn fits(pattern: &str, name: &str) -> bool {
-        Pattern::new(Name::from(pattern)).matches(&Name::from(name))
+    fn pattern(typed: impl Into<Name>) -> Pattern {
+        Pattern::new(typed.into()).unwrap()
+    }
+
+    fn fits(typed: &str, name: &str) -> bool {
+        pattern(typed).matches(&Name::from(name))
     }
 
     #[test]
     fn a_plain_name_fits_itself() {
         assert!(fits("mail", "mail"));
         assert!(!fits("mail", "mails"));
-        assert!(Pattern::new(Name::from("mail")).plain().is_some());
-        assert!(Pattern::new(Name::from("m*")).plain().is_none());
+        for (typed, name) in [
+            ("mail", "mail"),
+            ("a}b]c!-^.$(|", "a}b]c!-^.$(|"),
+            ("a\\*b", "a*b"),
+            ("a\\\\b", "a\\b"),
+            ("\\[x\\]", "[x]"),
+        ] {
+            assert_eq!(pattern(typed).plain(), Some(&Name::from(name)), "{typed}");
+        }
+        assert!(pattern("m*").plain().is_none());
+        assert!(pattern("m\\**").plain().is_none());
     }
 
     #[test]
     fn globs_fit_whole_names() {
-        for (pattern, name) in [
+        for (typed, name) in [
             ("*", ""),
             ("*", "anything"),
             ("m*l", "mail"),
@@ -190,37 +177,111 @@ mod tests {
             ("[mn]ail", "nail"),
             ("[a-c]x", "bx"),
             ("[!a]x", "bx"),
+            ("[^a]x", "bx"),
+            ("[!a]x", "éx"),
+            ("[é]x", "éx"),
+            ("[à-ü]x", "éx"),
+            ("[]]x", "]x"),
+            ("[*]x", "*x"),
             ("failed-retries-*", "failed-retries-mail"),
             ("{mail,img}-*", "img-big"),
             ("{a,b{c,d}}e", "bde"),
-            ("a\\*b", "a*b"),
-            ("a[b", "a[b"),
+            ("mail{,-eu}", "mail"),
+            ("mail{,-eu}", "mail-eu"),
+            ("a\\*?", "a*b"),
+            ("a\\***", "a*b"),
+            ("*\\\\xff", "a\\xff"),
+            // No paths: nothing is special about `/`, `.` and a line end.
+            ("m*l", "m/a/../i/l"),
+            ("*", "/"),
+            ("m?l", "m/l"),
+            ("**/x", "/x"),
+            ("**/x", "a/b/x"),
+            ("a/**", "a/"),
+            ("a/**/b", "a//b"),
+            ("a*", "a/"),
+            ("*b", "a\nb"),
+            ("a?b", "a\nb"),
+            ("*", ".hidden"),
         ] {
-            assert!(fits(pattern, name), "{pattern} {name}");
+            assert!(fits(typed, name), "{typed} {name}");
         }
-        for (pattern, name) in [
+        for (typed, name) in [
             ("m*l", "mails"),
             ("m?il", "mil"),
+            ("caf?", "caf"),
             ("[mn]ail", "pail"),
             ("[!a]x", "ax"),
+            ("[é]x", "\u{c3}x"),
+            ("[!é]x", "éx"),
             ("{mail,img}", "mailimg"),
-            ("a\\*b", "axb"),
+            ("a\\*?", "axb"),
             ("*a*b", "ba"),
+            ("**/x", "x"),
+            ("a/**/b", "a/b"),
+            ("a*", "b\na"),
+            ("a*", "b"),
+            ("*a", "a\n"),
+            ("Mail*", "mail"),
         ] {
-            assert!(!fits(pattern, name), "{pattern} {name}");
+            assert!(!fits(typed, name), "{typed} {name}");
         }
     }
 
     #[test]
     fn names_are_bytes() {
-        let pattern = Pattern::new(Name::from(&b"q\xff*"[..]));
-        assert!(pattern.matches(&Name::from(&b"q\xff\xfe"[..])));
-        assert!(Pattern::new(Name::from("q?")).matches(&Name::from(&b"q\xff"[..])));
+        let bytes = |bytes: &[u8]| Name::from(bytes);
+        let typed = pattern(bytes(b"q\xff*"));
+        assert!(typed.matches(&bytes(b"q\xff\xfe")));
+        assert!(!typed.matches(&bytes(b"q\xfe\xfe")));
+        assert!(pattern("q?").matches(&bytes(b"q\xff")));
+        assert!(!pattern("q?").matches(&bytes(b"q\xff\xff")));
+        assert!(pattern(bytes(b"[\xfe\xff]")).matches(&bytes(b"\xff")));
+        let plain = pattern(bytes(b"\\*\xff"));
+        assert_eq!(plain.plain(), Some(&bytes(b"*\xff")));
+    }
+
+    #[test]
+    fn what_is_no_glob_is_told() {
+        for (typed, why) in [
+            ("a[b", "unclosed character class"),
+            ("{a", "unclosed alternate group"),
+            ("*}", "unopened alternate group"),
+            ("[z-a]", "invalid range"),
+            ("a\\", "dangling '\\'"),
+            ("*a\\", "dangling '\\'"),
+        ] {
+            let told = Pattern::new(typed.into()).unwrap_err();
+            assert!(told.contains(why), "{typed}: {told}");
+        }
     }
 
     #[test]
     fn many_stars_and_braces_end_soon() {
         assert!(!fits(&"*a".repeat(50), &"a".repeat(40)));
         assert!(!fits(&"{a,b}".repeat(50), "a"));
+        let deep = format!("{}{}", "{".repeat(2000), "}".repeat(2000));
+        assert!(Pattern::new(deep.as_str().into()).is_err());
+        assert!(Pattern::new("{".repeat(100_000).as_str().into()).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn an_escaped_name_fits_itself_alone(name: Vec<u8>, other: Vec<u8>) {
+            let mut typed = Vec::new();
+            for chunk in name.utf8_chunks() {
+                for c in chunk.valid().chars() {
+                    typed.push(b'\\');
+                    typed.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+                }
+                typed.extend_from_slice(chunk.invalid());
+            }
+            let (name, other) = (Name::from(name), Name::from(other));
+            typed.extend(b"{,}");
+            let glob = pattern(typed);
+            prop_assert!(glob.plain().is_none());
+            prop_assert!(glob.matches(&name));
+            prop_assert_eq!(glob.matches(&other), name == other);
+        }
     }
 }

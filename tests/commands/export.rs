@@ -295,7 +295,7 @@ fn what_is_not_there_is_told() {
     export("").shows(expect![[r#"
         --- stderr
         error: no job is named
-        hint: name jobs, or select them by `--queue`, `--state`, `--group` or `--tag`
+        hint: name jobs, or select them by flags: `qless help selectors`
         --- exit 2
     "#]]);
     export("--queue nobody").shows(expect![[r#"

@@ -252,7 +252,7 @@ fn jobs_are_named_or_selected() {
     redis.at(100).run("get").shows(expect![[r#"
         --- stderr
         error: no job is named
-        hint: name jobs, or select them by `--queue`, `--state`, `--group` or `--tag`
+        hint: name jobs, or select them by flags: `qless help selectors`
         --- exit 2
     "#]]);
     let piped = redis.at(100).input("# comment\nk\n{\"jid\":\"j\"}\n\nk\n");

@@ -78,7 +78,7 @@ fn states_narrow_and_repeats_widen() {
     );
     assert_eq!(jids("--group boom"), "breaks");
     assert_eq!(jids("--group 'b*' --queue mail"), "");
-    assert_eq!(jids("--group boom --state waiting"), "");
+    assert_eq!(jids("--group boom --state waiting,failed"), "breaks");
     assert_eq!(jids("--tag eu"), "waits waits-2");
     assert_eq!(jids("--tag eu --tag vip"), "waits");
     assert_eq!(jids("--tag eu --state running"), "");

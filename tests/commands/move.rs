@@ -185,17 +185,20 @@ fn many_need_not_all_run_at_once() {
         b	scheduled	0	5/5	130
         c	scheduled	0	5/5	250
         d	scheduled	0	5/5	370
-        later	scheduled	0	5/5	3601"#]].assert_eq(&moved("at-once", ""));
+        later	scheduled	0	5/5	3601"#]]
+    .assert_eq(&moved("at-once", ""));
     expect![[r#"
         a	scheduled	0	5/5	70
         b	scheduled	0	5/5	190
         c	scheduled	0	5/5	310
         d	scheduled	0	5/5	430
-        later	scheduled	0	5/5	550"#]].assert_eq(&moved("delayed", "--delay 1m"));
+        later	scheduled	0	5/5	550"#]]
+    .assert_eq(&moved("delayed", "--delay 1m"));
     expect![[r#"
         a	scheduled	0	5/5	1800
         b	scheduled	0	5/5	1920
         c	scheduled	0	5/5	2040
         d	scheduled	0	5/5	2160
-        later	scheduled	0	5/5	2280"#]].assert_eq(&moved("at", "--at 1970-01-01T00:30:00Z"));
+        later	scheduled	0	5/5	2280"#]]
+    .assert_eq(&moved("at", "--at 1970-01-01T00:30:00Z"));
 }

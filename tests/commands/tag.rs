@@ -145,7 +145,7 @@ fn an_unknown_job_or_a_tag_that_cannot_be_is_refused() {
     redis.at(3).run("tag --add x").shows(expect![[r#"
         --- stderr
         error: no job is named
-        hint: name jobs, or select them by `--queue`, `--state`, `--group` or `--tag`
+        hint: name jobs, or select them by flags: `qless help selectors`
         --- exit 2
     "#]]);
     redis

@@ -75,7 +75,7 @@ fn what_is_not_running_is_a_conflict() {
     redis.at(20).run("timeout").shows(expect![[r#"
         --- stderr
         error: no job is named
-        hint: name jobs, or select them by `--queue`, `--state`, `--group` or `--tag`
+        hint: name jobs, or select them by flags: `qless help selectors`
         --- exit 2
     "#]]);
     redis.at(20).run("timeout a b c").shows(expect![[r#"

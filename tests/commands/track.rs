@@ -102,7 +102,7 @@ fn jobs_are_tracked_and_no_longer() {
     redis.at(7).run("track --remove").shows(expect![[r#"
         --- stderr
         error: no job is named
-        hint: name jobs, or select them by `--queue`, `--state`, `--group` or `--tag`
+        hint: name jobs, or select them by flags: `qless help selectors`
         --- exit 2
     "#]]);
 }
