@@ -212,7 +212,7 @@ _qless() {
 
     case "${cmd}" in
         qless)
-            opts="-o -y -q -v -h -V --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help --version api cancel complete completions config context depends export fail failed forget get heartbeat help jobs length local log move man pause peek pop priority promote put queues recur retry script stats tag timeout track unfail unpause version workers"
+            opts="-o -y -q -v -h -V --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help --version api cancel complete completions config context depends export fail failed forget get heartbeat help jobs length local log move man pause peek pop priority promote put queues recur retry script stats tag timeout track unfail unpause version workers"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -282,7 +282,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__api)
-            opts="-o -y -q -v -h --now --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-o -y -q -v -h --now --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -356,7 +356,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__cancel)
-            opts="-n -o -y -q -v -h --dependents --dry-run --rate --fail-fast --require-match --reason --report --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --dependents --dry-run --rate --fail-fast --require-match --reason --report --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -490,7 +490,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__complete)
-            opts="-n -o -y -q -v -h --data --max-data --next --delay --at --depends --worker --as-holder --dry-run --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --data --max-data --next --delay --at --depends --worker --as-holder --dry-run --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -588,7 +588,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__completions)
-            opts="-o -y -q -v -h --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help bash elvish fish powershell zsh"
+            opts="-o -y -q -v -h --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help bash elvish fish powershell zsh"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -658,7 +658,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__config)
-            opts="-o -y -q -v -h --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help get list set unset dump load"
+            opts="-o -y -q -v -h --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help get list set unset dump load"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -728,7 +728,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__config__subcmd__dump)
-            opts="-o -y -q -v -h --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-o -y -q -v -h --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -798,7 +798,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__config__subcmd__get)
-            opts="-o -y -q -v -h --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-o -y -q -v -h --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -868,7 +868,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__config__subcmd__list)
-            opts="-o -y -q -v -h --all --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-o -y -q -v -h --all --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -938,7 +938,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__config__subcmd__load)
-            opts="-n -o -y -q -v -h --clear --force --max-data --dry-run --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --clear --force --max-data --dry-run --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1012,7 +1012,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__config__subcmd__set)
-            opts="-n -o -y -q -v -h --force --dry-run --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --force --dry-run --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1082,7 +1082,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__config__subcmd__unset)
-            opts="-n -o -y -q -v -h --dry-run --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --dry-run --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1152,7 +1152,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__context)
-            opts="-o -y -q -v -h --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help list show use add remove validate"
+            opts="-o -y -q -v -h --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help list show use add remove validate"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1222,7 +1222,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__context__subcmd__add)
-            opts="-n -o -y -q -v -h --protected --label --password-command --password-env --dry-run --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --protected --label --password-command --password-env --dry-run --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1304,7 +1304,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__context__subcmd__list)
-            opts="-o -y -q -v -h --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-o -y -q -v -h --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1374,7 +1374,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__context__subcmd__remove)
-            opts="-n -o -y -q -v -h --dry-run --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --dry-run --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1444,7 +1444,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__context__subcmd__show)
-            opts="-o -y -q -v -h --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-o -y -q -v -h --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1514,7 +1514,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__context__subcmd__use)
-            opts="-n -o -y -q -v -h --dry-run --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --dry-run --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1584,7 +1584,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__context__subcmd__validate)
-            opts="-o -y -q -v -h --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-o -y -q -v -h --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1654,7 +1654,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__depends)
-            opts="-n -o -y -q -v -h --on --off --off-all --dry-run --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --on --off --off-all --dry-run --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1732,7 +1732,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__export)
-            opts="-o -y -q -v -h --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --with --file --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-o -y -q -v -h --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --with --file --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1858,7 +1858,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__fail)
-            opts="-n -o -y -q -v -h --group --message --data --max-data --worker --as-holder --dry-run --rate --fail-fast --require-match --reason --report --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --group --message --data --max-data --worker --as-holder --dry-run --rate --fail-fast --require-match --reason --report --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1960,7 +1960,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__failed)
-            opts="-n -o -y -q -v -h --retry-all --cancel-all --all-groups --to --delay --dry-run --rate --fail-fast --require-match --reason --report --spread --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --retry-all --cancel-all --all-groups --to --delay --dry-run --rate --fail-fast --require-match --reason --report --spread --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --watch --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2038,6 +2038,10 @@ _qless() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --watch)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --redis)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2102,7 +2106,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__forget)
-            opts="-o -y -q -v -h --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help queue worker"
+            opts="-o -y -q -v -h --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help queue worker"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2172,7 +2176,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__forget__subcmd__queue)
-            opts="-n -o -y -q -v -h --force --dry-run --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --force --dry-run --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2242,7 +2246,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__forget__subcmd__worker)
-            opts="-n -o -y -q -v -h --dry-run --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --dry-run --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2312,7 +2316,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__get)
-            opts="-o -y -q -v -h --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --history --data --field --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-o -y -q -v -h --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --history --data --field --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2434,7 +2438,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__heartbeat)
-            opts="-n -o -y -q -v -h --data --max-data --worker --as-holder --dry-run --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --data --max-data --worker --as-holder --dry-run --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2516,7 +2520,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__help)
-            opts="-o -y -q -v -h --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-o -y -q -v -h --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2586,7 +2590,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__jobs)
-            opts="-o -y -q -v -h --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --count --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-o -y -q -v -h --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --count --watch --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2637,6 +2641,10 @@ _qless() {
                     return 0
                     ;;
                 --message)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --watch)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2704,7 +2712,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__length)
-            opts="-o -y -q -v -h --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-o -y -q -v -h --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2774,7 +2782,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__local)
-            opts="-o -y -q -v -h --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help status start stop url"
+            opts="-o -y -q -v -h --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help status start stop url"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2844,7 +2852,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__local__subcmd__start)
-            opts="-o -y -q -v -h --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-o -y -q -v -h --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2914,7 +2922,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__local__subcmd__status)
-            opts="-o -y -q -v -h --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-o -y -q -v -h --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2984,7 +2992,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__local__subcmd__stop)
-            opts="-o -y -q -v -h --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-o -y -q -v -h --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3054,7 +3062,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__local__subcmd__url)
-            opts="-o -y -q -v -h --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-o -y -q -v -h --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3124,7 +3132,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__log)
-            opts="-n -o -y -q -v -h --data --max-data --dry-run --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --data --max-data --dry-run --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3202,7 +3210,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__man)
-            opts="-o -y -q -v -h --out --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-o -y -q -v -h --out --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3276,7 +3284,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__move)
-            opts="-n -o -y -q -v -h --to --delay --at --force --dry-run --rate --fail-fast --require-match --reason --report --spread --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --to --delay --at --force --dry-run --rate --fail-fast --require-match --reason --report --spread --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3422,7 +3430,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__pause)
-            opts="-n -o -y -q -v -h --all --until --for --reason --stop-running --force --dry-run --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --all --until --for --reason --stop-running --force --dry-run --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3504,7 +3512,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__peek)
-            opts="-o -y -q -v -h --count --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-o -y -q -v -h --count --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3578,7 +3586,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__pop)
-            opts="-n -o -y -q -v -h --count --worker --dry-run --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --count --worker --dry-run --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3656,7 +3664,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__priority)
-            opts="-n -o -y -q -v -h --to --dry-run --rate --fail-fast --require-match --reason --report --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --to --dry-run --rate --fail-fast --require-match --reason --report --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3790,7 +3798,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__promote)
-            opts="-n -o -y -q -v -h --dry-run --rate --fail-fast --require-match --reason --report --spread --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --dry-run --rate --fail-fast --require-match --reason --report --spread --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3924,7 +3932,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__put)
-            opts="-n -o -y -q -v -h --data --arg --max-data --jid --if-absent --replace --delay --at --priority --tag --retries --depends --allow-missing --dry-run --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --data --arg --max-data --jid --if-absent --replace --delay --at --priority --tag --retries --depends --allow-missing --dry-run --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4034,12 +4042,16 @@ _qless() {
             return 0
             ;;
         qless__subcmd__queues)
-            opts="-o -y -q -v -h --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-o -y -q -v -h --watch --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --watch)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --redis)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -4104,7 +4116,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__recur)
-            opts="-o -y -q -v -h --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help get list put rm run set tag"
+            opts="-o -y -q -v -h --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help get list put rm run set tag"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4174,7 +4186,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__recur__subcmd__get)
-            opts="-o -y -q -v -h --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-o -y -q -v -h --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4244,7 +4256,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__recur__subcmd__list)
-            opts="-o -y -q -v -h --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-o -y -q -v -h --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4314,7 +4326,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__recur__subcmd__put)
-            opts="-n -o -y -q -v -h --data --arg --max-data --every --offset --at --backlog --jid --if-absent --replace --priority --tag --retries --dry-run --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --data --arg --max-data --every --offset --at --backlog --jid --if-absent --replace --priority --tag --retries --dry-run --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4428,7 +4440,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__recur__subcmd__rm)
-            opts="-n -o -y -q -v -h --dry-run --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --dry-run --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4498,7 +4510,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__recur__subcmd__run)
-            opts="-n -o -y -q -v -h --dry-run --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --dry-run --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4568,7 +4580,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__recur__subcmd__set)
-            opts="-n -o -y -q -v -h --every --queue --klass --data --max-data --priority --retries --backlog --dry-run --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --every --queue --klass --data --max-data --priority --retries --backlog --dry-run --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4670,7 +4682,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__recur__subcmd__tag)
-            opts="-n -o -y -q -v -h --add --remove --dry-run --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --add --remove --dry-run --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4748,7 +4760,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__retry)
-            opts="-n -o -y -q -v -h --to --delay --priority --completed --force --worker --as-holder --fail-group --fail-message --dry-run --rate --fail-fast --require-match --reason --report --spread --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --to --delay --priority --completed --force --worker --as-holder --fail-group --fail-message --dry-run --rate --fail-fast --require-match --reason --report --spread --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4906,7 +4918,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__script)
-            opts="-o -y -q -v -h --lib --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-o -y -q -v -h --lib --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4976,7 +4988,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__stats)
-            opts="-o -y -q -v -h --day --days --histogram --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-o -y -q -v -h --day --days --histogram --watch --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4992,6 +5004,10 @@ _qless() {
                     ;;
                 --histogram)
                     COMPREPLY=($(compgen -W "wait run" -- "${cur}"))
+                    return 0
+                    ;;
+                --watch)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --redis)
@@ -5058,7 +5074,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__tag)
-            opts="-n -o -y -q -v -h --add --remove --dry-run --rate --fail-fast --require-match --reason --report --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --add --remove --dry-run --rate --fail-fast --require-match --reason --report --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5196,7 +5212,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__timeout)
-            opts="-n -o -y -q -v -h --dry-run --rate --fail-fast --require-match --reason --report --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --dry-run --rate --fail-fast --require-match --reason --report --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5326,7 +5342,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__track)
-            opts="-n -o -y -q -v -h --remove --prune --dry-run --rate --fail-fast --require-match --reason --report --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --remove --prune --dry-run --rate --fail-fast --require-match --reason --report --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --watch --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5389,6 +5405,10 @@ _qless() {
                     return 0
                     ;;
                 --message)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --watch)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -5456,7 +5476,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__unfail)
-            opts="-n -o -y -q -v -h --to --count --dry-run --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --to --count --dry-run --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5534,7 +5554,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__unpause)
-            opts="-n -o -y -q -v -h --all --dry-run --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --all --dry-run --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5604,7 +5624,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__version)
-            opts="-o -y -q -v -h --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-o -y -q -v -h --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5674,12 +5694,16 @@ _qless() {
             return 0
             ;;
         qless__subcmd__workers)
-            opts="-o -y -q -v -h --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-o -y -q -v -h --watch --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --watch)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --redis)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

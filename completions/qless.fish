@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_qless_global_optspecs
-    string join \n redis= context= config= prefix= password-file= askpass timeout= o/output= columns= sort= reverse headers= time-format= color= force-raw y/yes confirm= no-input read-only q/quiet v/verbose h/help V/version
+    string join \n redis= context= config= prefix= password-file= askpass timeout= o/output= columns= sort= reverse headers= time-format= color= no-pager force-raw y/yes confirm= no-input read-only q/quiet v/verbose h/help V/version
 end
 
 function __fish_qless_needs_command
@@ -50,6 +50,7 @@ never\t''"
 complete -c qless -n "__fish_qless_needs_command" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_needs_command" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_needs_command" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_needs_command" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_needs_command" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_needs_command" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_needs_command" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -123,6 +124,7 @@ never\t''"
 complete -c qless -n "__fish_qless_using_subcommand api" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand api" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand api" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand api" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand api" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand api" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand api" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -185,6 +187,7 @@ complete -c qless -n "__fish_qless_using_subcommand cancel" -l tracked -d 'Track
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l all -d 'All jobs, where no other flag narrows them down'
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand cancel" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand cancel" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -227,6 +230,7 @@ complete -c qless -n "__fish_qless_using_subcommand complete" -l as-holder -d 'A
 complete -c qless -n "__fish_qless_using_subcommand complete" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand complete" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand complete" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand complete" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand complete" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand complete" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand complete" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -260,6 +264,7 @@ never\t''"
 complete -c qless -n "__fish_qless_using_subcommand completions" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand completions" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand completions" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand completions" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand completions" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand completions" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand completions" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -293,6 +298,7 @@ never\t''"
 complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -332,6 +338,7 @@ never\t''"
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from get" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from get" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from get" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from get" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from get" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from get" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from get" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -366,6 +373,7 @@ complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subc
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from list" -l all -d 'Also options that nothing reads'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from list" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from list" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from list" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from list" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from list" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from list" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -401,6 +409,7 @@ complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subc
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from set" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from set" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from set" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from set" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from set" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from set" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from set" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -435,6 +444,7 @@ complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subc
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from unset" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from unset" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from unset" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from unset" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from unset" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from unset" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from unset" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -468,6 +478,7 @@ never\t''"
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from dump" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from dump" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from dump" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from dump" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from dump" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from dump" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from dump" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -505,6 +516,7 @@ complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subc
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -538,6 +550,7 @@ never\t''"
 complete -c qless -n "__fish_qless_using_subcommand context; and not __fish_seen_subcommand_from list show use add remove validate" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand context; and not __fish_seen_subcommand_from list show use add remove validate" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand context; and not __fish_seen_subcommand_from list show use add remove validate" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand context; and not __fish_seen_subcommand_from list show use add remove validate" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand context; and not __fish_seen_subcommand_from list show use add remove validate" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand context; and not __fish_seen_subcommand_from list show use add remove validate" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand context; and not __fish_seen_subcommand_from list show use add remove validate" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -577,6 +590,7 @@ never\t''"
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from list" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from list" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from list" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from list" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from list" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from list" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from list" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -610,6 +624,7 @@ never\t''"
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from show" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from show" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from show" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from show" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from show" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from show" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from show" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -644,6 +659,7 @@ complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_sub
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from use" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from use" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from use" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from use" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from use" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from use" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from use" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -682,6 +698,7 @@ complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_sub
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from add" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from add" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from add" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from add" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from add" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from add" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from add" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -716,6 +733,7 @@ complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_sub
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from remove" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from remove" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from remove" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from remove" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from remove" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from remove" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from remove" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -749,6 +767,7 @@ never\t''"
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from validate" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from validate" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from validate" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from validate" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from validate" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from validate" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from validate" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -786,6 +805,7 @@ complete -c qless -n "__fish_qless_using_subcommand depends" -l off-all -d 'Let 
 complete -c qless -n "__fish_qless_using_subcommand depends" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand depends" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand depends" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand depends" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand depends" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand depends" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand depends" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -843,6 +863,7 @@ complete -c qless -n "__fish_qless_using_subcommand export" -l tracked -d 'Track
 complete -c qless -n "__fish_qless_using_subcommand export" -l all -d 'All jobs, where no other flag narrows them down'
 complete -c qless -n "__fish_qless_using_subcommand export" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand export" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand export" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand export" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand export" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand export" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -888,6 +909,7 @@ complete -c qless -n "__fish_qless_using_subcommand fail" -l fail-fast -d 'Stop 
 complete -c qless -n "__fish_qless_using_subcommand fail" -l require-match -d 'Exit with 4 if no job matches'
 complete -c qless -n "__fish_qless_using_subcommand fail" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand fail" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand fail" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand fail" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand fail" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand fail" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -919,6 +941,7 @@ complete -c qless -n "__fish_qless_using_subcommand failed" -l limit -d 'The fir
 complete -c qless -n "__fish_qless_using_subcommand failed" -l offset -d 'Without the first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l group -d 'Failed jobs of a group, by name or glob' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l message -d 'Failed jobs whose message a regular expression finds itself in' -r
+complete -c qless -n "__fish_qless_using_subcommand failed" -l watch -d 'Show it anew every 2 s, or every D, until Ctrl-C; with `-o ndjson` a document each time' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
@@ -953,6 +976,7 @@ complete -c qless -n "__fish_qless_using_subcommand failed" -l tracked -d 'Track
 complete -c qless -n "__fish_qless_using_subcommand failed" -l all -d 'All jobs, where no other flag narrows them down'
 complete -c qless -n "__fish_qless_using_subcommand failed" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand failed" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand failed" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand failed" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand failed" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand failed" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -986,6 +1010,7 @@ never\t''"
 complete -c qless -n "__fish_qless_using_subcommand forget; and not __fish_seen_subcommand_from queue worker" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand forget; and not __fish_seen_subcommand_from queue worker" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand forget; and not __fish_seen_subcommand_from queue worker" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand forget; and not __fish_seen_subcommand_from queue worker" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand forget; and not __fish_seen_subcommand_from queue worker" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand forget; and not __fish_seen_subcommand_from queue worker" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand forget; and not __fish_seen_subcommand_from queue worker" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -1023,6 +1048,7 @@ complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subc
 complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from queue" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from queue" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from queue" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from queue" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from queue" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from queue" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from queue" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -1057,6 +1083,7 @@ complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subc
 complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from worker" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from worker" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from worker" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from worker" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from worker" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from worker" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from worker" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -1113,6 +1140,7 @@ complete -c qless -n "__fish_qless_using_subcommand get" -l history -d 'With his
 complete -c qless -n "__fish_qless_using_subcommand get" -l data -d 'Print only the data, byte for byte'
 complete -c qless -n "__fish_qless_using_subcommand get" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand get" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand get" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand get" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand get" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand get" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -1151,6 +1179,7 @@ complete -c qless -n "__fish_qless_using_subcommand heartbeat" -l as-holder -d '
 complete -c qless -n "__fish_qless_using_subcommand heartbeat" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand heartbeat" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand heartbeat" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand heartbeat" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand heartbeat" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand heartbeat" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand heartbeat" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -1184,6 +1213,7 @@ never\t''"
 complete -c qless -n "__fish_qless_using_subcommand help" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand help" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand help" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand help" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand help" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand help" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand help" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -1209,6 +1239,7 @@ complete -c qless -n "__fish_qless_using_subcommand jobs" -l limit -d 'The first
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l offset -d 'Without the first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l group -d 'Failed jobs of a group, by name or glob' -r
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l message -d 'Failed jobs whose message a regular expression finds itself in' -r
+complete -c qless -n "__fish_qless_using_subcommand jobs" -l watch -d 'Show it anew every 2 s, or every D, until Ctrl-C; with `-o ndjson` a document each time' -r
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
@@ -1238,6 +1269,7 @@ complete -c qless -n "__fish_qless_using_subcommand jobs" -l all -d 'All jobs, w
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l count -d 'Print only how many there are in each state'
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand jobs" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand jobs" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -1271,6 +1303,7 @@ never\t''"
 complete -c qless -n "__fish_qless_using_subcommand length" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand length" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand length" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand length" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand length" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand length" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand length" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -1304,6 +1337,7 @@ never\t''"
 complete -c qless -n "__fish_qless_using_subcommand local; and not __fish_seen_subcommand_from status start stop url" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand local; and not __fish_seen_subcommand_from status start stop url" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand local; and not __fish_seen_subcommand_from status start stop url" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand local; and not __fish_seen_subcommand_from status start stop url" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand local; and not __fish_seen_subcommand_from status start stop url" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand local; and not __fish_seen_subcommand_from status start stop url" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand local; and not __fish_seen_subcommand_from status start stop url" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -1341,6 +1375,7 @@ never\t''"
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from status" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from status" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from status" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from status" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from status" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from status" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from status" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -1374,6 +1409,7 @@ never\t''"
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from start" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from start" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from start" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from start" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from start" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from start" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from start" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -1407,6 +1443,7 @@ never\t''"
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from stop" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from stop" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from stop" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from stop" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from stop" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from stop" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from stop" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -1440,6 +1477,7 @@ never\t''"
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from url" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from url" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from url" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from url" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from url" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from url" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from url" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -1476,6 +1514,7 @@ complete -c qless -n "__fish_qless_using_subcommand log" -l confirm -d 'With `--
 complete -c qless -n "__fish_qless_using_subcommand log" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand log" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand log" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand log" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand log" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand log" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand log" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -1540,6 +1579,7 @@ complete -c qless -n "__fish_qless_using_subcommand move" -l tracked -d 'Tracked
 complete -c qless -n "__fish_qless_using_subcommand move" -l all -d 'All jobs, where no other flag narrows them down'
 complete -c qless -n "__fish_qless_using_subcommand move" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand move" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand move" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand move" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand move" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand move" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -1574,6 +1614,7 @@ never\t''"
 complete -c qless -n "__fish_qless_using_subcommand man" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand man" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand man" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand man" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand man" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand man" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand man" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -1614,6 +1655,7 @@ complete -c qless -n "__fish_qless_using_subcommand pause" -l force -d 'Unknown 
 complete -c qless -n "__fish_qless_using_subcommand pause" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand pause" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand pause" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand pause" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand pause" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand pause" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand pause" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -1648,6 +1690,7 @@ never\t''"
 complete -c qless -n "__fish_qless_using_subcommand peek" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand peek" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand peek" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand peek" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand peek" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand peek" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand peek" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -1684,6 +1727,7 @@ complete -c qless -n "__fish_qless_using_subcommand pop" -l confirm -d 'With `--
 complete -c qless -n "__fish_qless_using_subcommand pop" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand pop" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand pop" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand pop" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand pop" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand pop" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand pop" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -1744,6 +1788,7 @@ complete -c qless -n "__fish_qless_using_subcommand priority" -l tracked -d 'Tra
 complete -c qless -n "__fish_qless_using_subcommand priority" -l all -d 'All jobs, where no other flag narrows them down'
 complete -c qless -n "__fish_qless_using_subcommand priority" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand priority" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand priority" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand priority" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand priority" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand priority" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -1804,6 +1849,7 @@ complete -c qless -n "__fish_qless_using_subcommand promote" -l tracked -d 'Trac
 complete -c qless -n "__fish_qless_using_subcommand promote" -l all -d 'All jobs, where no other flag narrows them down'
 complete -c qless -n "__fish_qless_using_subcommand promote" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand promote" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand promote" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand promote" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand promote" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand promote" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -1851,6 +1897,7 @@ complete -c qless -n "__fish_qless_using_subcommand put" -l allow-missing -d 'Wa
 complete -c qless -n "__fish_qless_using_subcommand put" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand put" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand put" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand put" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand put" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand put" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand put" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -1858,6 +1905,7 @@ complete -c qless -n "__fish_qless_using_subcommand put" -l read-only -d 'Refuse
 complete -c qless -n "__fish_qless_using_subcommand put" -s q -l quiet -d 'Nothing on stderr except errors'
 complete -c qless -n "__fish_qless_using_subcommand put" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand put" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qless -n "__fish_qless_using_subcommand queues" -l watch -d 'Show it anew every 2 s, or every D, until Ctrl-C; with `-o ndjson` a document each time' -r
 complete -c qless -n "__fish_qless_using_subcommand queues" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
 complete -c qless -n "__fish_qless_using_subcommand queues" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
 complete -c qless -n "__fish_qless_using_subcommand queues" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
@@ -1884,6 +1932,7 @@ never\t''"
 complete -c qless -n "__fish_qless_using_subcommand queues" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand queues" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand queues" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand queues" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand queues" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand queues" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand queues" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -1917,6 +1966,7 @@ never\t''"
 complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -1957,6 +2007,7 @@ never\t''"
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from get" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from get" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from get" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from get" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from get" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from get" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from get" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -1990,6 +2041,7 @@ never\t''"
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from list" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from list" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from list" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from list" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from list" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from list" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from list" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -2037,6 +2089,7 @@ complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subco
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -2071,6 +2124,7 @@ complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subco
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from rm" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from rm" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from rm" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from rm" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from rm" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from rm" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from rm" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -2105,6 +2159,7 @@ complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subco
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from run" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from run" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from run" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from run" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from run" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from run" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from run" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -2147,6 +2202,7 @@ complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subco
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -2183,6 +2239,7 @@ complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subco
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -2252,6 +2309,7 @@ complete -c qless -n "__fish_qless_using_subcommand retry" -l tracked -d 'Tracke
 complete -c qless -n "__fish_qless_using_subcommand retry" -l all -d 'All jobs, where no other flag narrows them down'
 complete -c qless -n "__fish_qless_using_subcommand retry" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand retry" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand retry" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand retry" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand retry" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand retry" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -2286,6 +2344,7 @@ complete -c qless -n "__fish_qless_using_subcommand script" -l confirm -d 'With 
 complete -c qless -n "__fish_qless_using_subcommand script" -l lib -d 'Print the library form: no commands, but the names that plugins use'
 complete -c qless -n "__fish_qless_using_subcommand script" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand script" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand script" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand script" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand script" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand script" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -2297,6 +2356,7 @@ complete -c qless -n "__fish_qless_using_subcommand stats" -l day -d 'The day: `
 complete -c qless -n "__fish_qless_using_subcommand stats" -l days -d 'The last N days up to today, at most 366: a line for each' -r
 complete -c qless -n "__fish_qless_using_subcommand stats" -l histogram -d 'Whose histogram to show; in a pipe a line for each of its buckets that holds jobs' -r -f -a "wait\t'How long jobs waited'
 run\t'How long jobs ran'"
+complete -c qless -n "__fish_qless_using_subcommand stats" -l watch -d 'Show it anew every 2 s, or every D, until Ctrl-C; with `-o ndjson` a document each time' -r
 complete -c qless -n "__fish_qless_using_subcommand stats" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
 complete -c qless -n "__fish_qless_using_subcommand stats" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
 complete -c qless -n "__fish_qless_using_subcommand stats" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
@@ -2323,6 +2383,7 @@ never\t''"
 complete -c qless -n "__fish_qless_using_subcommand stats" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand stats" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand stats" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand stats" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand stats" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand stats" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand stats" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -2384,6 +2445,7 @@ complete -c qless -n "__fish_qless_using_subcommand tag" -l tracked -d 'Tracked 
 complete -c qless -n "__fish_qless_using_subcommand tag" -l all -d 'All jobs, where no other flag narrows them down'
 complete -c qless -n "__fish_qless_using_subcommand tag" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand tag" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand tag" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand tag" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand tag" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand tag" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -2443,6 +2505,7 @@ complete -c qless -n "__fish_qless_using_subcommand timeout" -l tracked -d 'Trac
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l all -d 'All jobs, where no other flag narrows them down'
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand timeout" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand timeout" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -2471,6 +2534,7 @@ complete -c qless -n "__fish_qless_using_subcommand track" -l limit -d 'The firs
 complete -c qless -n "__fish_qless_using_subcommand track" -l offset -d 'Without the first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand track" -l group -d 'Failed jobs of a group, by name or glob' -r
 complete -c qless -n "__fish_qless_using_subcommand track" -l message -d 'Failed jobs whose message a regular expression finds itself in' -r
+complete -c qless -n "__fish_qless_using_subcommand track" -l watch -d 'Show it anew every 2 s, or every D, until Ctrl-C; with `-o ndjson` a document each time' -r
 complete -c qless -n "__fish_qless_using_subcommand track" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
 complete -c qless -n "__fish_qless_using_subcommand track" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
 complete -c qless -n "__fish_qless_using_subcommand track" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
@@ -2504,6 +2568,7 @@ complete -c qless -n "__fish_qless_using_subcommand track" -l tracked -d 'Tracke
 complete -c qless -n "__fish_qless_using_subcommand track" -l all -d 'All jobs, where no other flag narrows them down'
 complete -c qless -n "__fish_qless_using_subcommand track" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand track" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand track" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand track" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand track" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand track" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -2540,6 +2605,7 @@ complete -c qless -n "__fish_qless_using_subcommand unfail" -l confirm -d 'With 
 complete -c qless -n "__fish_qless_using_subcommand unfail" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand unfail" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand unfail" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand unfail" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand unfail" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand unfail" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand unfail" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -2575,6 +2641,7 @@ complete -c qless -n "__fish_qless_using_subcommand unpause" -l all -d 'All of t
 complete -c qless -n "__fish_qless_using_subcommand unpause" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand unpause" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand unpause" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand unpause" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand unpause" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand unpause" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand unpause" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -2608,6 +2675,7 @@ never\t''"
 complete -c qless -n "__fish_qless_using_subcommand version" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand version" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand version" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand version" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand version" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand version" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand version" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
@@ -2615,6 +2683,7 @@ complete -c qless -n "__fish_qless_using_subcommand version" -l read-only -d 'Re
 complete -c qless -n "__fish_qless_using_subcommand version" -s q -l quiet -d 'Nothing on stderr except errors'
 complete -c qless -n "__fish_qless_using_subcommand version" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand version" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qless -n "__fish_qless_using_subcommand workers" -l watch -d 'Show it anew every 2 s, or every D, until Ctrl-C; with `-o ndjson` a document each time' -r
 complete -c qless -n "__fish_qless_using_subcommand workers" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
 complete -c qless -n "__fish_qless_using_subcommand workers" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
 complete -c qless -n "__fish_qless_using_subcommand workers" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
@@ -2641,6 +2710,7 @@ never\t''"
 complete -c qless -n "__fish_qless_using_subcommand workers" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand workers" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand workers" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand workers" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
 complete -c qless -n "__fish_qless_using_subcommand workers" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
 complete -c qless -n "__fish_qless_using_subcommand workers" -s y -l yes -d 'Answer yes to confirmations'
 complete -c qless -n "__fish_qless_using_subcommand workers" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'

@@ -21,6 +21,7 @@ pub mod select;
 pub mod settings;
 pub mod stop;
 pub mod view;
+pub mod watch;
 pub mod who;
 
 use cli::Stop;
@@ -58,10 +59,15 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
 fn stopped(stop: Stop, args: &[OsString]) -> Exit {
     let mut out = Out::plain(cli::usage::format_of(args));
     match stop {
-        Stop::Answer(text) => match out.text(&text).and_then(|()| out.finish()) {
-            Ok(()) => Exit::Ok,
-            Err(error) => out.fail(&error),
-        },
+        Stop::Answer(text) => {
+            if !args.iter().any(|arg| arg == "--no-pager") {
+                out.page_long();
+            }
+            match out.text(&text).and_then(|()| out.finish()) {
+                Ok(()) => Exit::Ok,
+                Err(error) => out.fail(&error),
+            }
+        }
         Stop::Nothing(text) => {
             out.say(&text);
             Exit::Usage

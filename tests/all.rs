@@ -4,7 +4,9 @@ mod connection;
 mod examples;
 mod generated;
 mod install;
+mod pager;
 mod readme;
+mod widths;
 
 mod house {
     pub mod core;
@@ -79,6 +81,7 @@ mod commands {
     mod unfail;
     mod unpause;
     mod version;
+    mod watch;
     mod workers;
 }
 

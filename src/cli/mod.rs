@@ -91,6 +91,9 @@ pub struct Globals {
     /// Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]
     #[arg(long, global = true, value_name = "WHEN")]
     pub color: Option<When>,
+    /// Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]
+    #[arg(long, global = true)]
+    pub no_pager: bool,
     /// Do not clean `-o raw` and `get --data` on a terminal
     #[arg(long, global = true)]
     pub force_raw: bool,

@@ -64,6 +64,15 @@ pub struct Spread {
     pub spread: Option<Duration>,
 }
 
+/// On commands that look and can do so again and again.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct Watch {
+    /// Show it anew every 2 s, or every D, until Ctrl-C; with `-o ndjson` a document each time
+    #[arg(long = "watch", value_name = "D", num_args = 0..=1, require_equals = true,
+          default_missing_value = "2s", value_parser = value::tick)]
+    pub every: Option<Duration>,
+}
+
 /// As helps head the flags of a selector.
 const SELECTOR: &str = "Selector";
 

@@ -77,7 +77,7 @@ pub fn refused(arg: &str, value: &str, why: &str) -> String {
 fn named(arg: &str) -> String {
     let name = match arg.strip_prefix(['<', '[']) {
         Some(positional) => positional.split(['>', ']']).next(),
-        None => arg.split(' ').next(),
+        None => arg.split([' ', '[', '=']).next(),
     };
     name.unwrap_or(arg).to_string()
 }

@@ -259,6 +259,14 @@ pub fn seconds(duration: Duration) -> String {
     }
 }
 
+/// How often something is shown anew.
+pub fn tick(text: &str) -> Result<Duration, String> {
+    match duration(text)? {
+        short if short < Duration::from_millis(500) => Err("wants at least 0.5s".into()),
+        duration => Ok(duration),
+    }
+}
+
 /// A duration that is not nothing.
 pub fn timeout(text: &str) -> Result<Duration, String> {
     match duration(text)? {

@@ -6,7 +6,7 @@ use super::jobs;
 use crate::bulk::cancel::{self, CANCEL};
 use crate::bulk::requeue::retry::{How, RETRY};
 use crate::bulk::{Order, Plan};
-use crate::cli::shared::{BulkFlags, Selector, Spread};
+use crate::cli::shared::{BulkFlags, Selector, Spread, Watch};
 use crate::cli::{Format, value};
 use crate::core::call::Call;
 use crate::core::guard::Dependents;
@@ -32,7 +32,7 @@ use crate::select;
 ///
 /// Exit codes: 0, also if there are none; 3 some failed, 4 unknown group, 6 server, 9 not
 /// confirmed.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
     action: Action,
@@ -52,10 +52,12 @@ pub struct Args {
     spread: Spread,
     #[command(flatten)]
     selector: Selector,
+    #[command(flatten)]
+    pub watch: Watch,
 }
 
 /// What is to be done to the jobs.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 #[group(id = "action", multiple = false)]
 struct Action {
     /// Retry them, each in its own queue

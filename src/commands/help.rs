@@ -86,6 +86,7 @@ QLESS_PREFIX          prefix of all keys and channels, as --prefix
 QLESS_TIMEOUT         longest wait, as --timeout
 QLESS_OUTPUT          format of stdout, as --output
 QLESS_TIME_FORMAT     how moments are written, as --time-format
+QLESS_PAGER           shows what is longer than the screen; then PAGER, else less. cat: none does
 QLESS_NO_INPUT        never prompt, as --no-input
 QLESS_READ_ONLY       refuse writes, as --read-only
 QLESS_WORKER          in whose name jobs are taken and finished, as --worker

@@ -1,7 +1,7 @@
 //! `qless jobs`
 
 use crate::cli::Format;
-use crate::cli::shared::Selector;
+use crate::cli::shared::{Selector, Watch};
 use crate::core::call::Call;
 use crate::core::job::Tell;
 use crate::cx::Cx;
@@ -22,13 +22,15 @@ use crate::select::{self, Selection};
 /// · `qless jobs --state complete --limit 10 -o ndjson`
 ///
 /// Exit codes: 0, also if there are none; 4 unknown queue or group, 6 server.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
     selector: Selector,
     /// Print only how many there are in each state
     #[arg(long, conflicts_with_all = ["limit", "offset"])]
     count: bool,
+    #[command(flatten)]
+    pub watch: Watch,
 }
 
 pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {

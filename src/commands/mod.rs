@@ -13,6 +13,8 @@
 //! `run` begins with `cx.out.accepts(&[…])`, the formats besides table, json and ndjson: so a
 //! wrong `-o` is refused before anything is changed.
 
+use std::time::Duration;
+
 use clap::Subcommand;
 
 use crate::cli::Globals;
@@ -20,6 +22,7 @@ use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::settings::{self, Settings};
+use crate::watch;
 
 pub mod api;
 pub mod cancel;
@@ -158,12 +161,51 @@ impl Command {
             | Command::Workers(_) => false,
         }
     }
+
+    /// Returns how often it is to be shown anew, if `--watch` was given.
+    fn watch(&self) -> Option<Duration> {
+        let watch = match self {
+            Command::Failed(args) => args.watch,
+            Command::Jobs(args) => args.watch,
+            Command::Queues(args) => args.watch,
+            Command::Stats(args) => args.watch,
+            Command::Track(args) => args.watch,
+            Command::Workers(args) => args.watch,
+            _ => return None,
+        };
+        watch.every
+    }
+}
+
+/// Runs a command that has `--watch`, once.
+pub fn look(command: &Command, cx: &mut Cx) -> Result<Exit, Error> {
+    match command {
+        Command::Failed(args) => failed::run(args.clone(), cx),
+        Command::Jobs(args) => jobs::run(args.clone(), cx),
+        Command::Queues(args) => queues::run(args.clone(), cx),
+        Command::Stats(args) => stats::run(args.clone(), cx),
+        Command::Track(args) => track::run(args.clone(), cx),
+        Command::Workers(args) => workers::run(args.clone(), cx),
+        _ => Err(Error::internal("a command that cannot be watched")),
+    }
 }
 
 /// Runs the command that was typed.
 pub fn run(command: Command, cx: &mut Cx) -> Result<Exit, Error> {
-    if command.writes() {
+    let (writes, watch) = (command.writes(), command.watch());
+    if writes && watch.is_some() {
+        return Err(Error::usage(
+            "`--watch` only looks, and this changes something",
+        ));
+    }
+    if writes {
         cx.writes(&format!("`qless {}`", cx.name()))?;
+    }
+    if let Some(every) = watch {
+        return watch::run(&command, every, cx);
+    }
+    if !writes && !cx.globals.no_pager && !matches!(command, Command::Api(_)) {
+        cx.out.page_long();
     }
     match command {
         Command::Api(args) => api::run(args, cx),

@@ -1,5 +1,6 @@
 //! `qless queues`
 
+use crate::cli::shared::Watch;
 use crate::cli::{Format, value};
 use crate::core::call::Call;
 use crate::cx::Cx;
@@ -18,11 +19,13 @@ use crate::view::text::plural;
 /// · `qless queues 'mail*' -o json | jq '.items[] | select(.waiting > 1000).name'`
 ///
 /// Exit codes: 0, also if there are none; 4 unknown queue, 6 server.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct Args {
     /// Only these queues, by name or glob
     #[arg(value_name = "QUEUE", value_parser = value::pattern())]
     queues: Vec<Pattern>,
+    #[command(flatten)]
+    pub watch: Watch,
 }
 
 pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {

@@ -1,6 +1,7 @@
 //! `qless stats`
 
 use crate::cli::Format;
+use crate::cli::shared::Watch;
 use crate::cli::value::{self, Day};
 use crate::core::call::Call;
 use crate::cx::Cx;
@@ -26,7 +27,7 @@ use crate::model::stats::{self, Days, Measure, Stats};
 /// · `qless stats mail --histogram run` · `qless stats 'mail*' --days 7`
 ///
 /// Exit codes: 0, 4 unknown queue, 6 server.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct Args {
     /// The queues, by name or glob
     #[arg(value_name = "QUEUE", required = true, value_parser = value::pattern())]
@@ -40,6 +41,8 @@ pub struct Args {
     /// Whose histogram to show; in a pipe a line for each of its buckets that holds jobs
     #[arg(long, value_name = "OF")]
     histogram: Option<Measure>,
+    #[command(flatten)]
+    pub watch: Watch,
 }
 
 pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {

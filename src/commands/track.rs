@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::bulk::{Fate, Order, Plan, Slice, Verb};
 use crate::cli::Format;
-use crate::cli::shared::{BulkFlags, Targets};
+use crate::cli::shared::{BulkFlags, Targets, Watch};
 use crate::core::call::Call;
 use crate::core::index::Index;
 use crate::core::job::Tell;
@@ -25,7 +25,7 @@ use crate::view::text::{clean, plural};
 /// Example: `qless track 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a`
 ///
 /// Exit codes: 0, 3 some failed, 4 unknown jid, 6 server.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct Args {
     /// Track them no longer
     #[arg(long)]
@@ -37,6 +37,8 @@ pub struct Args {
     bulk: BulkFlags,
     #[command(flatten)]
     jobs: Targets,
+    #[command(flatten)]
+    pub watch: Watch,
 }
 
 const TRACK: Verb = Verb {

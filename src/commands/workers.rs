@@ -1,5 +1,6 @@
 //! `qless workers`
 
+use crate::cli::shared::Watch;
 use crate::cli::{Format, value};
 use crate::core::call::Call;
 use crate::core::index::Index;
@@ -19,11 +20,13 @@ use crate::model::worker::{Holder, Worker};
 /// Examples: `qless workers` · `qless workers mx-2-18841` · `qless workers 'mx-*'`
 ///
 /// Exit codes: 0, also if there are none; 4 unknown worker, 6 server.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct Args {
     /// Only these workers, by name or glob
     #[arg(value_name = "WORKER", value_parser = value::pattern())]
     workers: Vec<Pattern>,
+    #[command(flatten)]
+    pub watch: Watch,
 }
 
 pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {

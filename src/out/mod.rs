@@ -3,7 +3,7 @@
 //! stdout is the result; stderr is everything else. dialoguer and indicatif are named here and
 //! nowhere else.
 
-use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
+use std::io::{self, IsTerminal, Write};
 
 use dialoguer::console::Term;
 
@@ -17,9 +17,15 @@ use crate::view::{Lines, Page, Times, View, json, text};
 
 mod ask;
 pub mod file;
+mod pager;
 mod progress;
+pub mod screen;
+mod sink;
 mod trace;
 pub mod whole;
+
+use pager::Pager;
+use sink::Sink;
 
 pub use ask::Consent;
 pub use progress::Progress;
@@ -28,7 +34,7 @@ pub use trace::Trace;
 /// The streams of this process, and what may be written where.
 pub struct Out {
     format: Format,
-    stdout: BufWriter<Stdout>,
+    stdout: Sink,
     /// What text for people is written on.
     page: Page,
     yes: bool,
@@ -40,6 +46,8 @@ pub struct Out {
     quiet: bool,
     verbose: u8,
     force_raw: bool,
+    /// Whether documents are those of ticks.
+    ticks: bool,
 }
 
 impl Out {
@@ -83,7 +91,7 @@ impl Out {
         };
         Out {
             format,
-            stdout: BufWriter::with_capacity(1 << 16, io::stdout()),
+            stdout: Sink::new(),
             page: Page {
                 terminal,
                 width: if terminal { width() } else { 80 },
@@ -100,6 +108,16 @@ impl Out {
             quiet: false,
             verbose: 0,
             force_raw: false,
+            ticks: false,
+        }
+    }
+
+    /// Has what is longer than the screen go through a pager: what people only read. Calls that
+    /// `-v` tells would be written over it.
+    pub fn page_long(&mut self) {
+        let reads = self.format == Format::Table && self.page.terminal && self.verbose == 0;
+        if let (true, Some(pager)) = (reads, Pager::find()) {
+            self.stdout.page(pager);
         }
     }
 
@@ -195,6 +213,7 @@ impl Out {
     pub fn show<V: View>(&mut self, view: &V) -> Result<(), Error> {
         let bytes = match self.format {
             Format::Table | Format::Raw => view.text(&self.page).into_bytes(),
+            Format::Json if self.ticks => json::tick(view, self.page.now).map_err(unwritable)?,
             Format::Json => json::document(view).map_err(unwritable)?,
             Format::Ndjson => {
                 let mut lines = Lines::default();
@@ -228,7 +247,7 @@ impl Out {
 
     /// Writes bytes to stdout as they are, whatever it is; only `--force-raw` asks for this.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        self.stdout.write_all(bytes).map_err(unwritten)
+        self.stdout.write(bytes).map_err(unwritten)
     }
 
     /// Hands on what was written so far; streams do so after each line.
@@ -284,6 +303,9 @@ impl Out {
 
     /// Writes text to stderr; nobody can be told if that fails.
     pub fn say(&mut self, text: &str) {
+        if self.stdout.takes(text) {
+            return;
+        }
         _ = self.stdout.flush();
         _ = io::stderr().write_all(text.as_bytes());
     }

@@ -1,11 +1,18 @@
 //! What a job waits for, and what waits for it.
 
 use super::job::joined;
-use super::paint::{Ink, Marks};
-use super::table::NONE;
+use super::paint::Ink;
+use super::table::{Cell, Column, NONE, Table};
 use super::{Page, View, text};
 use crate::model::job::{Dependencies, Neighbour, State};
 use crate::model::name::Name;
+
+const NEIGHBOURS: [Column; 4] = [
+    Column::text("JID"),
+    Column::text("KLASS"),
+    Column::text("STATE"),
+    Column::free("DETAIL"),
+];
 
 impl View for Dependencies {
     const KIND: &'static str = "dependencies";
@@ -99,29 +106,16 @@ fn neighbours(others: &[Neighbour], page: &Page) -> String {
     if others.is_empty() {
         return " nothing\n".to_owned();
     }
-    let marks = Marks::new(page.color);
-    let rows: Vec<[String; 4]> = others.iter().map(|other| other.cells(page)).collect();
-    let widest = |column: usize| {
-        rows.iter()
-            .map(|row| text::width(&row[column]))
-            .max()
-            .unwrap_or(0)
-    };
-    let widths = [widest(0), widest(1), widest(2)];
-    let mut told = String::from("\n");
-    for (row, other) in rows.iter().zip(others) {
-        let mut line = String::new();
-        for (at, (cell, width)) in row.iter().zip(widths).enumerate() {
-            let ink = if at == 2 {
-                other.state.and_then(Ink::of)
-            } else {
-                None
-            };
-            let gap = width.saturating_sub(text::width(cell));
-            line.push_str(&format!("  {}{:gap$}", marks.put(cell, ink), ""));
-        }
-        told.push_str(format!("{line}  {}", row[3]).trim_end());
-        told.push('\n');
+    let mut table = Table::new(&NEIGHBOURS);
+    for other in others {
+        let [jid, klass, state, detail] = other.cells(page);
+        let ink = other.state.and_then(Ink::of);
+        table.row(vec![
+            Cell::text(jid),
+            Cell::text(klass),
+            Cell::text(state).ink(ink),
+            Cell::text(detail),
+        ]);
     }
-    marks.colour(told)
+    format!("\n{}", table.inset(page))
 }

@@ -1,44 +1,28 @@
 //! A job's history, in words.
 
-use super::table::NONE;
+use super::table::{Cell, Column, Table};
 use super::{Page, text as words};
 use crate::model::job::Entry;
 
+const ENTRIES: [Column; 4] = [
+    Column::text("WHEN"),
+    Column::text("WHAT"),
+    Column::text("NOTE"),
+    Column::text("TOOK"),
+];
+
 /// Returns one line for each entry: when, what, what was noted, and how long it took to get there.
 pub fn text(history: &[Entry], page: &Page) -> String {
-    let rows: Vec<[String; 4]> = history
-        .iter()
-        .enumerate()
-        .map(|(at, entry)| {
-            [
-                entry.when.map_or(NONE.to_owned(), |when| page.stamp(when)),
-                words::clean(entry.what.as_bytes()),
-                note(entry),
-                took(history, at),
-            ]
-        })
-        .collect();
-    let widest = |column: usize| {
-        rows.iter()
-            .map(|row| words::width(&row[column]))
-            .max()
-            .unwrap_or(0)
-    };
-    let widths = [widest(0), widest(1), widest(2)];
-    let mut told = format!("\nhistory ({})\n", history.len());
-    for row in &rows {
-        let mut line = String::new();
-        for (cell, width) in row.iter().zip(widths) {
-            line.push_str(&format!(
-                "  {cell}{:1$}",
-                "",
-                width.saturating_sub(words::width(cell))
-            ));
-        }
-        told.push_str(format!("{line}  {}", row[3]).trim_end());
-        told.push('\n');
+    let mut table = Table::new(&ENTRIES);
+    for (at, entry) in history.iter().enumerate() {
+        table.row(vec![
+            Cell::maybe(entry.when.map(|when| page.stamp(when))),
+            Cell::text(&entry.what),
+            Cell::text(note(entry)),
+            Cell::text(took(history, at)),
+        ]);
     }
-    told
+    format!("\nhistory ({})\n{}", history.len(), table.inset(page))
 }
 
 /// Returns what an entry notes, in words where they are the core's own.

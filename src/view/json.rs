@@ -7,6 +7,7 @@ use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter, Serializer};
 
 use super::View;
 use super::text::is_harmful;
+use crate::model::moment::Moment;
 
 #[derive(Serialize)]
 struct Document<'a, T: Serialize + ?Sized> {
@@ -29,6 +30,24 @@ pub fn document<T: View + ?Sized>(view: &T) -> Result<Vec<u8>, serde_json::Error
     document.serialize(&mut Serializer::with_formatter(&mut text, pretty))?;
     text.push(b'\n');
     Ok(text)
+}
+
+/// Returns a document of `--watch`: one compact line that says when it was true.
+pub fn tick<T: View + ?Sized>(view: &T, now: Moment) -> Result<Vec<u8>, serde_json::Error> {
+    #[derive(Serialize)]
+    struct Tick<'a, T: Serialize + ?Sized> {
+        kind: &'static str,
+        v: u8,
+        at: Option<String>,
+        #[serde(flatten)]
+        fields: &'a T,
+    }
+    line(&Tick {
+        kind: T::KIND,
+        v: 1,
+        at: now.rfc3339(),
+        fields: view,
+    })
 }
 
 /// Returns a value alone, pretty-printed: what is no document of ours.

@@ -147,16 +147,17 @@ impl Stats {
             .now
             .rfc3339()
             .is_some_and(|now| now.starts_with(&self.day));
-        let mut told = format!(
-            "{} on {} (UTC{})    {} completed   {}   {} failed now   {}\n\n",
-            text::clean(self.queue.as_bytes()),
-            self.day,
-            if today { ", so far" } else { "" },
-            page.count(self.completed),
+        let when = if today { ", so far" } else { "" };
+        let queue = text::clean(self.queue.as_bytes());
+        let counts = [
+            format!("{queue} on {} (UTC{when}) ", self.day),
+            format!("{} completed", page.count(self.completed)),
             text::plural(self.failures, "failure", "failures"),
-            page.count(self.failed),
+            format!("{} failed now", page.count(self.failed)),
             text::plural(self.retries, "retry", "retries"),
-        );
+        ];
+        let mut told = flowing("", counts, "  ", page);
+        told.push('\n');
         let mut table = Table::new(SPREADS);
         for of in [Measure::Wait, Measure::Run] {
             let mut cells = vec![Cell::text(of.word())];
@@ -270,9 +271,7 @@ fn drawn(name: &str, buckets: &[Bucket], page: &Page) -> String {
     }
     let largest = counts.iter().copied().max().unwrap_or(0).max(1);
     let longest = LONGEST.min((page.width / 2).saturating_sub(4));
-    let margin = " ".repeat(6);
-    let mut told = format!("{name:<6}");
-    let mut begun = false;
+    let mut parts = Vec::new();
     for (at, (&count, (label, _))) in counts.iter().zip(BARS).enumerate() {
         if count == 0 && at >= ALWAYS {
             continue;
@@ -285,16 +284,34 @@ fn drawn(name: &str, buckets: &[Bucket], page: &Page) -> String {
             0 => NONE.to_owned(),
             count => page.count(count),
         };
-        let part = format!("{label} {bar}{shown}");
-        let line = told.rsplit('\n').next().unwrap_or_default();
-        if begun && text::width(line) + 3 + text::width(&part) > page.width {
+        parts.push(format!("{label} {bar}{shown}"));
+    }
+    flowing(&format!("{name:<6}"), parts, &" ".repeat(6), page)
+}
+
+/// Returns parts in a line, or in several where the terminal is narrow.
+fn flowing(
+    name: &str,
+    parts: impl IntoIterator<Item = String>,
+    margin: &str,
+    page: &Page,
+) -> String {
+    let mut told = name.to_owned();
+    let mut taken = text::width(name);
+    for (at, part) in parts.into_iter().enumerate() {
+        let width = text::width(&part);
+        if at > 0 && taken + 3 + width > page.width {
+            told.truncate(told.trim_end().len());
             told.push('\n');
-            told.push_str(&margin);
-        } else if begun {
+            told.push_str(margin);
+            taken = text::width(margin) + width;
+        } else if at > 0 {
             told.push_str("   ");
+            taken += 3 + width;
+        } else {
+            taken += width;
         }
         told.push_str(&part);
-        begun = true;
     }
     told.push('\n');
     told

@@ -11,6 +11,15 @@ use crate::error::Error;
 /// What is missing.
 pub const NONE: &str = "–";
 
+/// Between two columns.
+const GAP: usize = 2;
+
+/// Before the lines of a row that does not fit into one.
+const INDENT: usize = 2;
+
+/// The least that is worth showing of a free text.
+const LEAST: usize = 10;
+
 /// A column that a table can have.
 #[derive(Clone, Copy, Debug)]
 pub struct Column {
@@ -232,9 +241,10 @@ impl Table {
                     .collect(),
             );
         }
-        if page.terminal {
-            self.cut(&shown, page);
-        }
+        let lines = match page.terminal {
+            true => self.fit(&shown, page),
+            false => Vec::new(),
+        };
         for row in &self.rows {
             rows.push(
                 shown
@@ -244,10 +254,27 @@ impl Table {
             );
         }
         let text = match page.terminal {
-            true => self.aligned(&shown, rows),
+            true => self.aligned(&shown, rows, &lines),
             false => rows.iter().map(|row| row.join("\t") + "\n").collect(),
         };
         marks.colour(text)
+    }
+
+    /// Returns the text of a table within another: aligned in a pipe, too, and without headers.
+    pub fn inset(self, page: &Page) -> String {
+        let width = match page.terminal {
+            true => page.width.saturating_sub(INDENT),
+            false => usize::MAX,
+        };
+        let inner = Page {
+            terminal: true,
+            headers: false,
+            width,
+            choice: Choice::default(),
+            ..page.clone()
+        };
+        let lines = self.draw(&inner);
+        lines.lines().map(|line| format!("  {line}\n")).collect()
     }
 
     fn sort(&mut self, choice: &Choice) {
@@ -277,49 +304,96 @@ impl Table {
         choice.columns.iter().filter_map(place).collect()
     }
 
-    /// Cuts the last column, if it is free text, to what the others leave of the width.
-    fn cut(&mut self, shown: &[usize], page: &Page) {
-        let Some((&last, others)) = shown.split_last() else {
-            return;
+    /// Cuts the last column, if it is free text, to what the others leave of the width. Where they
+    /// leave too little, rows have several lines. Returns how many columns stand in each.
+    fn fit(&mut self, shown: &[usize], page: &Page) -> Vec<usize> {
+        let header = |at: usize| match page.headers {
+            true => text::width(self.columns[at].header()),
+            false => 0,
         };
-        if self.columns[last].kind != Kind::Free {
-            return;
-        }
-        let widest = |at: usize| {
+        let wide = |at: usize| {
             let cells = self.rows.iter().map(|row| text::width(&row[at].text)).max();
-            let header = if page.headers {
-                text::width(self.columns[at].header())
-            } else {
-                0
-            };
-            cells.unwrap_or(0).max(header) + 2
+            cells.unwrap_or(0).max(header(at))
         };
-        let taken: usize = others.iter().map(|&at| widest(at)).sum();
-        let room = page
-            .width
-            .saturating_sub(taken)
-            .max(text::width(self.columns[last].header()));
-        for row in &mut self.rows {
-            row[last].text = text::cut(&row[last].text, room);
+        let mut widths: Vec<usize> = shown.iter().map(|&at| wide(at)).collect();
+        let free = shown
+            .last()
+            .is_some_and(|&last| self.columns[last].kind == Kind::Free);
+        let least = match free {
+            true => LEAST.max(header(shown[shown.len() - 1])),
+            false => usize::MAX,
+        };
+        let mut lines = Vec::new();
+        let mut taken = 0;
+        for (place, width) in widths.iter_mut().enumerate() {
+            let indent = if lines.is_empty() { 0 } else { INDENT };
+            let room = page.width.saturating_sub(indent);
+            let wanted = match place + 1 == shown.len() {
+                true => (*width).min(least),
+                false => *width,
+            };
+            match lines.last_mut() {
+                Some(columns) if taken + GAP + wanted <= page.width => {
+                    *columns += 1;
+                    taken += GAP;
+                }
+                _ => {
+                    lines.push(1);
+                    taken = if lines.len() == 1 { 0 } else { INDENT };
+                }
+            }
+            if place + 1 == shown.len() && free {
+                *width = page.width.saturating_sub(taken);
+            } else if shown[place] > 0 && *width > room {
+                *width = room;
+            }
+            taken += *width;
         }
-    }
-
-    fn aligned(&self, shown: &[usize], rows: Vec<Vec<String>>) -> String {
-        let mut table = comfy_table::Table::new();
-        table
-            .load_style(presets::NOTHING)
-            .set_content_arrangement(ContentArrangement::Disabled);
-        table.add_rows(rows);
-        for (column, &at) in table.column_iter_mut().zip(shown) {
-            column.set_padding((0, 2));
-            if self.columns[at].kind == Kind::Number {
-                column.set_cell_alignment(CellAlignment::Right);
+        for row in &mut self.rows {
+            for (&at, &width) in shown.iter().zip(&widths) {
+                // Who copies the subject of a row needs all of it.
+                if at > 0 {
+                    row[at].text = text::cut(&row[at].text, width);
+                }
             }
         }
-        table
-            .lines()
-            .map(|line| line.trim_end().to_owned() + "\n")
-            .collect()
+        lines
+    }
+
+    fn aligned(&self, shown: &[usize], rows: Vec<Vec<String>>, lines: &[usize]) -> String {
+        let mut first = 0;
+        let mut parts: Vec<Vec<String>> = Vec::new();
+        for &columns in lines {
+            let part = first..first + columns;
+            let mut table = comfy_table::Table::new();
+            table
+                .load_style(presets::NOTHING)
+                .set_content_arrangement(ContentArrangement::Disabled);
+            table.add_rows(rows.iter().map(|row| &row[part.clone()]));
+            for (column, &at) in table.column_iter_mut().zip(&shown[part]) {
+                column.set_padding((0, GAP as u16));
+                if self.columns[at].kind == Kind::Number {
+                    column.set_cell_alignment(CellAlignment::Right);
+                }
+            }
+            let indent = " ".repeat(if first == 0 { 0 } else { INDENT });
+            let drawn = table
+                .lines()
+                .map(|line| format!("{indent}{}", line.trim_end()));
+            parts.push(drawn.collect());
+            first += columns;
+        }
+        let mut text = String::new();
+        for row in 0..rows.len() {
+            for (place, part) in parts.iter().enumerate() {
+                let line = part[row].trim_end();
+                if place == 0 || !line.is_empty() {
+                    text.push_str(line);
+                    text.push('\n');
+                }
+            }
+        }
+        text
     }
 }
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -30,24 +30,16 @@ impl Redis {
             .prefix("ql")
             .tempdir_in("/tmp")
             .unwrap();
-        let program = std::env::var("REDIS_SERVER").unwrap_or_else(|_| "redis-server".into());
-        let child = Command::new(&program)
-            .args(["--port", "0", "--save", "", "--appendonly", "no"])
-            .arg("--dir")
-            .arg(dir.path())
-            .arg("--unixsocket")
-            .arg(dir.path().join("s"))
-            .args(options)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap_or_else(|error| {
-                panic!("cannot start {program}: {error}; install it or set REDIS_SERVER")
-            });
+        let child = spawn(dir.path(), options);
         let redis = Redis { child, dir };
         redis.await_answer();
         redis
+    }
+
+    /// Starts another one in the place of one that was killed, without its data.
+    pub fn restart(&mut self) {
+        self.child = spawn(self.dir.path(), &[]);
+        self.await_answer();
     }
 
     /// Returns the socket.
@@ -180,6 +172,24 @@ impl Redis {
         let mut first = [0];
         stream.write_all(b"PING\r\n").is_ok() && matches!(stream.read(&mut first), Ok(1))
     }
+}
+
+fn spawn(dir: &Path, options: &[&str]) -> Child {
+    let program = std::env::var("REDIS_SERVER").unwrap_or_else(|_| "redis-server".into());
+    Command::new(&program)
+        .args(["--port", "0", "--save", "", "--appendonly", "no"])
+        .arg("--dir")
+        .arg(dir)
+        .arg("--unixsocket")
+        .arg(dir.join("s"))
+        .args(options)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap_or_else(|error| {
+            panic!("cannot start {program}: {error}; install it or set REDIS_SERVER")
+        })
 }
 
 impl Drop for Redis {

@@ -2,42 +2,111 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::Read;
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
 /// Runs a command with stdout and stderr on a terminal of that many columns, and nothing on stdin.
 /// Returns how it ended, and all that it wrote with bare line ends.
-pub fn run(mut command: Command, columns: u16) -> (ExitStatus, String) {
-    let mut master = File::from(openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap());
-    grantpt(&master).unwrap();
-    unlockpt(&master).unwrap();
-    let name = ptsname(&master, Vec::new()).unwrap();
-    let screen = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .open(name.to_str().unwrap())
-        .unwrap();
+pub fn run(command: Command, columns: u16) -> (ExitStatus, String) {
+    Terminal::start(command, columns, 50).end()
+}
+
+/// A terminal on which a program runs.
+pub struct Terminal {
+    child: Child,
+    screen: File,
+    written: Arc<Mutex<Vec<u8>>>,
+    reader: JoinHandle<()>,
+}
+
+impl Terminal {
+    /// Starts a command with stdout and stderr on a terminal, and nothing on stdin.
+    pub fn start(mut command: Command, columns: u16, rows: u16) -> Terminal {
+        let mut master = File::from(openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap());
+        grantpt(&master).unwrap();
+        unlockpt(&master).unwrap();
+        let name = ptsname(&master, Vec::new()).unwrap();
+        let screen = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open(name.to_str().unwrap())
+            .unwrap();
+        resize(&screen, columns, rows);
+        command
+            .stdin(Stdio::null())
+            .stdout(screen.try_clone().unwrap())
+            .stderr(screen.try_clone().unwrap());
+        let child = command.spawn().unwrap();
+        let written: Arc<Mutex<Vec<u8>>> = Arc::default();
+        let all = written.clone();
+        let reader = std::thread::spawn(move || {
+            let mut page = [0; 4096];
+            while let Ok(count @ 1..) = master.read(&mut page) {
+                all.lock().unwrap().extend_from_slice(&page[..count]);
+            }
+        });
+        Terminal {
+            child,
+            screen,
+            written,
+            reader,
+        }
+    }
+
+    /// Gives the terminal another size and tells the program.
+    pub fn resize(&self, columns: u16, rows: u16) {
+        resize(&self.screen, columns, rows);
+        self.signal("-WINCH");
+    }
+
+    pub fn signal(&self, signal: &str) {
+        let pid = self.child.id().to_string();
+        let sent = Command::new("kill").args([signal, &pid]).status();
+        assert!(sent.unwrap().success());
+    }
+
+    /// Returns what was written so far.
+    pub fn written(&self) -> String {
+        String::from_utf8_lossy(&self.written.lock().unwrap()).replace("\r\n", "\n")
+    }
+
+    /// Waits until what was written is as wanted.
+    #[track_caller]
+    pub fn until(&self, what: impl Fn(&str) -> bool) -> String {
+        let deadline = Instant::now() + Duration::from_secs(10);
+        loop {
+            let written = self.written();
+            if what(&written) {
+                return written;
+            }
+            assert!(Instant::now() < deadline, "only this came:\n{written}");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// Waits until the program has ended, and returns how, and all that it wrote.
+    pub fn end(mut self) -> (ExitStatus, String) {
+        let status = self.child.wait().unwrap();
+        // Reading ends with the last program that holds the screen.
+        drop(self.screen);
+        self.reader.join().unwrap();
+        let written = self.written.lock().unwrap();
+        let text = std::str::from_utf8(&written).unwrap().replace("\r\n", "\n");
+        (status, text)
+    }
+}
+
+fn resize(screen: &File, columns: u16, rows: u16) {
     let size = Winsize {
-        ws_row: 50,
+        ws_row: rows,
         ws_col: columns,
         ws_xpixel: 0,
         ws_ypixel: 0,
     };
-    tcsetwinsize(&screen, size).unwrap();
-    command
-        .stdin(Stdio::null())
-        .stdout(screen.try_clone().unwrap())
-        .stderr(screen);
-    let mut child = command.spawn().unwrap();
-    // The command holds our ends of the screen; without them reading ends with the last program.
-    drop(command);
-    let mut bytes = Vec::new();
-    let mut page = [0; 4096];
-    while let Ok(count @ 1..) = master.read(&mut page) {
-        bytes.extend_from_slice(&page[..count]);
-    }
-    let written = String::from_utf8(bytes).unwrap().replace("\r\n", "\n");
-    (child.wait().unwrap(), written)
+    tcsetwinsize(screen, size).unwrap();
 }

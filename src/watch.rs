@@ -1,0 +1,187 @@
+//! `--watch`: a command that looks, run again and again, until Ctrl-C.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP, SIGWINCH};
+use signal_hook::{flag, low_level};
+
+use crate::commands::{self, Command};
+use crate::cx::Cx;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::out::screen::{self, Screen};
+use crate::view::text::{clean, duration, measure};
+
+/// How often signals are looked at.
+const BLINK: Duration = Duration::from_millis(20);
+
+/// How long a call may go on after Ctrl-C.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// Shows what a command shows every so often.
+pub fn run(command: &Command, every: Duration, cx: &mut Cx) -> Result<Exit, Error> {
+    let frames = cx.out.begin_ticks()?;
+    let signals = Signals::listen();
+    signals.guard();
+    let ended = show(command, every, frames, &signals, cx);
+    signals.ended.store(true, Ordering::Relaxed);
+    cx.out.end_ticks();
+    ended
+}
+
+fn show(
+    command: &Command,
+    every: Duration,
+    frames: bool,
+    signals: &Signals,
+    cx: &mut Cx,
+) -> Result<Exit, Error> {
+    let mut screen: Option<Screen> = None;
+    let mut frame = Vec::new();
+    let mut away = false;
+    for tick in 0u64.. {
+        let begun = Instant::now();
+        cx.out.measure();
+        let outcome = commands::look(command, cx).and_then(|_| cx.out.finish());
+        if let Some(exit) = signals.asked() {
+            return Ok(exit);
+        }
+        let shown = cx.out.framed();
+        let lost = match outcome {
+            Ok(()) => None,
+            // What was there before may come back; a mistake stays one.
+            Err(error) if tick > 0 && error.exit() == Exit::Server => Some(error),
+            Err(error) => return Err(error),
+        };
+        match &lost {
+            None => frame = shown,
+            Some(error) if !frames && !away => {
+                cx.out.warn(&format!("{}; trying again", error.message()));
+            }
+            Some(_) => {}
+        }
+        away = lost.is_some();
+        if frames {
+            let head = head(every, lost, cx);
+            screen.get_or_insert_with(Screen::open).paint(&head, &frame);
+            signals.painted.store(true, Ordering::Relaxed);
+        }
+        match signals.wait(begun + every) {
+            Woken::Asked(exit) => return Ok(exit),
+            Woken::Suspend => {
+                screen = None;
+                signals.painted.store(false, Ordering::Relaxed);
+                _ = low_level::emulate_default_handler(SIGTSTP);
+            }
+            Woken::Tick => {}
+        }
+    }
+    Ok(Exit::Ok)
+}
+
+/// Returns the line above the frame: what is watched, and whether it is still there.
+fn head(every: Duration, lost: Option<Error>, cx: &mut Cx) -> String {
+    match lost {
+        Some(error) => format!("error: {}; trying again", clean(error.message().as_bytes())),
+        None => {
+            let now = cx.out.page().stamp(cx.now());
+            let address = cx.core().map(|core| core.address()).unwrap_or_default();
+            let every = match every.subsec_nanos() {
+                0 => duration(every.as_secs_f64()),
+                _ => measure(every.as_secs_f64()),
+            };
+            let name = cx.name();
+            format!(
+                "{now}  qless {name}, every {every}  {}",
+                clean(address.as_bytes())
+            )
+        }
+    }
+}
+
+/// Why waiting ended.
+enum Woken {
+    /// It is time, or the terminal has another size.
+    Tick,
+    /// Somebody wants to end it.
+    Asked(Exit),
+    /// Somebody wants the shell for a while.
+    Suspend,
+}
+
+/// What the terminal and others want of us.
+#[derive(Clone, Default)]
+struct Signals {
+    interrupted: Arc<AtomicBool>,
+    terminated: Arc<AtomicBool>,
+    suspended: Arc<AtomicBool>,
+    resized: Arc<AtomicBool>,
+    /// Whether there is a screen to be given back.
+    painted: Arc<AtomicBool>,
+    /// Whether we end by ourselves.
+    ended: Arc<AtomicBool>,
+}
+
+impl Signals {
+    fn listen() -> Signals {
+        let signals = Signals::default();
+        for (signal, flagged) in [
+            (SIGINT, &signals.interrupted),
+            (SIGTERM, &signals.terminated),
+            (SIGHUP, &signals.terminated),
+            (SIGTSTP, &signals.suspended),
+            (SIGWINCH, &signals.resized),
+        ] {
+            // A signal that cannot be listened to keeps its default action.
+            _ = flag::register(signal, flagged.clone());
+        }
+        signals
+    }
+
+    /// Ends the process for a loop that cannot: it may wait for a server, and Ctrl-C must not.
+    fn guard(&self) {
+        let signals = self.clone();
+        thread::spawn(move || {
+            let exit = loop {
+                thread::sleep(BLINK);
+                if let Some(exit) = signals.asked() {
+                    break exit;
+                }
+            };
+            thread::sleep(PATIENCE);
+            if !signals.ended.load(Ordering::Relaxed) {
+                if signals.painted.load(Ordering::Relaxed) {
+                    screen::leave();
+                }
+                low_level::exit(exit.code().into());
+            }
+        });
+    }
+
+    /// Returns how to end, if somebody asked for it.
+    fn asked(&self) -> Option<Exit> {
+        if self.interrupted.load(Ordering::Relaxed) {
+            return Some(Exit::Ok);
+        }
+        let terminated = self.terminated.load(Ordering::Relaxed);
+        terminated.then_some(Exit::Terminated)
+    }
+
+    fn wait(&self, until: Instant) -> Woken {
+        loop {
+            if let Some(exit) = self.asked() {
+                return Woken::Asked(exit);
+            }
+            if self.suspended.swap(false, Ordering::Relaxed) {
+                return Woken::Suspend;
+            }
+            if self.resized.swap(false, Ordering::Relaxed) || Instant::now() >= until {
+                return Woken::Tick;
+            }
+            thread::sleep(BLINK);
+        }
+    }
+}

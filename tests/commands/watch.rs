@@ -1,0 +1,231 @@
+//! `--watch` of the commands that look.
+
+use std::io::{BufRead, BufReader};
+use std::process::Child;
+
+use expect_test::expect;
+
+use crate::house::qless::Qless;
+use crate::house::redis::Redis;
+use crate::house::terminal::Terminal;
+use crate::house::text::words;
+
+const ENTER: &str = "\x1b[?1049h";
+const LEAVE: &str = "\x1b[?1049l";
+
+fn watching(qless: &Qless, line: &str, columns: u16, rows: u16) -> Terminal {
+    let mut command = qless.command();
+    command.args(words(line)).env("TERM", "xterm");
+    Terminal::start(command, columns, rows)
+}
+
+/// The frames that were painted, without what the terminal is told.
+fn frames(written: &str) -> Vec<String> {
+    let frames = written.split("\x1b[H").skip(1);
+    let plain = |frame: &str| frame.replace("\x1b[0m\x1b[K\n", "\n").replace("\x1b[J", "");
+    frames.map(plain).collect()
+}
+
+#[test]
+fn a_terminal_is_repainted_until_ctrl_c() {
+    let redis = Redis::start();
+    redis.at(100).run("put mail K --jid a").ok();
+    let qless = redis.at(160);
+    let screen = watching(&qless, "queues --watch=0.5", 100, 24);
+    screen.until(|written| frames(written).len() > 2);
+    redis.at(100).run("put mail K --jid b").ok();
+    screen.until(|written| written.contains("mail         2 "));
+    screen.signal("-INT");
+    let (status, written) = screen.end();
+    assert_eq!(status.code(), Some(0));
+    assert!(
+        written.starts_with(ENTER) && written.ends_with(LEAVE),
+        "{written:?}"
+    );
+    let first = frames(&written).remove(0).replace(&redis.url(), "URL");
+    expect![[r#"
+        1970-01-01 00:02:40  qless queues, every 0.5s  URL
+
+        QUEUE  WAITING  RUNNING  STALLED  SCHEDULED  DEPENDS  RECURRING  HEAD WAIT  STATE
+        mail         1        0        0          0        0          0  1m
+    "#]]
+    .assert_eq(&first);
+}
+
+#[test]
+fn a_frame_is_as_large_as_the_terminal_is_now() {
+    let redis = Redis::start();
+    for at in 0..30 {
+        redis.at(at).run("put mail Mail::Welcome").ok();
+    }
+    let qless = redis.at(160);
+    let screen = watching(&qless, "jobs --watch=1h", 120, 10);
+    let small = screen.until(|written| written.contains("… 24 more"));
+    let widest = |frame: &str| frame.lines().map(|line| line.chars().count()).max();
+    assert_eq!(frames(&small)[0].lines().count(), 10);
+    screen.resize(100, 40);
+    let both = screen.until(|written| frames(written).len() == 2 && written.ends_with("\x1b[J"));
+    assert_eq!(frames(&both)[1].lines().count(), 33);
+    assert!(widest(&frames(&both)[1]) <= Some(100));
+    screen.signal("-TERM");
+    let (status, written) = screen.end();
+    assert_eq!(status.code(), Some(143));
+    assert!(written.ends_with(LEAVE));
+}
+
+#[test]
+fn every_command_that_looks_can_be_watched() {
+    let redis = Redis::start();
+    redis.at(100).run("put mail K --jid a").ok();
+    for line in ["queues", "jobs", "workers", "failed", "track", "stats mail"] {
+        let screen = watching(&redis.at(100), &format!("{line} --watch"), 80, 24);
+        let written = screen.until(|written| written.contains("\x1b[J"));
+        assert!(
+            written.contains(&format!("qless {}", &line[..4])),
+            "{written}"
+        );
+        screen.signal("-INT");
+        assert_eq!(screen.end().0.code(), Some(0), "{line}");
+    }
+}
+
+#[test]
+fn a_lost_server_is_told_and_comes_back() {
+    let mut redis = Redis::start();
+    redis.at(100).run("put mail K --jid a").ok();
+    let screen = watching(&redis.at(100), "queues --watch=0.5", 100, 24);
+    screen.until(|written| written.contains("mail "));
+    redis.kill();
+    let written = screen.until(|written| written.contains("trying again"));
+    let last = frames(&written).pop().unwrap();
+    assert!(last.starts_with("error: cannot open `"), "{last}");
+    redis.restart();
+    redis.at(100).run("put images K --jid a").ok();
+    screen.until(|written| written.contains("images "));
+    screen.signal("-INT");
+    assert_eq!(screen.end().0.code(), Some(0));
+}
+
+#[test]
+fn ctrl_c_does_not_wait_for_a_server() {
+    let redis = Redis::start();
+    let screen = watching(&redis.at(100), "queues --watch=0.5 --timeout 60s", 100, 24);
+    screen.until(|written| written.contains("\x1b[J"));
+    redis.freeze();
+    // It is in a call when no further frame comes for more than a tick.
+    let seen = frames(&screen.written()).len();
+    let begun = std::time::Instant::now();
+    while begun.elapsed().as_secs_f64() < 1.2 {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    assert!(frames(&screen.written()).len() <= seen + 1);
+    screen.signal("-INT");
+    let (status, written) = screen.end();
+    redis.thaw();
+    assert_eq!(status.code(), Some(0));
+    assert!(written.ends_with(LEAVE), "{written:?}");
+    assert!(begun.elapsed().as_secs() < 10);
+}
+
+fn interrupt(child: &Child) {
+    let pid = child.id().to_string();
+    let sent = std::process::Command::new("kill")
+        .args(["-INT", &pid])
+        .status();
+    assert!(sent.unwrap().success());
+}
+
+#[test]
+fn ndjson_is_a_document_for_each_tick() {
+    let redis = Redis::start();
+    redis.at(100).run("put mail K --jid a --tag x").ok();
+    redis.at(100).run("put mail K --jid b").ok();
+    for (line, kind) in [
+        ("queues", "queues"),
+        ("jobs --queue mail", "jobs"),
+        ("jobs --count", "counts"),
+        ("workers", "workers"),
+        ("failed", "failed"),
+        ("track", "jobs"),
+        ("stats mail", "stats"),
+    ] {
+        let mut command = redis.at(160).command();
+        command
+            .args(words(line))
+            .args(["--watch=0.5s", "-o", "ndjson"]);
+        let mut child = command.spawn().unwrap();
+        let told = BufReader::new(child.stdout.take().unwrap()).lines().take(2);
+        for document in told {
+            let document: serde_json::Value = serde_json::from_str(&document.unwrap()).unwrap();
+            assert_eq!(document["kind"], kind, "{line}");
+            assert_eq!(document["at"], "1970-01-01T00:02:40.000Z", "{line}");
+            if kind == "jobs" && line != "track" {
+                assert_eq!(document["items"].as_array().unwrap().len(), 2);
+            }
+        }
+        interrupt(&child);
+        let _ = child.wait();
+    }
+    let mut command = redis.at(160).command();
+    command.args(words("queues --watch -o ndjson"));
+    let mut child = command.spawn().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut first = String::new();
+    out.read_line(&mut first).unwrap();
+    interrupt(&child);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    expect![[r#"
+        {"kind":"queues","v":1,"at":"1970-01-01T00:02:40.000Z","total":1,"offset":0,"items":[{"name":"mail","waiting":2,"running":0,"stalled":0,"scheduled":0,"depends":0,"recurring":0,"paused":false,"paused_since":null,"paused_until":null,"paused_reason":null,"head_wait_s":60}]}
+    "#]]
+    .assert_eq(&first);
+}
+
+#[test]
+fn watching_changes_nothing() {
+    let redis = Redis::start();
+    redis.at(100).run("put mail K --jid a --delay 10s").ok();
+    redis.at(100).run("recur put mail R --every 1m").ok();
+    let before = redis.dump();
+    for line in ["queues", "jobs", "workers", "failed", "track", "stats mail"] {
+        let screen = watching(&redis.at(9000), &format!("{line} --watch=0.5"), 80, 24);
+        screen.until(|written| frames(written).len() > 1);
+        screen.signal("-INT");
+        screen.end();
+    }
+    assert_eq!(redis.dump(), before);
+}
+
+#[test]
+fn what_cannot_be_watched_is_a_usage_error() {
+    let redis = Redis::start();
+    let run = |line: &str| redis.at(100).run(line);
+    run("queues --watch").shows(expect![[r#"
+        --- stderr
+        error: `--watch` needs a terminal
+        hint: `-o ndjson` writes a document for each tick, anywhere
+        --- exit 2
+    "#]]);
+    run("jobs --watch -o jid").shows(expect![[r#"
+        --- stderr
+        error: `--watch` has no `-o jid`
+        hint: `-o ndjson` writes a document for each tick, anywhere
+        --- exit 2
+    "#]]);
+    run("queues --watch=0.4 -o ndjson --quiet").exits(2);
+    run("queues --watch=soon").shows(expect![[r#"
+        --- stderr
+        error: `--watch` wants a duration such as `90s`, `15m` or `2h`, not `soon`
+        --- exit 2
+    "#]]);
+    run("failed --all-groups --retry-all --watch -o ndjson --yes").exits(2);
+    run("track a --watch").shows(expect![[r#"
+        --- stderr
+        error: `--watch` only looks, and this changes something
+        --- exit 2
+    "#]]);
+    run("queues nobody --watch -o ndjson").exits(4);
+    Qless::bare()
+        .env("QLESS_REDIS_URL", "unix:///nonexistent/s")
+        .run("queues --watch -o ndjson")
+        .exits(6);
+}
