@@ -125,6 +125,7 @@ Register-ArgumentCompleter -Native -CommandName 'qless' -ScriptBlock {
         }
         'qless;cancel' {
             [CompletionResult]::new('--dependents', '--dependents', [CompletionResultType]::ParameterName, 'What to do about jobs that wait for one of these')
+            [CompletionResult]::new('--save', '--save', [CompletionResultType]::ParameterName, 'Write the jobs to this file before they are deleted, for `qless import`')
             [CompletionResult]::new('--rate', '--rate', [CompletionResultType]::ParameterName, 'At most so many jobs a second, such as `20/s`')
             [CompletionResult]::new('--reason', '--reason', [CompletionResultType]::ParameterName, 'Why, for the history of each job')
             [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Note what becomes of each job in this file; the same command with the same file skips those that are done')

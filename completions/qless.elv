@@ -120,6 +120,7 @@ set edit:completion:arg-completer[qless] = {|@words|
         }
         &'qless;cancel'= {
             cand --dependents 'What to do about jobs that wait for one of these'
+            cand --save 'Write the jobs to this file before they are deleted, for `qless import`'
             cand --rate 'At most so many jobs a second, such as `20/s`'
             cand --reason 'Why, for the history of each job'
             cand --report 'Note what becomes of each job in this file; the same command with the same file skips those that are done'

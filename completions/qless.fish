@@ -135,6 +135,7 @@ complete -c qless -n "__fish_qless_using_subcommand api" -s h -l help -d 'Print 
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l dependents -d 'What to do about jobs that wait for one of these' -r -f -a "refuse\t'Do not cancel the job'
 cancel\t'Cancel them, too, and all that wait for them'
 release\t'Let them no longer wait for it'"
+complete -c qless -n "__fish_qless_using_subcommand cancel" -l save -d 'Write the jobs to this file before they are deleted, for `qless import`' -r -F
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l rate -d 'At most so many jobs a second, such as `20/s`' -r
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l reason -d 'Why, for the history of each job' -r
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done' -r -F

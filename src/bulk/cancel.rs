@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::save::{Save, trees};
 use super::{Fate, Named, Plan, Verb, other};
 use crate::core::guard::{Dependents, Outcome};
 use crate::cx::Cx;
@@ -36,14 +37,19 @@ pub fn judge(job: &Seen) -> Option<Fate> {
     }
 }
 
-/// Cancels the jobs of a plan, after a question where there are several.
+/// Cancels the jobs of a plan, after a question where there are several; saves them before, if so
+/// wanted.
 pub fn run(
     mut plan: Plan,
     dependents: Dependents,
+    save: Option<Save>,
     now: Moment,
     cx: &mut Cx,
 ) -> Result<Exit, Error> {
     plan.refusal()?;
+    if let (Some(save), false) = (save, plan.dry_run()) {
+        return saved(plan, dependents, save, now, cx);
+    }
     let edges = edges(&plan, now, cx)?;
     let below = match dependents {
         Dependents::Cancel if plan.dry_run() || cx.out.asks() => below(&plan, &edges, now, cx)?,
@@ -55,7 +61,7 @@ pub fn run(
     if plan.dry_run() {
         return rehearse(plan, dependents, &edges, below, now, cx);
     }
-    let consent = ask(&plan, below.len(), cx)?;
+    let consent = ask(&plan, plan.jobs.len() + below.len(), below.len(), cx)?;
     let named: HashSet<Name> = plan.jobs.iter().map(|job| job.jid.clone()).collect();
     let mut taken: HashSet<Name> = HashSet::new();
     plan.run(cx, |core, now, jobs| {
@@ -86,6 +92,54 @@ pub fn run(
                 }
             }
         }
+        Ok(fates).into()
+    })
+}
+
+/// Cancels the jobs of a plan, each after it was saved. What waits for them is saved and cancelled
+/// like a job that was named: nothing goes along that is not in the file.
+fn saved(
+    mut plan: Plan,
+    dependents: Dependents,
+    mut save: Save,
+    now: Moment,
+    cx: &mut Cx,
+) -> Result<Exit, Error> {
+    let jobs = std::mem::take(&mut plan.jobs);
+    let (jobs, below) = match dependents {
+        Dependents::Cancel => trees(cx.core()?, now, jobs)?,
+        Dependents::Refuse => {
+            let jids: Vec<Name> = jobs.iter().map(|job| job.jid.clone()).collect();
+            let edges = cx.core()?.dependents(now, &jids)?;
+            (dependents_first(jobs, &edges), 0)
+        }
+        Dependents::Release => (jobs, 0),
+    };
+    plan.jobs = jobs;
+    let consent = ask(&plan, plan.jobs.len(), below, cx)?;
+    if below > 0 {
+        plan.named = Named::Many;
+    }
+    let dependents = match dependents {
+        Dependents::Cancel => Dependents::Refuse,
+        dependents => dependents,
+    };
+    save.begin(cx)?;
+    plan.run(cx, |core, now, jobs| {
+        let jobs: Vec<&Seen> = jobs.iter().collect();
+        let (kept, mut fates) = match save.keep(core, now, &jobs) {
+            Ok(kept) => kept,
+            Err(error) => return Err(error).into(),
+        };
+        if kept.is_empty() {
+            return Ok(fates).into();
+        }
+        let outcomes = match core.cancel(now, dependents, &kept, consent) {
+            Ok(outcomes) => outcomes,
+            Err(error) => return Err(error).into(),
+        };
+        let done = kept.iter().zip(&outcomes);
+        fates.extend(done.map(|(job, outcome)| fate(job, outcome)));
         Ok(fates).into()
     })
 }
@@ -188,8 +242,8 @@ fn dependents_first(jobs: Vec<Seen>, edges: &Edges) -> Vec<Seen> {
         .collect()
 }
 
-fn ask(plan: &Plan, below: usize, cx: &mut Cx) -> Result<Consent, Error> {
-    let count = plan.jobs.len() + below;
+/// Asks; `below` jobs go because they wait for others.
+fn ask(plan: &Plan, count: usize, below: usize, cx: &mut Cx) -> Result<Consent, Error> {
     if count == 0 || (count == 1 && plan.named != Named::Not) {
         return Ok(cx.out.named());
     }

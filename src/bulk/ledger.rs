@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cx::Cx;
 use crate::error::{Error, Kind, io_words};
+use crate::model::moment::Moment;
 use crate::view::text::clean;
 
 /// The first line of a ledger.
@@ -27,6 +28,16 @@ pub struct Head {
     /// The command with those of its arguments that say what is done.
     pub command: String,
     pub run_id: Option<String>,
+    /// What an export has besides.
+    #[serde(flatten)]
+    pub export: Option<Export>,
+}
+
+/// When it was begun, and how many jobs there were to be, which nobody knew.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Export {
+    pub at: Option<String>,
+    pub jobs: Option<u64>,
 }
 
 impl Head {
@@ -39,7 +50,15 @@ impl Head {
             address: cx.target()?.to_string(),
             command: cx.own().to_string(),
             run_id: None,
+            export: None,
         })
+    }
+
+    /// Makes it the first line of an export.
+    pub fn exported(self, at: Moment) -> Head {
+        let (at, jobs) = (at.rfc3339(), None);
+        let export = Some(Export { at, jobs });
+        Head { export, ..self }
     }
 }
 

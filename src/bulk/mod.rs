@@ -35,6 +35,7 @@ mod order;
 pub mod pace;
 mod report;
 pub mod requeue;
+pub mod save;
 
 pub use order::Order;
 pub use report::Report;

@@ -1,9 +1,12 @@
 //! `qless cancel`
 
+use std::path::PathBuf;
+
 use crate::bulk::Plan;
 use crate::bulk::cancel::{CANCEL, judge, run as cancel};
-use crate::cli::Format;
+use crate::bulk::save::Save;
 use crate::cli::shared::{BulkFlags, Targets};
+use crate::cli::{Format, value};
 use crate::core::guard::Dependents;
 use crate::cx::Cx;
 use crate::error::Error;
@@ -16,17 +19,29 @@ use crate::model::job::State;
 /// Prints the jids that were deleted. Complete jobs are left alone: they are deleted in time.
 /// Several jobs are deleted only after a question, or with `--yes`.
 ///
+/// `--save` writes each job to a file as `qless export` does, down to the disk, before it is
+/// deleted; so `qless import` brings it back, and jobs that were then not deleted do no harm there.
+/// The file is for its owner only and never overwritten: the same command again goes on in it,
+/// another one is refused. It also holds who deleted the jobs, and `--reason`. With `--dependents
+/// cancel` all that waits is saved and deleted, too, each tree from its leaves; what has come to
+/// wait since is not, and keeps what it waits for.
+///
 /// Example: `qless cancel 3f2a5510a4d2b8c34e6f8a9b0c1d2e3f`
 ///
 /// Example: `qless jobs --queue tmp -o jid | qless cancel - --yes`
 ///
-/// Exit codes: 0, 3 some failed, 4 unknown jid, 5 other jobs wait for it, 6 server,
+/// Example: `qless cancel --queue tmp --save tmp-jobs.ndjson --yes`
+///
+/// Exit codes: 0, 1 the file cannot be written, 3 some failed, 4 unknown jid, 5 other jobs wait for it, 6 server,
 /// 9 not confirmed.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// What to do about jobs that wait for one of these
     #[arg(long, value_enum, default_value = "refuse", value_name = "HOW")]
     dependents: Dependents,
+    /// Write the jobs to this file before they are deleted, for `qless import`
+    #[arg(long, value_name = "FILE", value_parser = value::file())]
+    save: Option<PathBuf>,
     #[command(flatten)]
     bulk: BulkFlags,
     #[command(flatten)]
@@ -40,6 +55,15 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         .into_iter()
         .filter(|state| *state != State::Complete)
         .collect();
+    let save = match &args.save {
+        Some(path) => {
+            let BulkFlags {
+                reason, dry_run, ..
+            } = &args.bulk;
+            Some(Save::open(path, reason.clone(), *dry_run, cx)?)
+        }
+        None => None,
+    };
     let plan = Plan::open(cx, &CANCEL, &args.bulk, &args.jobs, &states, judge)?;
-    cancel(plan, args.dependents, cx.now(), cx)
+    cancel(plan, args.dependents, save, cx.now(), cx)
 }

@@ -135,7 +135,7 @@ fn act(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     let jobs = select::all(cx.core()?, now, &selector, Tell::Mark)?;
     if args.action.cancel_all {
         let plan = Plan::selected(order, jobs, cancel::judge);
-        return cancel::run(plan, Dependents::Refuse, now, cx);
+        return cancel::run(plan, Dependents::Refuse, None, now, cx);
     }
     let how = How {
         to: args.to,

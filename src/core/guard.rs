@@ -41,6 +41,14 @@ pub struct Requeue<'a> {
     pub keep: bool,
 }
 
+/// A job and its neighbours.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Kin {
+    pub seen: Seen,
+    pub dependencies: Vec<Name>,
+    pub dependents: Vec<Name>,
+}
+
 /// What to do about jobs that wait for one that is cancelled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Dependents {
@@ -80,6 +88,38 @@ impl Core {
             }
         }
         Ok(seen)
+    }
+
+    /// Looks at jobs with those that they wait for, and that wait for them.
+    pub fn kin(&mut self, now: Moment, jids: &[Name]) -> Result<Vec<Option<Kin>>, Error> {
+        let mut kin = Vec::with_capacity(jids.len());
+        for jids in jids.chunks(MOST) {
+            let mut words: Vec<&[u8]> =
+                vec![b"state,queue,shown,since,mark,dependencies,dependents"];
+            words.extend(jids.iter().map(Name::as_bytes));
+            let found = reply::list(self.call(now, "look.jobs", &words)?)?;
+            for (jid, job) in jids.iter().zip(found) {
+                let (mut dependencies, mut dependents) = (Vec::new(), Vec::new());
+                let Value::Array(words) = job else {
+                    kin.push(None);
+                    continue;
+                };
+                let mut fields = Vec::with_capacity(words.len());
+                for (name, value) in reply::pairs(Value::Array(words))? {
+                    match name.as_slice() {
+                        b"dependencies" => dependencies = reply::names(value)?,
+                        b"dependents" => dependents = reply::names(value)?,
+                        _ => fields.extend([Value::BulkString(name), value]),
+                    }
+                }
+                kin.push(read(now, jid, Value::Array(fields))?.map(|seen| Kin {
+                    seen,
+                    dependencies,
+                    dependents,
+                }));
+            }
+        }
+        Ok(kin)
     }
 
     /// Returns who waits for whom.

@@ -292,3 +292,190 @@ fn a_chain_is_cancelled_across_slices() {
     assert_eq!(ran.ok().lines().count(), 450);
     assert_eq!(redis.at(3).run("jobs -o jid").ok(), "");
 }
+
+/// The jids of the jobs in a file that `--save` wrote.
+fn saved(file: &std::path::Path) -> String {
+    let text = std::fs::read_to_string(file).unwrap();
+    let jids: Vec<String> = text
+        .lines()
+        .skip(1)
+        .map(|line| {
+            let line: serde_json::Value = serde_json::from_str(line).unwrap();
+            line["jid"].as_str().unwrap().to_string()
+        })
+        .collect();
+    jids.join(" ")
+}
+
+#[test]
+fn jobs_are_saved_before_they_are_deleted() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let redis = chained();
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("c.ndjson");
+    let to = format!("--save {}", file.display());
+    let cancel = |line: &str| {
+        redis
+            .at(10)
+            .hide(dir.path().to_str().unwrap(), "TMP")
+            .run(&format!("cancel {line} {to}"))
+    };
+    cancel("x --dry-run").shows(expect![[r#"
+        x
+        --- stderr
+        would cancel x
+    "#]]);
+    assert!(!file.exists());
+    let exported = redis.at(10).run("export x").ok();
+    cancel("x --reason 'was a test'").shows(expect![[r#"
+        x
+    "#]]);
+    let mode = std::fs::metadata(&file).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let lines = std::fs::read_to_string(&file).unwrap();
+    let mut lines = lines.lines();
+    let head: serde_json::Value = serde_json::from_str(lines.next().unwrap()).unwrap();
+    assert_eq!(
+        (&head["kind"], &head["prefix"], &head["at"], &head["jobs"]),
+        (
+            &"export".into(),
+            &"ql:".into(),
+            &"1970-01-01T00:00:10.000Z".into(),
+            &serde_json::Value::Null
+        )
+    );
+    let (line, cancelled) = lines.next().unwrap().split_once(",\"cancelled\":").unwrap();
+    assert_eq!(format!("{line}}}"), exported.lines().last().unwrap());
+    let cancelled: serde_json::Value =
+        serde_json::from_str(cancelled.strip_suffix('}').unwrap()).unwrap();
+    assert_eq!(cancelled["reason"], "was a test");
+    assert_eq!(cancelled["at"], "1970-01-01T00:00:10.000Z");
+    assert!(cancelled["by"].as_str().unwrap().contains('@'));
+    // Another command does not write to it.
+    cancel("c").shows(expect![[r#"
+        --- stderr
+        error: `TMP/c.ndjson` is of command `cancel --save TMP/c.ndjson x`, this is `cancel --save TMP/c.ndjson c`; nothing was changed
+        hint: name another file, or repeat what it was begun with
+        --- exit 2
+    "#]]);
+    assert_eq!(saved(&file), "x");
+    assert_eq!(jids(&redis), "a b c");
+}
+
+#[test]
+fn what_is_not_saved_is_not_deleted() {
+    let redis = chained();
+    let before = redis.dump();
+    redis
+        .at(10)
+        .run("cancel x c --yes --save /dev/full")
+        .shows(expect![[r#"
+            --- stderr
+            error: cannot write `/dev/full`: no space left on device
+            hint: run again with the same file
+            --- exit 1
+        "#]]);
+    redis.at(10).run("cancel x --save /no/where").exits(1);
+    redis.at(10).run("cancel x --save ''").exits(2);
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("mine");
+    std::fs::write(&file, "my own notes").unwrap();
+    redis
+        .at(10)
+        .hide(dir.path().to_str().unwrap(), "TMP")
+        .run(&format!("cancel x --save {}", file.display()))
+        .shows(expect![[r#"
+            --- stderr
+            error: `TMP/mine` is there and is no export of ours
+            hint: name another file
+            --- exit 2
+        "#]]);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "my own notes");
+    assert!(redis.dump() == before);
+}
+
+#[test]
+fn all_that_waits_is_saved_too() {
+    let redis = chained();
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("c");
+    let to = format!("--save {}", file.display());
+    // Said to wait for `a` by a trace that an older client left, and waiting for nothing.
+    redis.send(&["SADD", "ql:j:a-dependents", "x"]);
+    redis
+        .at(10)
+        .run(&format!("cancel a --dependents cancel {to}"))
+        .exits(9);
+    redis
+        .at(10)
+        .run(&format!("cancel a --dependents cancel --yes {to}"))
+        .shows(expect![[r#"
+            c
+            b
+            a
+            --- stderr
+            3 cancelled
+        "#]]);
+    assert_eq!(saved(&file), "c b a");
+    assert_eq!(jids(&redis), "x");
+    // A tree of more jobs than one call takes, and one that is let go.
+    let put = |at: usize| {
+        let jid = format!("j{at:04}");
+        let depends = format!("[\"j{:04}\"]", at / 2);
+        let words = ["put", "", "q", &jid, "K", "{}", "0", "depends", &depends];
+        (1.0, words.map(str::to_owned).to_vec())
+    };
+    redis.calls((1..1500).map(put));
+    let file = dir.path().join("d");
+    let to = format!("--save {}", file.display());
+    let done = redis
+        .at(10)
+        .run(&format!(
+            "cancel j0001 --dependents cancel --yes {to} -o json"
+        ))
+        .json();
+    assert_eq!(
+        (&done["matched"], &done["done"]),
+        (&1499.into(), &1499.into())
+    );
+    assert_eq!(saved(&file).split(' ').count(), 1499);
+    redis.at(10).run("put q K --jid top").ok();
+    redis.at(10).run("put q K --jid low --depends top").ok();
+    let file = dir.path().join("e");
+    let to = format!("--save {}", file.display());
+    redis
+        .at(10)
+        .run(&format!("cancel top --dependents release {to}"))
+        .ok();
+    assert_eq!(saved(&file), "top");
+    assert_eq!(jids(&redis), "low x");
+}
+
+#[test]
+fn a_job_that_changes_meanwhile_stays() {
+    let redis = Redis::start();
+    for jid in ["a", "b", "c"] {
+        redis.at(1).run(&format!("put q K --jid {jid}")).ok();
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("c");
+    let to = file.to_str().unwrap().to_string();
+    let args = [
+        "cancel", "a", "b", "c", "--yes", "--rate", "1/s", "--save", &to,
+    ];
+    let child = redis.qless().command().args(args).spawn().unwrap();
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    while redis.qless().run("get a").code() == 0 {
+        assert!(std::time::Instant::now() < deadline);
+    }
+    redis.qless().run("log b seen").ok();
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&ended.stdout), "a\nc\n");
+    let told = String::from_utf8_lossy(&ended.stderr);
+    assert!(told.starts_with("2 cancelled, 1 skipped"), "{told}");
+    assert!(told.contains("1  it changed meanwhile"), "{told}");
+    assert_eq!(ended.status.code(), Some(0));
+    assert_eq!(jids(&redis), "b");
+    assert_eq!(saved(&file), "a c");
+}

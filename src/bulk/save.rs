@@ -1,0 +1,176 @@
+//! `cancel --save`: jobs are written to a file, down to the disk, before they are deleted. What is
+//! not in the file is not deleted.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+use super::Fate;
+use super::ledger::{Head, Ledger};
+use crate::core::Core;
+use crate::core::export::Savings;
+use crate::core::guard::Kin;
+use crate::cx::Cx;
+use crate::error::Error;
+use crate::model::export::Cancelled;
+use crate::model::moment::Moment;
+use crate::model::name::Name;
+use crate::model::seen::Seen;
+use crate::view::export;
+use crate::who;
+
+/// The file, in the form of an export.
+#[derive(Debug)]
+pub struct Save {
+    ledger: Ledger,
+    reason: Option<Name>,
+}
+
+impl Save {
+    /// Opens the file, before anything is sent. One of the same command is continued.
+    pub fn open(
+        path: &Path,
+        reason: Option<Name>,
+        rehearsal: bool,
+        cx: &Cx,
+    ) -> Result<Save, Error> {
+        let head = Head::of("export", cx)?.exported(cx.now());
+        let ledger = Ledger::open(path, head, rehearsal, |_| Ok(()))?;
+        Ok(Save { ledger, reason })
+    }
+
+    /// Writes the first line.
+    pub fn begin(&mut self, cx: &mut Cx) -> Result<(), Error> {
+        let run_id = cx.core()?.run_id();
+        if let Some(note) = self.ledger.begin(run_id)? {
+            cx.out.note(&format!("note: {note}"));
+        }
+        Ok(())
+    }
+
+    /// Writes jobs, and returns those that may be deleted now; of the others, why not.
+    pub fn keep<'j>(
+        &mut self,
+        core: &mut Core,
+        now: Moment,
+        jobs: &[&'j Seen],
+    ) -> Result<(Vec<&'j Seen>, Vec<Fate>), Error> {
+        let cancelled = Cancelled {
+            at: now,
+            by: who::by().into(),
+            reason: self.reason.clone(),
+        };
+        let jids: Vec<Name> = jobs.iter().map(|job| job.jid.clone()).collect();
+        // Of each that exists, whether it was written: what has changed stays where it is.
+        let mut written: HashMap<Name, bool> = HashMap::with_capacity(jids.len());
+        let marks: HashMap<&Name, &[u8]> =
+            jobs.iter().map(|job| (&job.jid, &job.mark[..])).collect();
+        let mut savings = Savings::of(&jids);
+        while let Some(slice) = savings.next(core, now)? {
+            for saved in slice {
+                let job = &saved.job;
+                let same = marks.get(&job.jid).is_some_and(|mark| *mark == job.mark);
+                written.insert(job.jid.clone(), same);
+                if same {
+                    self.ledger.line(&export::job(saved, Some(&cancelled))?);
+                }
+            }
+            self.ledger.flush()?;
+        }
+        let (mut kept, mut others) = (Vec::with_capacity(jobs.len()), Vec::new());
+        for job in jobs {
+            match written.get(&job.jid) {
+                Some(true) => kept.push(*job),
+                Some(false) => others.push(Fate::changed(&job.jid).seen(job)),
+                None => others.push(Fate::gone(&job.jid).seen(job)),
+            }
+        }
+        Ok((kept, others))
+    }
+}
+
+/// Returns the jobs with all that wait for them, however far below, tree by tree, each job behind
+/// those that wait for it; and how many there are besides those that were told.
+pub fn trees(core: &mut Core, now: Moment, jobs: Vec<Seen>) -> Result<(Vec<Seen>, usize), Error> {
+    let told = jobs.len();
+    let roots: Vec<Name> = jobs.iter().map(|job| job.jid.clone()).collect();
+    let mut kin: HashMap<Name, Kin> = HashMap::new();
+    let mut next = roots.clone();
+    let mut met: HashSet<Name> = roots.iter().cloned().collect();
+    while !next.is_empty() {
+        let level = std::mem::take(&mut next);
+        for job in core.kin(now, &level)?.into_iter().flatten() {
+            let fresh = job
+                .dependents
+                .iter()
+                .filter(|jid| met.insert((*jid).clone()));
+            next.extend(fresh.cloned());
+            kin.insert(job.seen.jid.clone(), job);
+        }
+    }
+    // Who is only said to wait for a job is left alone, as the core does.
+    let waits = |job: &Name, above: &Name| {
+        kin.get(job)
+            .is_some_and(|kin| kin.seen.is("depends") && kin.dependencies.contains(above))
+    };
+    let order = leaves_first(&roots, |jid| {
+        let dependents = kin.get(jid).map(|kin| kin.dependents.as_slice());
+        let dependents = dependents.unwrap_or_default().iter();
+        dependents.filter(|job| waits(job, jid)).cloned().collect()
+    });
+    // What was told keeps the mark by which it was judged.
+    let mut seen: HashMap<Name, Seen> =
+        jobs.into_iter().map(|job| (job.jid.clone(), job)).collect();
+    let jobs: Vec<Seen> = order
+        .into_iter()
+        .filter_map(|jid| seen.remove(&jid).or_else(|| Some(kin.remove(&jid)?.seen)))
+        .collect();
+    let below = jobs.len() - told;
+    Ok((jobs, below))
+}
+
+/// Returns the roots and all below them, each once and behind all that is below it; in a circle,
+/// behind all but one.
+fn leaves_first(roots: &[Name], below: impl Fn(&Name) -> Vec<Name>) -> Vec<Name> {
+    let mut order = Vec::new();
+    let mut met: HashSet<Name> = HashSet::new();
+    for root in roots {
+        if !met.insert(root.clone()) {
+            continue;
+        }
+        let mut path = vec![(root.clone(), below(root))];
+        while let Some((_, left)) = path.last_mut() {
+            match left.pop() {
+                Some(jid) if met.insert(jid.clone()) => {
+                    let dependents = below(&jid);
+                    path.push((jid, dependents));
+                }
+                Some(_) => {}
+                None => order.extend(path.pop().map(|(jid, _)| jid)),
+            }
+        }
+    }
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_tree_is_told_from_its_leaves() {
+        let below = |jid: &Name| {
+            let below: &[&str] = match jid.as_str().unwrap() {
+                "a" => &["b", "c"],
+                "b" => &["d"],
+                "c" => &["d"],
+                "x" => &["y"],
+                "y" => &["x"],
+                _ => &[],
+            };
+            below.iter().map(|jid| Name::from(*jid)).collect()
+        };
+        let order = leaves_first(&["a", "d", "x", "b"].map(Name::from), below);
+        let order: Vec<&str> = order.iter().filter_map(Name::as_str).collect();
+        assert_eq!(order, ["d", "c", "b", "a", "y", "x"]);
+    }
+}
