@@ -44,6 +44,7 @@ mod core {
 
 mod commands {
     mod api;
+    mod bulk;
     mod cancel;
     mod complete;
     mod completions;

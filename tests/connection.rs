@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -9,7 +10,7 @@ use expect_test::expect;
 
 use crate::house::qless::Qless;
 use crate::house::redis::Redis;
-use crate::house::wire::{Cut, answering, free_port, listen, proxy};
+use crate::house::wire::{Cut, answering, free_port, hand_over, listen, proxy};
 
 fn at_port(port: u16) -> Qless {
     Qless::bare()
@@ -341,7 +342,7 @@ fn a_server_that_drips_bytes_times_out() {
 }
 
 #[test]
-fn a_lost_read_is_repeated_once() {
+fn a_lost_read_is_repeated() {
     let redis = Redis::start();
     redis.at(0).run("api put w mail j K {} 0").ok();
     for cut in [Cut::Before(2), Cut::After(2)] {
@@ -351,22 +352,44 @@ fn a_lost_read_is_repeated_once() {
 }
 
 #[test]
-fn a_lost_write_is_told_honestly() {
+fn a_lost_write_that_may_be_made_twice_is_repeated() {
+    let redis = Redis::start();
+    redis.at(0).run("api put w mail j K {} 0").ok();
+    for (cut, to) in [(Cut::Before(2), "7"), (Cut::After(2), "8")] {
+        let port = proxy(redis.socket(), cut);
+        let line = format!("api priority j {to}");
+        assert_eq!(at_port(port).run(&line).ok(), to);
+        assert_eq!(redis.at(1).run("get j --field priority").ok(), to);
+    }
+}
+
+#[test]
+fn a_lost_write_that_may_not_is_told_honestly() {
     let redis = Redis::start();
     redis.at(0).run("api put w mail j K {} 0").ok();
     for cut in [Cut::Before(2), Cut::After(2)] {
         let port = proxy(redis.socket(), cut);
-        at_port(port).run("api priority j 7").shows(expect![[r#"
+        at_port(port).run("api log j looked").shows(expect![[r#"
             --- stderr
-            error: lost `redis://127.0.0.1:PORT/0` while changing the priority of `j`; it may or may not have happened
+            error: lost `redis://127.0.0.1:PORT/0` while logging to `j`; it may or may not have happened
             hint: `qless get j` shows it
             --- exit 6
         "#]]);
     }
     let error = at_port(proxy(redis.socket(), Cut::Before(2)));
-    let error = error.run("api priority j 7 -o json").exits(6).error();
+    let error = error.run("api log j looked -o json").exits(6).error();
     assert_eq!(error["code"], "unknown");
     assert_eq!(error["jid"], "j");
+}
+
+#[test]
+fn what_is_guarded_is_not_repeated_for_one_who_calls_it_by_name() {
+    let redis = Redis::start();
+    redis.at(0).run("api put w mail j K {} 0").ok();
+    redis.at(1).run("api pop mail w 1").ok();
+    let port = proxy(redis.socket(), Cut::After(2));
+    at_port(port).run("api timeout j").exits(6);
+    assert_eq!(redis.at(1).run("get j --field state").ok(), "stalled");
 }
 
 #[test]
@@ -380,6 +403,24 @@ fn a_write_without_answer_is_told_honestly() {
         hint: `qless get j` shows it
         --- exit 6
     "#]]);
+}
+
+#[test]
+fn a_server_that_comes_back_is_waited_for() {
+    // The first connection after the handshake ends, and a few more before their handshake.
+    let redis = Redis::start();
+    redis.at(0).run("api put w mail j K {} 0").ok();
+    let socket = redis.socket();
+    let count = AtomicUsize::new(0);
+    let port = listen(move |client| {
+        let number = count.fetch_add(1, Ordering::SeqCst);
+        match number {
+            0 => hand_over(client, &socket, Some(1)),
+            1..4 => drop(client),
+            _ => hand_over(client, &socket, None),
+        }
+    });
+    assert_eq!(at_port(port).run("api priority j 7").ok(), "7");
 }
 
 #[test]

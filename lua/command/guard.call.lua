@@ -2,6 +2,8 @@
 -- Runs a command on a job that is still as its mark says, and appends the note, unless the job is
 -- gone by then. Answers outcome, mark and the command's reply: `done` (a text, nil or a list),
 -- `gone`, `state_changed`, `invalid` (why). What the command refuses it raises in its own words.
+-- Besides `tag add` and `tag remove` there is `tag swap jid count tag ...`: so many tags go, the
+-- others come, in one call.
 
 -- Where each command names its job; `tag` and `track` have a word of their own before it.
 local places = {
@@ -15,7 +17,13 @@ return function(argv, now, t, when)
   local place = name and places[name]
   if not place then error('Guard(): no command that may be guarded: ' .. tostring(name)) end
   local verb = argv[7]
-  if name == 'tag' and verb ~= 'add' and verb ~= 'remove' then error('Guard(): only tag add and tag remove') end
+  local swap = name == 'tag' and verb == 'swap'
+  local off = swap and tonumber(argv[9])
+  if swap then
+    if not off or off % 1 ~= 0 or off < 0 or off > #argv - 9 then error('Guard(): how many tags go is wrong') end
+  elseif name == 'tag' and verb ~= 'add' and verb ~= 'remove' then
+    error('Guard(): only tag add, tag remove and tag swap')
+  end
   if argv[place] ~= jid or name == 'timeout' and argv[8] then error('Guard(): another job than ' .. jid) end
 
   local outcome, key = need('outcome'), Keys.job .. jid
@@ -28,7 +36,15 @@ return function(argv, now, t, when)
   if bad then return outcome('invalid', present, bad) end
 
   local words = {name, argv[2]}
-  for i = 7, #argv do words[i - 4] = argv[i] end
+  if swap then
+    local gone = {name, argv[2], 'remove', jid}
+    for i = 1, off do gone[i + 4] = argv[i + 9] end
+    need(name, true)(gone, now, t, when)
+    words[3], words[4] = 'add', jid
+    for i = off + 10, #argv do words[i - off - 5] = argv[i] end
+  else
+    for i = 7, #argv do words[i - 4] = argv[i] end
+  end
   local reply = need(name, true)(words, now, t, when)
   if note and redis.call('exists', key) == 1 then need('append')(jid, note) end
   if type(reply) == 'number' then reply = string.format('%.14g', reply) end

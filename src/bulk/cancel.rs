@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::save::{Save, trees};
-use super::{Fate, Named, Plan, Verb, other};
+use super::{Fate, Named, Plan, Verb};
 use crate::core::guard::{Dependents, Outcome};
 use crate::cx::Cx;
 use crate::error::Error;
@@ -147,11 +147,8 @@ fn saved(
 fn fate(job: &Seen, outcome: &Outcome) -> Fate {
     let fate = match outcome.code {
         Code::Ok => Fate::done(&job.jid).raw(job.jid.as_bytes()),
-        Code::Gone => Fate::gone(&job.jid),
-        Code::StateChanged => Fate::changed(&job.jid),
-        Code::Complete => Fate::refused(&job.jid, Code::Complete, "it is complete"),
         Code::HasDependents => needed(job, outcome.names()),
-        _ => other(job, outcome),
+        _ => Fate::left(job, outcome),
     };
     fate.seen(job)
 }

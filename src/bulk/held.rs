@@ -3,7 +3,6 @@
 use super::Fate;
 use crate::cli::shared::Holder;
 use crate::core::Core;
-use crate::core::hold::Held;
 use crate::error::Error;
 use crate::model::bulk::Code;
 use crate::model::moment::Moment;
@@ -51,26 +50,22 @@ impl InName {
         now: Moment,
         jid: &Name,
         verb: &str,
-    ) -> Result<Held, Error> {
+    ) -> Result<Seen, Error> {
         let seen = core.seen(now, std::slice::from_ref(jid))?;
         match seen.into_iter().flatten().next() {
             None => Err(Fate::gone(jid).error(verb)),
             Some(job) => match self.judge(&job) {
-                None => Ok(self.held(&job)),
+                None => Ok(job),
                 Some(fate) => Err(fate.error(verb)),
             },
         }
     }
 
-    /// Returns the job as its holder names it.
-    pub fn held(&self, job: &Seen) -> Held {
-        Held {
-            jid: job.jid.clone(),
-            queue: job.queue.clone().unwrap_or_default(),
-            worker: match self {
-                InName::Of(name) => name.clone(),
-                InName::Holder => job.worker.clone().unwrap_or_default(),
-            },
+    /// Returns in whose name a job is settled.
+    pub fn worker(&self, job: &Seen) -> Name {
+        match self {
+            InName::Of(name) => name.clone(),
+            InName::Holder => job.worker.clone().unwrap_or_default(),
         }
     }
 }

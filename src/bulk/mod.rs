@@ -11,7 +11,7 @@ use crate::cli::shared::{BulkFlags, Spread, Targets};
 use crate::core::guard::Outcome;
 use crate::core::job::Tell;
 use crate::core::refusal::{self, Refusal};
-use crate::core::steer::Each;
+use crate::core::steer::{Each, Steered};
 use crate::cx::Cx;
 use crate::error::{Error, Kind};
 use crate::input::jids::{self, Told};
@@ -98,9 +98,30 @@ impl Fate {
         Fate::refused(jid, Code::Gone, "it does not exist")
     }
 
-    /// A job that was changed by others since it was seen.
-    pub fn changed(jid: &Name) -> Fate {
-        Fate::refused(jid, Code::StateChanged, "it changed meanwhile")
+    /// A job that a guarded call left as it is.
+    pub fn left(job: &Seen, outcome: &Outcome) -> Fate {
+        let jid = &job.jid;
+        let fate = match outcome.code {
+            Code::Gone => Fate::gone(jid),
+            // A mark begins with the state.
+            Code::StateChanged
+                if outcome
+                    .mark
+                    .starts_with(&[job.stored.as_bytes(), b":"].concat()) =>
+            {
+                Fate::refused(jid, Code::StateChanged, "it changed meanwhile")
+            }
+            Code::StateChanged => {
+                let why = format!("it is no longer {}", clean(&job.stored));
+                Fate::refused(jid, Code::StateChanged, why)
+            }
+            Code::Complete => Fate::refused(jid, Code::Complete, "it is complete"),
+            code => {
+                let why = outcome.word(0).map(|why| clean(why.as_bytes()));
+                Fate::refused(jid, code, why.unwrap_or_else(|| code.word().into()))
+            }
+        };
+        fate.seen(job)
     }
 
     /// A job whose own call ended in an error that says why.
@@ -407,7 +428,8 @@ impl Slice {
         let mut slice = Slice::default();
         for (job, answer) in jobs.iter().zip(answers) {
             match answer {
-                Ok(answer) => slice.fates.push(done(job, answer).seen(job)),
+                Ok(Steered::Done(answer)) => slice.fates.push(done(job, answer).seen(job)),
+                Ok(Steered::Refused(outcome)) => slice.fates.push(Fate::left(job, &outcome)),
                 Err(error) => match Fate::refused_by(&job.jid, &error) {
                     Some(fate) => slice.fates.push(fate.seen(job)),
                     None => {
@@ -434,14 +456,11 @@ impl Slice {
 
 /// Returns what became of a job whose call ended in an error.
 fn lost(job: &Seen, error: &Error) -> Fate {
-    Fate::refused(&job.jid, code(error), error.message()).seen(job)
-}
-
-/// Returns what became of a job by an outcome that needs no words of its own.
-fn other(job: &Seen, outcome: &Outcome) -> Fate {
-    let why = outcome.word(0).map(|why| clean(why.as_bytes()));
-    let why = why.unwrap_or_else(|| outcome.code.word().into());
-    Fate::refused(&job.jid, outcome.code, why).seen(job)
+    let why = match error.kind() {
+        Kind::Unknown => "the answer was lost, it may or may not have happened",
+        _ => error.message(),
+    };
+    Fate::refused(&job.jid, code(error), why).seen(job)
 }
 
 /// Returns the code of an error that ended a call.

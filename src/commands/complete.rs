@@ -7,6 +7,7 @@ use crate::bulk::held::InName;
 use crate::cli::shared::{DryRun, Holder, Later, MaxData};
 use crate::cli::{Format, value};
 use crate::core::hold::Next;
+use crate::core::steer::Steered;
 use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -17,6 +18,7 @@ use crate::model::done::Done;
 use crate::model::moment::Moment;
 use crate::model::name::Name;
 use crate::view::text::{clean, short};
+use crate::who;
 
 /// Complete a job, or hand it on to another queue
 ///
@@ -89,8 +91,14 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
                 Some(data) => data,
                 None => core.field(now, &args.jid, "data")?.unwrap_or_default(),
             };
-            core.complete(now, &job, &data, next.as_ref())
-                .map_err(|error| Fate::explained(&args.jid, VERB, error))?
+            let (note, worker) = (who::note(VERB, None), name.worker(&job));
+            let completed = core
+                .complete(now, &note, &job, &worker, &data, next.as_ref())
+                .map_err(|error| Fate::explained(&args.jid, VERB, error))?;
+            match completed {
+                Steered::Done(state) => state,
+                Steered::Refused(outcome) => return Err(Fate::left(&job, &outcome).error(VERB)),
+            }
         }
     };
     let queue = args.next.clone();

@@ -4,6 +4,7 @@ use crate::bulk::Fate;
 use crate::cli::shared::{DryRun, apart};
 use crate::cli::{Format, value};
 use crate::core::guard::Outcome;
+use crate::core::steer::Steered;
 use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -81,9 +82,12 @@ fn change(args: &Args, now: Moment, cx: &mut Cx) -> Result<(), Error> {
     if args.dry.dry_run {
         return rehearse(args, now, cx);
     }
+    let note = who::note("depends", None);
+    let off = args.off_all || !args.off.is_empty();
     if !args.on.is_empty() {
-        let note = who::note("depends", None);
-        let outcome = cx.core()?.depend(now, &job, &note, &args.on)?;
+        // A note changes the mark, by which the second call is guarded: it comes with the last.
+        let note = if off { &[] } else { note.as_slice() };
+        let outcome = cx.core()?.depend(now, &job, note, &args.on)?;
         if outcome.code != Code::Ok {
             return Err(refused(&job, &outcome));
         }
@@ -94,13 +98,16 @@ fn change(args: &Args, now: Moment, cx: &mut Cx) -> Result<(), Error> {
             ));
         }
     }
-    let core = cx.core()?;
-    let off = match (args.off_all, args.off.is_empty()) {
-        (true, _) => core.undepend_all(now, &args.jid),
-        (false, true) => Ok(()),
-        (false, false) => core.undepend(now, &args.jid, &args.off),
-    };
-    off.map_err(|error| Fate::explained(&args.jid, ASKS, error))
+    if !off {
+        return Ok(());
+    }
+    let jobs = std::slice::from_ref(&job);
+    let steered = cx.core()?.undepend(now, &note, jobs, &args.off).pop();
+    match steered {
+        Some(Ok(Steered::Refused(outcome))) => Err(refused(&job, &outcome)),
+        Some(Err(error)) => Err(Fate::explained(&args.jid, ASKS, error)),
+        _ => Ok(()),
+    }
 }
 
 fn refused(job: &Seen, outcome: &Outcome) -> Error {
@@ -109,8 +116,7 @@ fn refused(job: &Seen, outcome: &Outcome) -> Error {
         .map(|jid| format!("`{}`", clean(jid)))
         .collect();
     let fate = match outcome.code {
-        Code::Gone => Fate::gone(&job.jid),
-        Code::StateChanged => Fate::changed(&job.jid),
+        Code::Gone | Code::StateChanged => Fate::left(job, outcome),
         Code::MissingDependency => {
             let verb = if names.len() == 1 { "does" } else { "do" };
             let why = format!("{} {verb} not exist", names.join(", "));

@@ -14,6 +14,7 @@ use crate::input::source::Source;
 use crate::input::{data, jids};
 use crate::model::bulk::{Bulk, Shows};
 use crate::model::name::Name;
+use crate::model::seen::Seen;
 
 /// Fail running jobs
 ///
@@ -71,9 +72,10 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     let name = InName::of(&args.holder)?;
     let now = cx.begin()?;
     let plan = Plan::told(cx, now, order, &told, |job| name.judge(job))?;
+    let note = plan.note();
     plan.run(cx, |core, now, jobs| {
-        let held: Vec<_> = jobs.iter().map(|job| name.held(job)).collect();
-        let answers = core.fail(now, &held, &why, data.as_deref());
+        let worker = |job: &Seen| name.worker(job);
+        let answers = core.fail(now, &note, jobs, worker, &why, data.as_deref());
         Slice::each(jobs, answers, |job, ()| {
             Fate::done(&job.jid).now("failed").raw(job.jid.as_bytes())
         })

@@ -58,9 +58,10 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         cx.out.show(&Done::new(VERB, vec![args.jid], true))?;
         return Ok(Exit::Ok);
     }
+    let worker = name.worker(&job);
     let end = cx
         .core()?
-        .heartbeat(now, &job, data.as_deref())
+        .heartbeat(now, &args.jid, &worker, data.as_deref())
         .map_err(|error| Fate::explained(&args.jid, VERB, error))?;
     if cx.out.format() == Format::Raw {
         cx.out.text(&format!("{end}\n"))?;
@@ -68,7 +69,7 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     }
     cx.out.show(&Lock {
         jid: args.jid,
-        worker: job.worker,
+        worker,
         expires: Moment::from_micros(end.saturating_mul(1_000_000)),
     })?;
     Ok(Exit::Ok)

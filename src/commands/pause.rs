@@ -7,13 +7,15 @@ use crate::cli::shared::{DryRun, Queues};
 use crate::cli::when::{self, When};
 use crate::cli::{Format, value};
 use crate::core::index::Index;
-use crate::core::unknown;
+use crate::core::steer::Steered;
+use crate::core::{refusal, unknown};
 use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::done::Done;
 use crate::model::moment::Moment;
 use crate::model::name::Name;
+use crate::model::seen::Seen;
 use crate::view::text::{clean, plural};
 use crate::who;
 
@@ -71,7 +73,8 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
                 .pause(now, slice, until, args.reason.as_ref(), &by)?;
         }
         if args.stop_running {
-            stopped = stop(&queues, now, cx)?;
+            let note = who::note("pause", args.reason.as_ref());
+            stopped = stop(&queues, &note, now, cx)?;
         }
     }
     told(&queues, until, stopped, dry, cx);
@@ -80,7 +83,7 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
 }
 
 /// Takes the locks of all running jobs away and returns how many there were.
-fn stop(queues: &[Name], now: Moment, cx: &mut Cx) -> Result<u64, Error> {
+fn stop(queues: &[Name], note: &[u8], now: Moment, cx: &mut Cx) -> Result<u64, Error> {
     let core = cx.core()?;
     let mut stopped = 0;
     for queue in queues {
@@ -88,12 +91,14 @@ fn stop(queues: &[Name], now: Moment, cx: &mut Cx) -> Result<u64, Error> {
             .members(now, &Index::Locks(queue.clone()))?
             .chunks(SLICE)
         {
-            let jids: Vec<&Name> = jids.iter().collect();
-            for (jid, answer) in jids.iter().zip(core.timeout(now, &jids)) {
+            let jobs = core.seen(now, jids)?.into_iter().flatten();
+            let jobs: Vec<Seen> = jobs.filter(|job| job.is("running")).collect();
+            for (job, answer) in jobs.iter().zip(core.timeout(now, note, &jobs)) {
                 match answer {
-                    Ok(()) => stopped += 1,
+                    Ok(Steered::Done(())) => stopped += 1,
                     // It ended by itself meanwhile.
-                    Err(error) if crate::core::refusal::of(&error, jid).is_some() => {}
+                    Ok(Steered::Refused(_)) => {}
+                    Err(error) if refusal::of(&error, &job.jid).is_some() => {}
                     Err(error) => return Err(error),
                 }
             }

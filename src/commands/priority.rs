@@ -40,9 +40,9 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     cx.out.shows::<Bulk>()?;
     let plan = Plan::open(cx, &PRIORITY, &args.bulk, &args.jobs, &[], |_| None)?;
     plan.consent(cx, "")?;
+    let note = plan.note();
     plan.run(cx, |core, now, jobs| {
-        let jids: Vec<_> = jobs.iter().map(|job| &job.jid).collect();
-        let answers = core.priority(now, &jids, args.to);
+        let answers = core.priority(now, &note, jobs, args.to);
         Slice::each(jobs, answers, |job, to| {
             let (old, new) = (job.priority.clone(), Name::from(to.to_string()));
             let old = old.unwrap_or_else(|| Name::from("0"));

@@ -7,6 +7,7 @@ use crate::bulk::requeue::retry::{How, RETRY};
 use crate::bulk::{Fate, Plan, Slice, Verb};
 use crate::cli::shared::{BulkFlags, Holder, Spread, Targets};
 use crate::cli::{Format, value};
+use crate::core::hold::Why;
 use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -119,10 +120,14 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
 
 fn give_back(args: Args, name: &InName, plan: Plan, cx: &mut Cx) -> Result<Exit, Error> {
     let delay = args.delay.unwrap_or_default();
-    let (group, message) = (args.fail_group.as_ref(), args.fail_message.as_ref());
+    let why = args.fail_group.map(|group| Why {
+        group,
+        message: args.fail_message.unwrap_or_default(),
+    });
+    let note = plan.note();
     plan.run(cx, |core, now, jobs| {
-        let held: Vec<_> = jobs.iter().map(|job| name.held(job)).collect();
-        let answers = core.retry(now, &held, delay, group, message);
+        let worker = |job: &Seen| name.worker(job);
+        let answers = core.retry(now, &note, jobs, worker, delay, why.as_ref());
         Slice::each(jobs, answers, |job, left| {
             let state = match left {
                 ..0 => "failed",

@@ -5,7 +5,6 @@ use crate::cli::shared::{BulkFlags, Targets, apart};
 use crate::cli::{Format, value};
 use crate::core::call::Call;
 use crate::core::job::Tell;
-use crate::core::steer::Tagging;
 use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -72,21 +71,9 @@ fn change(args: &Args, cx: &mut Cx) -> Result<Exit, Error> {
     cx.out.shows::<Bulk>()?;
     let plan = Plan::open(cx, &TAG, &args.bulk, &args.jobs, &[], |_| None)?;
     plan.consent(cx, "")?;
+    let note = plan.note();
     plan.run(cx, |core, now, jobs| {
-        let jids: Vec<_> = jobs.iter().map(|job| &job.jid).collect();
-        let mut answers = Vec::new();
-        for (how, tags) in [(Tagging::Remove, &args.remove), (Tagging::Add, &args.add)] {
-            if tags.is_empty() {
-                continue;
-            }
-            let before = std::mem::take(&mut answers);
-            answers = core.tag(now, &jids, how, tags);
-            for (at, answer) in before.into_iter().enumerate() {
-                if answer.is_err() {
-                    answers[at] = answer;
-                }
-            }
-        }
+        let answers = core.tag(now, &note, jobs, &args.remove, &args.add);
         Slice::each(jobs, answers, |job, tags| {
             let names = Json::read(&tags).and_then(|tags| tags.names());
             let names = names.unwrap_or_default();

@@ -39,9 +39,9 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     let states = [State::Running, State::Stalled];
     let plan = Plan::open(cx, &TIMEOUT, &args.bulk, &args.jobs, &states, judge)?;
     plan.consent(cx, "")?;
+    let note = plan.note();
     plan.run(cx, |core, now, jobs| {
-        let jids: Vec<_> = jobs.iter().map(|job| &job.jid).collect();
-        let answers = core.timeout(now, &jids);
+        let answers = core.timeout(now, &note, jobs);
         Slice::each(jobs, answers, |job, ()| Fate::done(&job.jid).now("stalled"))
     })
 }

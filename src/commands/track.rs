@@ -87,9 +87,9 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
 }
 
 fn track(plan: Plan, tracked: bool, cx: &mut Cx) -> Result<Exit, Error> {
+    let note = plan.note();
     plan.run(cx, |core, now, jobs| {
-        let jids: Vec<_> = jobs.iter().map(|job| &job.jid).collect();
-        let answers = core.track(now, &jids, tracked);
+        let answers = core.track(now, &note, jobs, tracked);
         Slice::each(jobs, answers, |job, changed| {
             Fate::done(&job.jid).raw(if changed { "1" } else { "0" })
         })

@@ -1,7 +1,8 @@
 //! Calls of the core: name, now, arguments → reply or error.
 //!
-//! A call that only reads is repeated once after a lost connection, with the same `now`; any other
-//! is told honestly: it may or may not have happened.
+//! A call that was certainly not applied is repeated until its time is over; so is one whose answer
+//! was lost, with the same `now`, if its class allows that (`reliability.md` 4). What a second answer
+//! means is told in `settle.rs`. Anything else is told honestly: it may or may not have happened.
 
 use std::fmt::Write;
 use std::time::{Duration, Instant};
@@ -13,10 +14,12 @@ use super::error::{self, Said};
 use super::login::{self, Failed, Server};
 use super::script::Script;
 use super::url::{Address, Target};
-use super::{Settings, local, wire};
+use super::wire::{self, Class};
+use super::{Settings, backoff::Backoff, local};
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::model::moment::Moment;
+use crate::model::name::Name;
 use crate::out::Trace;
 
 /// One call of the core.
@@ -56,13 +59,20 @@ impl Call {
         self
     }
 
+    /// Makes it a call that is made only if the job is still as its mark says.
+    pub(super) fn guarded(self, jid: &Name, mark: &[u8], note: &[u8]) -> Call {
+        let call = Call::new("guard.call").arg(jid.as_bytes()).arg(mark);
+        let call = call.arg(note).arg(self.name).args(self.args);
+        call.more(self.more)
+    }
+
     /// Whether it may change something, if only on the way.
     pub fn may_write(&self) -> bool {
         wire::may_write(&self.name, &self.args)
     }
 
-    fn reads(&self) -> bool {
-        wire::call(&self.name, &self.args).reads
+    fn class(&self) -> Class {
+        wire::call(&self.name, &self.args).class
     }
 }
 
@@ -89,6 +99,8 @@ pub struct Core {
     version: String,
     /// Dropped after any fault.
     line: Option<Line>,
+    /// Whether there was one.
+    greeted: bool,
 }
 
 impl Core {
@@ -105,8 +117,9 @@ impl Core {
             run: RUN,
             version: String::new(),
             line: None,
+            greeted: false,
         };
-        core.dial(Instant::now() + core.timeout)?;
+        core.dial(Instant::now() + core.timeout, &mut Backoff::default())?;
         Ok(core)
     }
 
@@ -157,36 +170,60 @@ impl Core {
         }
     }
 
+    /// Makes one call that is guarded.
+    pub(super) fn answer(&mut self, now: Moment, call: Call) -> (Result<Value, Error>, bool) {
+        let answer = self.answers(now, std::slice::from_ref(&call), true).pop();
+        match answer {
+            Some(answer) => (answer.reply, answer.again),
+            None => (Err(Error::internal("a call without outcome")), false),
+        }
+    }
+
     /// Makes calls in one round trip; each has its own outcome, in order.
     pub fn calls(&mut self, now: Moment, calls: &[Call]) -> Vec<Result<Value, Error>> {
-        let now = now.to_string();
-        let deadline = Instant::now() + self.timeout;
+        let answers = self.answers(now, calls, false);
+        answers.into_iter().map(|answer| answer.reply).collect()
+    }
+
+    /// Makes calls in one round trip and says which of them were made again. Those that are
+    /// guarded are made again only for one who knows what a refusal means then.
+    pub(super) fn answers(&mut self, now: Moment, calls: &[Call], guarded: bool) -> Vec<Answer> {
+        let text = now.to_string();
         let begun = Instant::now();
-        let mut outcomes: Vec<Option<Value>> = vec![None; calls.len()];
-        let mut left: Vec<usize> = (0..calls.len()).collect();
-        let mut repeated = false;
-        let lost = loop {
+        let deadline = begun + self.timeout;
+        let mut round = Round::of(calls, guarded);
+        let mut backoff = Backoff::default();
+        while !round.left.is_empty() {
             if self.line.is_none()
-                && let Err(error) = self.dial(deadline)
+                && let Err(error) = self.dial(deadline, &mut backoff)
             {
-                break Some(Lost::Unsent(error));
+                round.unsent = Some(error);
+                break;
             }
-            let Some(fault) = self.pass(&now, calls, &mut left, &mut outcomes, deadline) else {
-                break None;
-            };
-            self.line = None;
-            let lossless = matches!(fault, Fault::Closed | Fault::TimedOut);
-            let first = left.first().copied().unwrap_or_default();
-            let again = !repeated && lossless && left.iter().all(|at| calls[*at].reads());
-            if !again {
-                break Some(Lost::Unanswered(fault, first));
+            let fault = self.pass(&text, calls, &mut round, deadline);
+            if let Some(fault) = fault {
+                self.line = None;
+                round.lose(fault);
             }
-            repeated = true;
-        };
-        self.tell(&now, calls, &outcomes, begun.elapsed());
-        let outcomes = outcomes.into_iter().zip(calls).enumerate();
-        outcomes
-            .map(|(at, (outcome, call))| self.judge(at, outcome, call, &lost))
+            round.put_off();
+            if !round.left.is_empty() && !backoff.wait(deadline) {
+                break;
+            }
+        }
+        self.tell(&text, calls, &round.replies, begun.elapsed());
+        let Round {
+            replies,
+            again,
+            lost,
+            unsent,
+            ..
+        } = round;
+        let fates = replies.into_iter().zip(again).zip(lost).zip(calls);
+        fates
+            .map(|(((reply, again), lost), call)| Answer {
+                reply: self.judge(reply, lost, unsent.as_ref(), call),
+                again,
+            })
             .collect()
     }
 
@@ -196,13 +233,16 @@ impl Core {
         &self,
         now: &str,
         calls: &[Call],
-        left: &mut Vec<usize>,
-        outcomes: &mut [Option<Value>],
+        round: &mut Round,
         deadline: Instant,
     ) -> Option<Fault> {
+        let Round { left, replies, .. } = round;
         let mut whole = false;
         while !left.is_empty() {
             let mut packed = Packed::default();
+            for at in left.iter() {
+                replies[*at] = None;
+            }
             for (at, call) in left.iter().map(|at| &calls[*at]).enumerate() {
                 let (command, script) = match whole && at == 0 {
                     true => (self.run[1], self.script.text()),
@@ -226,7 +266,7 @@ impl Core {
             for (at, reply) in left.drain(..answered).zip(answer.replies) {
                 match refusal(&reply) {
                     Some(refusal) if refusal.code == "NOSCRIPT" && !whole => unloaded.push(at),
-                    _ => outcomes[at] = Some(reply),
+                    _ => replies[at] = Some(reply),
                 }
             }
             left.splice(..0, unloaded);
@@ -240,36 +280,48 @@ impl Core {
 
     fn judge(
         &self,
-        at: usize,
-        outcome: Option<Value>,
+        reply: Option<Value>,
+        lost: Option<Fault>,
+        unsent: Option<&Error>,
         call: &Call,
-        lost: &Option<Lost>,
     ) -> Result<Value, Error> {
         let (name, args) = (&call.name, &call.args);
-        match (outcome, lost) {
-            (Some(reply), _) => match refusal(&reply) {
+        match (reply, lost, unsent) {
+            (Some(reply), ..) => match refusal(&reply) {
                 Some(refusal) => {
                     let error = error::refused(&refusal, name, args, &self.target, &self.script);
                     Err(error)
                 }
                 None => Ok(reply),
             },
-            (None, Some(Lost::Unsent(error))) => Err(error.clone()),
-            (None, Some(Lost::Unanswered(fault, first))) => {
-                // Only the first of them was refused in words that cannot be read.
-                let fault = match fault {
-                    Fault::Illegible if at != *first => Fault::Closed,
-                    fault => fault.clone(),
-                };
+            // Of a call that only reads it matters more that the server is gone.
+            (None, None, Some(error)) => Err(error.clone()),
+            (None, Some(_), Some(error)) if call.class() == Class::Read => Err(error.clone()),
+            (None, Some(fault), _) => {
                 let (target, timeout) = (&self.target, self.timeout);
                 Err(error::unanswered(fault, name, args, target, timeout))
             }
-            (None, None) => Err(Error::internal("a call without outcome")),
+            (None, None, None) => Err(Error::internal("a call without outcome")),
+        }
+    }
+
+    /// Opens a line, also where the server is not yet ready. The first of a process is not waited
+    /// for where there is none: that is a slip of the one who typed.
+    fn dial(&mut self, deadline: Instant, backoff: &mut Backoff) -> Result<(), Error> {
+        loop {
+            let error = match self.dial_once(deadline) {
+                Ok(()) => return Ok(()),
+                Err(error) => error,
+            };
+            let passes = error::passes(&error, self.greeted);
+            if !passes || !backoff.wait(deadline) {
+                return Err(error);
+            }
         }
     }
 
     /// Opens a line and logs in; for `local:` the server is started first, if need be.
-    fn dial(&mut self, deadline: Instant) -> Result<(), Error> {
+    fn dial_once(&mut self, deadline: Instant) -> Result<(), Error> {
         let begun = Instant::now();
         let (line, server) = self.greet(deadline)?;
         self.trace.tell(
@@ -285,6 +337,7 @@ impl Core {
         self.clock.set(server.time);
         self.version = server.version;
         self.line = Some(line);
+        self.greeted = true;
         Ok(())
     }
 
@@ -339,13 +392,75 @@ impl Core {
     }
 }
 
-/// Why calls have no reply.
-enum Lost {
-    /// They were not sent.
-    Unsent(Error),
-    /// They were sent; which of them was the first without answer.
-    Unanswered(Fault, usize),
+/// What came back for a call.
+pub(super) struct Answer {
+    pub reply: Result<Value, Error>,
+    /// Whether it was made again after an answer was lost: then this is the answer to the last of
+    /// several, each of which may have been applied.
+    pub again: bool,
 }
+
+/// The calls of one round trip, and how far they came.
+struct Round {
+    classes: Vec<Class>,
+    /// Those to be sent, in order.
+    left: Vec<usize>,
+    replies: Vec<Option<Value>>,
+    again: Vec<bool>,
+    /// What took the last answer of a call away.
+    lost: Vec<Option<Fault>>,
+    /// Why there is no line for those that are left.
+    unsent: Option<Error>,
+}
+
+impl Round {
+    fn of(calls: &[Call], guarded: bool) -> Round {
+        let class = |call: &Call| match call.class() {
+            Class::Guarded if !guarded => Class::Never,
+            class => class,
+        };
+        Round {
+            classes: calls.iter().map(class).collect(),
+            left: (0..calls.len()).collect(),
+            replies: vec![None; calls.len()],
+            again: vec![false; calls.len()],
+            lost: vec![None; calls.len()],
+            unsent: None,
+        }
+    }
+
+    /// Sorts those whose answer was lost into those that are made again and the others.
+    fn lose(&mut self, fault: Fault) {
+        let lossless = matches!(fault, Fault::Closed | Fault::TimedOut);
+        for (place, at) in std::mem::take(&mut self.left).into_iter().enumerate() {
+            // Only the first of them was refused in words that cannot be read.
+            let fault = match &fault {
+                Fault::Illegible if place > 0 => Fault::Closed,
+                fault => fault.clone(),
+            };
+            self.lost[at] = Some(fault);
+            if lossless && self.classes[at] != Class::Never {
+                self.again[at] = true;
+                self.left.push(at);
+            }
+        }
+    }
+
+    /// Takes back those that the server put off: they were not applied. Their refusal stays, for
+    /// the case that there is no time to try again.
+    fn put_off(&mut self) {
+        let replies = self.replies.iter().enumerate();
+        let put_off = replies.filter(|(_, reply)| {
+            let refusal = reply.as_ref().and_then(refusal);
+            refusal.is_some_and(|refusal| PUT_OFF.contains(&refusal.code.as_str()))
+        });
+        self.left.extend(put_off.map(|(at, _)| at));
+        self.left.sort_unstable();
+    }
+}
+
+/// Refusals that pass: the call was not applied, and will be taken before long.
+const PUT_OFF: [&str; 3] = ["LOADING", "BUSY", "MASTERDOWN"];
 
 /// Returns the refusal, if the reply is one.
 pub(super) fn refusal(reply: &Value) -> Option<Said> {

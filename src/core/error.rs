@@ -81,6 +81,20 @@ fn timed_out(target: &Target, timeout: Duration) -> Error {
     .hint("the server may be frozen or a firewall may drop packets")
 }
 
+/// Returns whether a line may be opened a little later, though not now. Where there was one
+/// before, the address is right, and the server is coming back.
+pub fn passes(error: &Error, greeted: bool) -> bool {
+    match error.kind() {
+        Kind::Loading | Kind::Busy | Kind::Stale => true,
+        Kind::Refused => error.message().ends_with(FULL),
+        Kind::Unreachable | Kind::Protocol => greeted,
+        _ => false,
+    }
+}
+
+/// How it is said that a server takes no further connections for now.
+const FULL: &str = "max number of clients reached";
+
 /// Says what is known of a call whose answer did not come.
 pub fn unanswered(
     fault: Fault,
@@ -97,7 +111,7 @@ pub fn unanswered(
             format!("the server refused {doing} {object}, in words that are not UTF-8"),
         );
     }
-    if wire.reads {
+    if wire.reads() {
         return match fault {
             Fault::TimedOut => timed_out(target, timeout),
             Fault::Strange => unconnected(fault, target, timeout),
@@ -214,7 +228,7 @@ fn common(said: &Said, target: &Target) -> Option<Error> {
         "NOAUTH" => return Some(locked_out(said, target)),
         "ERR" if words.contains("max number of clients") => error(
             Kind::Refused,
-            format!("`{target}` refuses connections: max number of clients reached"),
+            format!("`{target}` refuses connections: {FULL}"),
         ),
         "DENIED" => error(
             Kind::Refused,
@@ -301,7 +315,7 @@ fn by_the_server(said: &Said, target: &Target, wire: Wire, script: &Script) -> O
 
 /// What is to be said of a right that is missing in the middle of a call.
 fn in_part(wire: Wire) -> &'static str {
-    match wire.reads {
+    match wire.reads() {
         true => "",
         false => "; the call may have been applied in part",
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::call::Value;
+use super::call::{Call, Value};
 use super::{Core, reply};
 use crate::error::Error;
 use crate::model::bulk::Code;
@@ -15,11 +15,22 @@ use crate::out::Consent;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     pub code: Code,
+    /// The mark of the job as it is, where it is not as it was seen.
+    pub mark: Vec<u8>,
     /// What else it says, by outcome (`core.md` 9.4).
     pub detail: Vec<Option<Name>>,
 }
 
 impl Outcome {
+    /// What was done by a call that is not guarded.
+    pub(super) fn done() -> Outcome {
+        Outcome {
+            code: Code::Ok,
+            mark: Vec::new(),
+            detail: Vec::new(),
+        }
+    }
+
     /// Returns the names in the detail.
     pub fn names(&self) -> impl Iterator<Item = &Name> {
         self.detail.iter().flatten()
@@ -176,7 +187,14 @@ impl Core {
         for ((job, _), due) in jobs.iter().zip(&dues) {
             words.extend([job.jid.as_bytes(), &job.mark, due.as_bytes()]);
         }
-        outcomes(self.call(now, "guard.requeue", &words)?)
+        let call = Call::new("guard.requeue").args(&words);
+        let (reply, again) = self.answer(now, call);
+        let mut outcomes = outcomes(reply?)?;
+        if again {
+            let jids = jobs.iter().map(|(job, _)| &job.jid);
+            self.settle(now, note, jids.zip(&mut outcomes).collect())?;
+        }
+        Ok(outcomes)
     }
 
     /// Deletes jobs.
@@ -191,7 +209,13 @@ impl Core {
         for job in jobs {
             words.extend([job.jid.as_bytes(), &job.mark]);
         }
-        outcomes(self.call(now, "guard.cancel", &words)?)
+        let call = Call::new("guard.cancel").args(&words);
+        let (reply, again) = self.answer(now, call);
+        let mut outcomes = outcomes(reply?)?;
+        if again {
+            outcomes.iter_mut().for_each(Outcome::settle_cancel);
+        }
+        Ok(outcomes)
     }
 
     /// Lets a job wait for further ones: for all of them, or for none.
@@ -204,7 +228,13 @@ impl Core {
     ) -> Result<Outcome, Error> {
         let mut words: Vec<&[u8]> = vec![job.jid.as_bytes(), &job.mark, note];
         words.extend(on.iter().map(Name::as_bytes));
-        outcome(self.call(now, "guard.depends", &words)?)
+        let call = Call::new("guard.depends").args(&words);
+        let (reply, again) = self.answer(now, call);
+        let mut outcome = outcome(reply?)?;
+        if again {
+            self.settle(now, note, vec![(&job.jid, &mut outcome)])?;
+        }
+        Ok(outcome)
     }
 }
 
@@ -247,6 +277,19 @@ pub(super) fn outcomes(value: Value) -> Result<Vec<Outcome>, Error> {
     reply::list(value)?.into_iter().map(outcome).collect()
 }
 
+/// Reads what `guard.call` answers: what became of the job, and the command's own reply if it was
+/// run.
+pub(super) fn outcome_and_reply(value: Value) -> Result<(Outcome, Option<Value>), Error> {
+    let mut words = reply::list(value)?;
+    let done = matches!(words.first(), Some(Value::BulkString(word)) if word == b"done");
+    let reply = match done && words.len() > 2 {
+        true => Some(words.swap_remove(2)),
+        false => None,
+    };
+    words.truncate(if done { 2 } else { words.len() });
+    Ok((outcome(Value::Array(words))?, reply))
+}
+
 pub(super) fn outcome(value: Value) -> Result<Outcome, Error> {
     let mut words = reply::list(value)?.into_iter();
     let code = match words.next() {
@@ -254,9 +297,12 @@ pub(super) fn outcome(value: Value) -> Result<Outcome, Error> {
         None => None,
     };
     let code = code.ok_or_else(|| reply::unexpected("an outcome"))?;
+    let mark = match words.next() {
+        Some(mark) => reply::optional(mark)?.unwrap_or_default(),
+        None => Vec::new(),
+    };
     let detail = words
-        .skip(1)
         .map(|word| Ok(reply::optional(word)?.map(Name::from)))
         .collect::<Result<_, Error>>()?;
-    Ok(Outcome { code, detail })
+    Ok(Outcome { code, mark, detail })
 }

@@ -3,13 +3,15 @@
 use std::time::Duration;
 
 use super::call::{Call, Value};
-use super::steer::Each;
+use super::settle::After;
+use super::steer::{Each, Steered};
 use super::{Core, reply};
 use crate::cli::value::seconds;
 use crate::error::Error;
 use crate::model::moment::Moment;
 use crate::model::name::Name;
 use crate::model::quote::array;
+use crate::model::seen::Seen;
 use crate::out::Consent;
 
 /// Where a job goes when it is completed.
@@ -18,14 +20,6 @@ pub struct Next {
     pub queue: Name,
     pub delay: Duration,
     pub depends: Vec<Name>,
-}
-
-/// A job in the hands of a worker.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Held {
-    pub jid: Name,
-    pub queue: Name,
-    pub worker: Name,
 }
 
 /// What is recorded of a failure.
@@ -49,81 +43,102 @@ impl Core {
         reply::bytes(self.call(now, "pop", &words)?)
     }
 
-    /// Completes a job and returns its new state.
+    /// Completes a job in a worker's name and returns its new state.
     pub fn complete(
         &mut self,
         now: Moment,
-        job: &Held,
+        note: &[u8],
+        job: &Seen,
+        worker: &Name,
         data: &[u8],
         next: Option<&Next>,
-    ) -> Result<Name, Error> {
-        let mut words: Vec<&[u8]> = vec![job.jid.as_bytes(), job.worker.as_bytes()];
-        words.extend([job.queue.as_bytes(), data]);
-        let (delay, depends);
-        if let Some(next) = next {
-            delay = seconds(next.delay);
-            depends = array(next.depends.iter().map(Name::as_bytes));
-            words.extend([b"next", next.queue.as_bytes(), b"delay", delay.as_bytes()]);
-            words.extend([b"depends", depends.as_slice()]);
-        }
-        reply::bytes(self.call(now, "complete", &words)?).map(Name::from)
+    ) -> Result<Steered<Name>, Error> {
+        let queue = job.queue.clone().unwrap_or_default();
+        let call = |job: &Seen| {
+            let mut call = Call::new("complete")
+                .arg(job.jid.as_bytes())
+                .arg(worker.as_bytes())
+                .arg(queue.as_bytes())
+                .arg(data);
+            if let Some(next) = next {
+                call = call.arg("next").arg(next.queue.as_bytes());
+                call = call.arg("delay").arg(seconds(next.delay));
+                let depends = array(next.depends.iter().map(Name::as_bytes));
+                call = call.arg("depends").arg(depends);
+            }
+            call
+        };
+        let read = |value| reply::bytes(value).map(Name::from);
+        let after = |after: After| after.state.unwrap_or_default();
+        let jobs = std::slice::from_ref(job);
+        let mut steered = self.steer(now, note, jobs, call, read, after);
+        steered
+            .pop()
+            .unwrap_or_else(|| Err(reply::unexpected("an outcome")))
     }
 
     /// Pushes the end of a lock back and returns it, in whole seconds.
     pub fn heartbeat(
         &mut self,
         now: Moment,
-        job: &Held,
+        jid: &Name,
+        worker: &Name,
         data: Option<&[u8]>,
     ) -> Result<i64, Error> {
-        let mut words: Vec<&[u8]> = vec![job.jid.as_bytes(), job.worker.as_bytes()];
+        let mut words: Vec<&[u8]> = vec![jid.as_bytes(), worker.as_bytes()];
         words.extend(data);
         reply::integer(self.call(now, "heartbeat", &words)?)
     }
 
-    /// Fails running jobs, each in the name of its holder.
-    pub fn fail(&mut self, now: Moment, held: &[Held], why: &Why, data: Option<&[u8]>) -> Each<()> {
-        let calls: Vec<Call> = held
-            .iter()
-            .map(|held| {
-                Call::new("fail")
-                    .arg(held.jid.as_bytes())
-                    .arg(held.worker.as_bytes())
-                    .arg(why.group.as_bytes())
-                    .arg(why.message.as_bytes())
-                    .args(data)
-            })
-            .collect();
-        let replies = self.calls(now, &calls);
-        replies.into_iter().map(|reply| reply.map(drop)).collect()
+    /// Fails running jobs, each in the name of a worker.
+    pub fn fail(
+        &mut self,
+        now: Moment,
+        note: &[u8],
+        jobs: &[Seen],
+        worker: impl Fn(&Seen) -> Name,
+        why: &Why,
+        data: Option<&[u8]>,
+    ) -> Each<()> {
+        let call = |job: &Seen| {
+            Call::new("fail")
+                .arg(job.jid.as_bytes())
+                .arg(worker(job).as_bytes())
+                .arg(why.group.as_bytes())
+                .arg(why.message.as_bytes())
+                .args(data)
+        };
+        self.steer(now, note, jobs, call, |_| Ok(()), |_| ())
     }
 
-    /// Gives running jobs back, which spends a try, and returns how many each has left.
+    /// Gives running jobs back, each in the name of a worker, which spends a try, and returns how
+    /// many each has left.
     pub fn retry(
         &mut self,
         now: Moment,
-        held: &[Held],
+        note: &[u8],
+        jobs: &[Seen],
+        worker: impl Fn(&Seen) -> Name,
         delay: Duration,
-        group: Option<&Name>,
-        message: Option<&Name>,
+        why: Option<&Why>,
     ) -> Each<i64> {
-        let calls: Vec<Call> = held
-            .iter()
-            .map(|held| {
-                Call::new("retry")
-                    .arg(held.jid.as_bytes())
-                    .arg(held.queue.as_bytes())
-                    .arg(held.worker.as_bytes())
-                    .arg(seconds(delay))
-                    .args(group.map(Name::as_bytes))
-                    .args(message.map(Name::as_bytes))
-            })
-            .collect();
-        let replies = self.calls(now, &calls);
-        replies
-            .into_iter()
-            .map(|reply| reply::integer(reply?))
-            .collect()
+        let call = |job: &Seen| {
+            let queue = job.queue.clone().unwrap_or_default();
+            let call = Call::new("retry")
+                .arg(job.jid.as_bytes())
+                .arg(queue.as_bytes())
+                .arg(worker(job).as_bytes())
+                .arg(seconds(delay));
+            match why {
+                Some(why) => call.arg(why.group.as_bytes()).arg(why.message.as_bytes()),
+                None => call,
+            }
+        };
+        let after = |after: After| match after.state {
+            Some(state) if state.as_bytes() == b"failed" => -1,
+            _ => after.remaining,
+        };
+        self.steer(now, note, jobs, call, reply::integer, after)
     }
 
     /// Moves the oldest failures of a group to one queue and returns how many.

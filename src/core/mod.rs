@@ -1,6 +1,7 @@
 //! The only rooms that know Redis. They return models or errors and never print.
 
 pub mod admin;
+mod backoff;
 pub mod call;
 pub mod config;
 pub mod connect;
@@ -22,6 +23,7 @@ pub mod refusal;
 pub mod reply;
 pub mod script;
 pub mod secret;
+pub mod settle;
 pub mod source;
 pub mod stats;
 pub mod steer;

@@ -7,6 +7,7 @@ use super::guard::{Outcome, outcomes};
 use super::{Core, connect, reply};
 use crate::cli::value::seconds;
 use crate::error::Error;
+use crate::model::bulk::Code;
 use crate::model::moment::Moment;
 use crate::model::name::Name;
 use crate::model::quote::{array, quote};
@@ -82,7 +83,8 @@ impl Policy {
 pub struct Puts {
     pub policy: Policy,
     words: connect::Words,
-    jobs: usize,
+    /// For each job whether it comes with its history.
+    restored: Vec<bool>,
 }
 
 impl Puts {
@@ -95,12 +97,13 @@ impl Puts {
 
     pub fn add(&mut self, job: &Words) {
         job.each(|word| self.words.add(word));
-        self.jobs += 1;
+        let history = job.options.iter().any(|(name, _)| *name == "history");
+        self.restored.push(history);
     }
 
     /// Returns how many jobs there are.
     pub fn jobs(&self) -> usize {
-        self.jobs
+        self.restored.len()
     }
 
     /// Returns how many bytes they take.
@@ -144,7 +147,7 @@ impl Core {
         let policy = policy.word();
         let delay = job.delay.map_or("0".into(), seconds);
         let mut words = vec![policy.into_bytes()];
-        let job = Words {
+        let words_of_job = Words {
             queue: job.queue.as_bytes(),
             jid: job.jid.as_bytes(),
             klass: job.klass.as_bytes(),
@@ -152,23 +155,39 @@ impl Core {
             delay: delay.as_bytes(),
             options: &options,
         };
-        job.each(|word| words.push(word.to_vec()));
-        let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
-        let mut outcomes = outcomes(self.call(now, "guard.put", &words)?)?;
-        outcomes
-            .pop()
-            .ok_or_else(|| reply::unexpected("an outcome"))
+        words_of_job.each(|word| words.push(word.to_vec()));
+        let call = Call::new("guard.put").args(&words);
+        let (reply, again) = self.answer(now, call);
+        let outcome = outcomes(reply?)?.pop();
+        let mut outcome = outcome.ok_or_else(|| reply::unexpected("an outcome"))?;
+        if again && outcome.code == Code::Exists {
+            outcome.settle_put(now, false);
+            if outcome.code == Code::Ok {
+                let found = self.seen(now, std::slice::from_ref(&job.jid))?;
+                let state = found.into_iter().flatten().next().map(|job| job.state);
+                outcome.detail.push(state);
+            }
+        }
+        Ok(outcome)
     }
 
     /// Puts many jobs in one round trip, call by call in order; of each call what became of its
     /// jobs, in order.
     pub fn puts(&mut self, now: Moment, puts: Vec<Puts>) -> Vec<Result<Vec<Outcome>, Error>> {
-        let jobs: Vec<usize> = puts.iter().map(Puts::jobs).collect();
+        let restored: Vec<Vec<bool>> = puts.iter().map(|puts| puts.restored.clone()).collect();
         let calls: Vec<Call> = puts.into_iter().map(Puts::call).collect();
-        let answers = self.calls(now, &calls).into_iter().zip(jobs);
-        let answers = answers.map(|(answer, jobs)| match outcomes(answer?)? {
-            outcomes if outcomes.len() == jobs => Ok(outcomes),
-            _ => Err(reply::unexpected("an outcome for each job")),
+        let answers = self.answers(now, &calls, true).into_iter().zip(restored);
+        let answers = answers.map(|(answer, restored)| {
+            let mut outcomes = outcomes(answer.reply?)?;
+            if outcomes.len() != restored.len() {
+                return Err(reply::unexpected("an outcome for each job"));
+            }
+            if answer.again {
+                for (outcome, restored) in outcomes.iter_mut().zip(restored) {
+                    outcome.settle_put(now, restored);
+                }
+            }
+            Ok(outcomes)
         });
         answers.collect()
     }

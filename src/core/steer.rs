@@ -1,54 +1,91 @@
-//! Small changes to many jobs in one round trip: priority, tags, tracking, lock taken away.
-//! Each job has its own outcome.
+//! Changes to many jobs in one round trip, each by a command of the reference: priority, tags,
+//! tracking, lock taken away. Each job has its own outcome.
+//!
+//! A job that was seen is changed only if it still is as its mark says. One that does not exist,
+//! of which something can be changed all the same, is named without a mark.
 
 use super::call::{Call, Value};
+use super::guard::{Outcome, outcome_and_reply};
+use super::settle::After;
 use super::{Core, reply};
 use crate::error::Error;
+use crate::model::bulk::Code;
 use crate::model::moment::Moment;
 use crate::model::name::Name;
+use crate::model::seen::Seen;
 
 /// What became of each job.
-pub type Each<T> = Vec<Result<T, Error>>;
+pub type Each<T> = Vec<Result<Steered<T>, Error>>;
+
+/// What became of a job that a command of the reference was to change.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Steered<T> {
+    /// It was changed; what the command answered.
+    Done(T),
+    /// It is not as it was seen.
+    Refused(Outcome),
+}
 
 impl Core {
     /// Gives jobs another priority.
-    pub fn priority(&mut self, now: Moment, jids: &[&Name], to: i64) -> Each<i64> {
-        let call = |jid: &Name| {
+    pub fn priority(&mut self, now: Moment, note: &[u8], jobs: &[Seen], to: i64) -> Each<i64> {
+        let call = |job: &Seen| {
             Call::new("priority")
-                .arg(jid.as_bytes())
+                .arg(job.jid.as_bytes())
                 .arg(to.to_string())
         };
-        self.each(now, jids, call, reply::integer)
+        self.steer(now, note, jobs, call, reply::integer, |_| to)
     }
 
-    /// Adds or removes tags; the replies are the core's own, JSON arrays.
+    /// Takes tags away and adds others; returns all that each job has then, as a JSON array.
     pub fn tag(
         &mut self,
         now: Moment,
-        jids: &[&Name],
-        how: Tagging,
-        tags: &[Name],
+        note: &[u8],
+        jobs: &[Seen],
+        off: &[Name],
+        on: &[Name],
     ) -> Each<Vec<u8>> {
-        let call = |jid: &Name| {
-            Call::new("tag")
-                .arg(how.word())
-                .arg(jid.as_bytes())
-                .args(tags.iter().map(Name::as_bytes))
+        let call = |job: &Seen| {
+            let call = |verb: &str| Call::new("tag").arg(verb).arg(job.jid.as_bytes());
+            let (off, on) = (off.iter(), on.iter());
+            match (off.len(), on.len()) {
+                (_, 0) => call("remove").args(off),
+                (0, _) => call("add").args(on),
+                (count, _) => call("swap").arg(count.to_string()).args(off).args(on),
+            }
         };
-        self.each(now, jids, call, reply::bytes)
+        self.steer(now, note, jobs, call, reply::bytes, |after| after.tags)
     }
 
     /// Tracks jobs, or no longer; returns whether that changed anything.
-    pub fn track(&mut self, now: Moment, jids: &[&Name], tracked: bool) -> Each<bool> {
+    pub fn track(&mut self, now: Moment, note: &[u8], jobs: &[Seen], tracked: bool) -> Each<bool> {
         let how = if tracked { "track" } else { "untrack" };
-        let call = |jid: &Name| Call::new("track").arg(how).arg(jid.as_bytes());
-        self.each(now, jids, call, |value| Ok(reply::integer(value)? != 0))
+        let call = |job: &Seen| Call::new("track").arg(how).arg(job.jid.as_bytes());
+        let read = |value| Ok(reply::integer(value)? != 0);
+        self.steer(now, note, jobs, call, read, |_| true)
     }
 
     /// Takes the locks of running jobs away.
-    pub fn timeout(&mut self, now: Moment, jids: &[&Name]) -> Each<()> {
-        let call = |jid: &Name| Call::new("timeout").arg(jid.as_bytes());
-        self.each(now, jids, call, |_| Ok(()))
+    pub fn timeout(&mut self, now: Moment, note: &[u8], jobs: &[Seen]) -> Each<()> {
+        let call = |job: &Seen| Call::new("timeout").arg(job.jid.as_bytes());
+        self.steer(now, note, jobs, call, |_| Ok(()), |_| ())
+    }
+
+    /// Lets jobs no longer wait for these; for nothing at all where none is named.
+    pub fn undepend(&mut self, now: Moment, note: &[u8], jobs: &[Seen], off: &[Name]) -> Each<()> {
+        let all = Name::from("all");
+        let off = match off.is_empty() {
+            true => std::slice::from_ref(&all),
+            false => off,
+        };
+        let call = |job: &Seen| {
+            Call::new("depends")
+                .arg(job.jid.as_bytes())
+                .arg("off")
+                .args(off)
+        };
+        self.steer(now, note, jobs, call, |_| Ok(()), |_| ())
     }
 
     /// Appends to a job's history.
@@ -64,45 +101,52 @@ impl Core {
         self.call(now, "log", &words).map(drop)
     }
 
-    /// Lets a job no longer wait for these.
-    pub fn undepend(&mut self, now: Moment, jid: &Name, off: &[Name]) -> Result<(), Error> {
-        let mut words: Vec<&[u8]> = vec![jid.as_bytes(), b"off"];
-        words.extend(off.iter().map(Name::as_bytes));
-        self.call(now, "depends", &words).map(drop)
-    }
-
-    /// Lets a job no longer wait for anything.
-    pub fn undepend_all(&mut self, now: Moment, jid: &Name) -> Result<(), Error> {
-        self.call(now, "depends", &[jid.as_bytes(), b"off", b"all"])
-            .map(drop)
-    }
-
-    /// Makes one call for each job.
-    pub(super) fn each<T>(
+    /// Makes one call for each job, guarded by what was seen of it. `read` takes the reply of the
+    /// command; `after` says what it was, where it was lost.
+    pub(super) fn steer<T>(
         &mut self,
         now: Moment,
-        jids: &[&Name],
-        call: impl Fn(&Name) -> Call,
+        note: &[u8],
+        jobs: &[Seen],
+        call: impl Fn(&Seen) -> Call,
         read: impl Fn(Value) -> Result<T, Error>,
+        after: impl Fn(After) -> T,
     ) -> Each<T> {
-        let calls: Vec<Call> = jids.iter().map(|jid| call(jid)).collect();
-        let replies = self.calls(now, &calls);
-        replies.into_iter().map(|reply| read(reply?)).collect()
-    }
-}
-
-/// Whether tags are added or removed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tagging {
-    Add,
-    Remove,
-}
-
-impl Tagging {
-    const fn word(self) -> &'static str {
-        match self {
-            Tagging::Add => "add",
-            Tagging::Remove => "remove",
+        let guarded = |job: &Seen| match job.mark.is_empty() {
+            true => call(job),
+            false => call(job).guarded(&job.jid, &job.mark, note),
+        };
+        let calls: Vec<Call> = jobs.iter().map(guarded).collect();
+        let answers = self.answers(now, &calls, true);
+        let mut made_again: Vec<bool> = Vec::with_capacity(jobs.len());
+        let mut outcomes: Vec<Result<(Outcome, Option<Value>), Error>> = Vec::new();
+        for (job, answer) in jobs.iter().zip(answers) {
+            made_again.push(answer.again && !job.mark.is_empty());
+            outcomes.push(answer.reply.and_then(|reply| match job.mark.is_empty() {
+                true => Ok((Outcome::done(), Some(reply))),
+                false => outcome_and_reply(reply),
+            }));
         }
+        let again = jobs.iter().zip(&mut outcomes).zip(made_again);
+        let again = again.filter_map(|((job, outcome), again)| match outcome {
+            Ok((outcome, _)) if again => Some((&job.jid, outcome)),
+            _ => None,
+        });
+        let mut settled = match self.settle(now, note, again.collect()) {
+            Ok(settled) => settled,
+            Err(error) => return jobs.iter().map(|_| Err(error.clone())).collect(),
+        };
+        let steered = jobs.iter().zip(outcomes).map(|(job, outcome)| {
+            let (outcome, reply) = outcome?;
+            match (outcome.code, reply) {
+                (Code::Ok, Some(reply)) => read(reply).map(Steered::Done),
+                (Code::Ok, None) => {
+                    let seen = settled.remove(&job.jid).unwrap_or_default();
+                    Ok(Steered::Done(after(seen)))
+                }
+                _ => Ok(Steered::Refused(outcome)),
+            }
+        });
+        steered.collect()
     }
 }

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use super::steer::Tagging;
 use super::{Core, reply};
 use crate::cli::value::seconds;
 use crate::error::Error;
@@ -90,4 +89,11 @@ impl Core {
     pub fn unrecur(&mut self, now: Moment, jid: &Name, _: Consent) -> Result<(), Error> {
         self.call(now, "unrecur", &[jid.as_bytes()]).map(drop)
     }
+}
+
+/// Whether tags are added or removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tagging {
+    Add,
+    Remove,
 }

@@ -1,5 +1,5 @@
-//! What is to be known of each call by its name on the wire: whether repeating it is safe, and
-//! how to speak of it when it is lost or refused.
+//! What is to be known of each call by its name on the wire: what may be done after its answer was
+//! lost (`reliability.md` 4.1), and how to speak of it when it is lost or refused.
 
 use crate::model::name::Name;
 use crate::view::text;
@@ -17,11 +17,23 @@ pub enum About {
     Group(usize),
 }
 
+/// What may be done about a call whose answer was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// It reads: repeat it.
+    Read,
+    /// It does the same twice as once: repeat it, with the same `now`.
+    Idempotent,
+    /// It is refused the second time: repeat it, and find out what a refusal means.
+    Guarded,
+    /// Nothing: nobody knows whether it happened.
+    Never,
+}
+
 /// One call of the core.
 #[derive(Clone, Copy, Debug)]
 pub struct Wire {
-    /// Whether it only reads, so that a repeat is safe after an unknown outcome.
-    pub reads: bool,
+    pub class: Class,
     /// `cannot {verb} …`
     pub verb: &'static str,
     /// `lost … while {doing} …`
@@ -32,74 +44,110 @@ pub struct Wire {
 /// Returns what is known of a call.
 pub fn wire(name: &str) -> Wire {
     use About::{Group, Jid, Key, Nothing, Pop, Queue, Worker};
-    let reads = |verb, doing, about| Wire {
-        reads: true,
-        verb,
-        doing,
-        about,
-    };
-    let writes = |verb, doing, about| Wire {
-        reads: false,
-        verb,
-        doing,
-        about,
-    };
-    match name {
-        "get" | "recur.get" => reads("get", "getting", Jid(0)),
+    use Class::{Guarded, Idempotent, Never, Read};
+    let (class, verb, doing, about) = match name {
+        "get" | "recur.get" => (Read, "get", "getting", Jid(0)),
         "multiget" | "jobs" | "queues" | "workers" | "failed" | "config.get" => {
-            reads("read", "reading", Nothing)
+            (Read, "read", "reading", Nothing)
         }
-        "peek" | "stats" | "length" => reads("read", "reading", Queue(0)),
-        _ if name.starts_with("look.") => reads("read", "reading", Nothing),
-        "put" | "requeue" => writes("put", "putting", Jid(2)),
-        "guard.put" => writes("put", "putting", Jid(3)),
-        "guard.requeue" => writes("requeue", "requeueing", Jid(2)),
-        "guard.cancel" => writes("cancel", "cancelling", Jid(1)),
-        "cancel" => writes("cancel", "cancelling", Jid(0)),
-        "guard.depends" | "depends" => writes(
-            "change the dependencies of",
-            "changing the dependencies of",
+        "peek" | "stats" | "length" => (Read, "read", "reading", Queue(0)),
+        _ if name.starts_with("look.") => (Read, "read", "reading", Nothing),
+        "put" | "requeue" => (Never, "put", "putting", Jid(2)),
+        "guard.put" => (Idempotent, "put", "putting", Jid(3)),
+        "guard.requeue" => (Guarded, "requeue", "requeueing", Jid(2)),
+        "guard.cancel" => (Idempotent, "cancel", "cancelling", Jid(1)),
+        "cancel" => (Idempotent, "cancel", "cancelling", Jid(0)),
+        "guard.depends" => (Guarded, DEPENDS.0, DEPENDS.1, Jid(0)),
+        "depends" => (Idempotent, DEPENDS.0, DEPENDS.1, Jid(0)),
+        "guard.call" => (Guarded, "change", "changing", Jid(0)),
+        "guard.pause" => (Idempotent, "pause", "pausing", Queue(2)),
+        "pause" => (Idempotent, "pause", "pausing", Queue(0)),
+        "unpause" => (Idempotent, "unpause", "unpausing", Queue(0)),
+        "queue.forget" => (Idempotent, "forget", "forgetting", Queue(0)),
+        "worker.deregister" => (Idempotent, "forget", "forgetting", Worker(0)),
+        "pop" => (Never, "pop from", "popping from", Pop),
+        "complete" => (Guarded, "complete", "completing", Jid(0)),
+        "fail" => (Guarded, "fail", "failing", Jid(0)),
+        "retry" => (Guarded, "retry", "retrying", Jid(0)),
+        "heartbeat" => (
+            Idempotent,
+            "extend the lock of",
+            "extending the lock of",
             Jid(0),
         ),
-        "guard.call" => writes("change", "changing", Jid(0)),
-        "guard.pause" => writes("pause", "pausing", Queue(2)),
-        "pause" => writes("pause", "pausing", Queue(0)),
-        "unpause" => writes("unpause", "unpausing", Queue(0)),
-        "queue.forget" => writes("forget", "forgetting", Queue(0)),
-        "worker.deregister" => writes("forget", "forgetting", Worker(0)),
-        "pop" => writes("pop from", "popping from", Pop),
-        "complete" => writes("complete", "completing", Jid(0)),
-        "fail" => writes("fail", "failing", Jid(0)),
-        "retry" => writes("retry", "retrying", Jid(0)),
-        "heartbeat" => writes("extend the lock of", "extending the lock of", Jid(0)),
-        "timeout" => writes("time out", "timing out", Jid(0)),
-        "priority" => writes("change the priority of", "changing the priority of", Jid(0)),
-        "log" => writes("log to", "logging to", Jid(0)),
-        "tag" => writes("tag", "tagging", Jid(1)),
-        "track" => writes("track", "tracking", Jid(1)),
-        "unfail" => writes("unfail", "unfailing", Group(1)),
-        "config.set" => writes("set", "setting", Key(0)),
-        "config.unset" => writes("unset", "unsetting", Key(0)),
-        "recur" => writes("put", "putting", Jid(1)),
-        "recur.update" | "recur.tag" | "recur.untag" => writes("change", "changing", Jid(0)),
-        "unrecur" => writes("remove", "removing", Jid(0)),
-        _ => writes("call", "calling", Nothing),
+        "timeout" => (Guarded, "time out", "timing out", Jid(0)),
+        "priority" => (
+            Idempotent,
+            "change the priority of",
+            "changing the priority of",
+            Jid(0),
+        ),
+        "log" => (Never, "log to", "logging to", Jid(0)),
+        "tag" => (Idempotent, "tag", "tagging", Jid(1)),
+        "track" => (Idempotent, "track", "tracking", Jid(1)),
+        "unfail" => (Never, "unfail", "unfailing", Group(1)),
+        "config.set" => (Idempotent, "set", "setting", Key(0)),
+        "config.unset" => (Idempotent, "unset", "unsetting", Key(0)),
+        "recur" => (Guarded, "put", "putting", Jid(1)),
+        "recur.update" | "recur.tag" | "recur.untag" => (Idempotent, "change", "changing", Jid(0)),
+        "unrecur" => (Idempotent, "remove", "removing", Jid(0)),
+        _ => (Never, "call", "calling", Nothing),
+    };
+    Wire {
+        class,
+        verb,
+        doing,
+        about,
     }
 }
 
-/// Returns what is known of a call with these arguments: `tag` and `track` read and write.
+const DEPENDS: (&str, &str) = ("change the dependencies of", "changing the dependencies of");
+
+/// Returns what is known of a call with these arguments: `tag` and `track` read and write, and a
+/// guarded call is guarded by a mark.
 pub fn call(name: &str, args: &[Vec<u8>]) -> Wire {
+    let known = wire(name);
     let first = args.first().map(|arg| arg.to_ascii_lowercase());
-    let about = About::Nothing;
-    match (name, first.as_deref()) {
-        ("tag", Some(b"get" | b"top")) | ("track", None) => Wire {
-            reads: true,
-            verb: "read",
-            doing: "reading",
-            about,
+    let marked = |at: usize| args.get(at).is_some_and(|mark| !mark.is_empty());
+    let class = match (name, first.as_deref()) {
+        ("tag", Some(b"get" | b"top")) | ("track", None) => {
+            return Wire {
+                class: Class::Read,
+                verb: "read",
+                doing: "reading",
+                about: About::Nothing,
+            };
+        }
+        ("guard.put", Some(policy)) => match replaces(policy) {
+            true => Class::Never,
+            false => known.class,
         },
-        _ => wire(name),
-    }
+        // Options and note, then per job: jid, mark, due.
+        ("guard.requeue", _) => match (3..args.len()).step_by(3).all(marked) {
+            true => known.class,
+            false => Class::Never,
+        },
+        ("guard.depends", _) if !marked(1) => Class::Idempotent,
+        ("guard.call", _) => {
+            let Some(inner) = args.get(3).and_then(|name| std::str::from_utf8(name).ok()) else {
+                return known;
+            };
+            let inner = call(inner, &args[4..]);
+            return Wire {
+                class: if marked(1) { known.class } else { inner.class },
+                about: known.about,
+                ..inner
+            };
+        }
+        _ => known.class,
+    };
+    Wire { class, ..known }
+}
+
+/// Whether a policy of `guard.put` may put a job again that exists.
+fn replaces(policy: &[u8]) -> bool {
+    let policy = serde_json::from_slice::<serde_json::Value>(policy);
+    policy.map_or(true, |policy| policy["replace"] == true)
 }
 
 /// Whether a call may change something, if only on the way: some reads of the reference move what
@@ -108,11 +156,15 @@ pub fn may_write(name: &str, args: &[Vec<u8>]) -> bool {
     match name {
         "queues" | "peek" | "workers" => true,
         "jobs" => args.first().is_some_and(|state| state == b"scheduled"),
-        _ => !call(name, args).reads,
+        _ => !call(name, args).reads(),
     }
 }
 
 impl Wire {
+    pub fn reads(&self) -> bool {
+        self.class == Class::Read
+    }
+
     /// Returns the job it is about.
     pub fn jid(&self, args: &[Vec<u8>]) -> Option<Name> {
         match self.about {
@@ -124,7 +176,7 @@ impl Wire {
     /// Returns what it is about, cleaned and in backticks; else the name of the call.
     pub fn object(&self, name: &str, args: &[Vec<u8>]) -> String {
         let at = match self.about {
-            About::Nothing if self.reads => return "the answer".into(),
+            About::Nothing if self.reads() => return "the answer".into(),
             About::Nothing => return format!("`{}`", text::clean(name)),
             About::Pop => 0,
             About::Jid(at) | About::Queue(at) | About::Key(at) => at,
@@ -174,13 +226,49 @@ mod tests {
     #[test]
     fn reading_and_writing_forms_are_told_apart() {
         let args = |words: &[&str]| words.iter().map(|word| word.as_bytes().to_vec()).collect();
-        let reads = |name, words: &[&str]| call(name, &args(words) as &Vec<Vec<u8>>).reads;
+        let reads = |name, words: &[&str]| call(name, &args(words) as &Vec<Vec<u8>>).reads();
         assert!(reads("track", &[]));
         assert!(!reads("track", &["track", "j"]));
         assert!(reads("tag", &["get", "t"]));
         assert!(!reads("tag", &["add", "j", "t"]));
         assert!(reads("look.jobs", &["brief", "j"]));
         assert!(!reads("guard.put", &["{}"]));
+    }
+
+    #[test]
+    fn what_a_lost_call_allows_depends_on_its_words() {
+        let args = |words: &[&str]| words.iter().map(|word| word.as_bytes().to_vec()).collect();
+        let class = |name, words: &[&str]| call(name, &args(words) as &Vec<Vec<u8>>).class;
+        assert_eq!(class("guard.put", &["{}"]), Class::Idempotent);
+        assert_eq!(
+            class("guard.put", &[r#"{"replace":false}"#]),
+            Class::Idempotent
+        );
+        assert_eq!(class("guard.put", &[r#"{"replace":true}"#]), Class::Never);
+        assert_eq!(class("guard.put", &["nonsense"]), Class::Never);
+        let requeue = |marks: [&str; 2]| {
+            let [one, other] = marks;
+            class("guard.requeue", &["{}", "", "a", one, "", "b", other, ""])
+        };
+        assert_eq!(requeue(["m", "m"]), Class::Guarded);
+        assert_eq!(requeue(["m", ""]), Class::Never);
+        assert_eq!(
+            class("guard.call", &["a", "m", "", "retry", "a"]),
+            Class::Guarded
+        );
+        assert_eq!(
+            class("guard.call", &["a", "", "", "retry", "a"]),
+            Class::Guarded
+        );
+        assert_eq!(
+            class("guard.call", &["a", "", "", "tag", "add", "a"]),
+            Class::Idempotent
+        );
+        assert_eq!(
+            class("guard.call", &["a", "", "", "log", "a"]),
+            Class::Never
+        );
+        assert_eq!(class("unfail", &["q", "g"]), Class::Never);
     }
 
     #[test]

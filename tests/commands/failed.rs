@@ -342,7 +342,7 @@ fn what_changed_since_it_was_listed_is_skipped() {
         .filter(|line| line.contains(r#""result":"skipped""#))
         .collect();
     expect![[r#"
-        {"jid":"j005998","result":"skipped","code":"state_changed","detail":"it changed meanwhile","queue":"images","state_before":"failed","state_after":null}
+        {"jid":"j005998","result":"skipped","code":"state_changed","detail":"it is no longer failed","queue":"images","state_before":"failed","state_after":null}
         {"jid":"j005999","result":"skipped","code":"gone","detail":"it does not exist","queue":"test","state_before":"failed","state_after":null}"#]].assert_eq(&skipped.join("\n"));
     assert_eq!(
         redis.at(302).run("get j005998 --field queue").ok(),

@@ -1277,6 +1277,22 @@ fn a_guarded_call_answers_numbers_and_documents_as_text() {
 }
 
 #[test]
+fn tags_are_swapped_in_one_call_with_one_note() {
+    let mut core = Core::new();
+    core.ok(r#"put 0 w q a K {} 0 tags ["new","eu"]"#);
+    let seen = mark(&mut core, "a");
+    let line = format!(r#"guard.call 5 a {seen} {{"verb":"tag"}} tag swap a 2 new gone seen add"#);
+    assert_eq!(
+        called(&mut core, &line),
+        ["done", "", r#"["eu","seen","add"]"#]
+    );
+    assert_eq!(core.history("a")[1..], [r#"[5,"cli",{"verb":"tag"}]"#]);
+    assert_eq!(core.ok("tag 6 get new").text(), r#"{"total":0,"jobs":{}}"#);
+    let line = "guard.call 5 a '' '' tag swap a 1 eu";
+    assert_eq!(called(&mut core, line), ["done", "", r#"["seen","add"]"#]);
+}
+
+#[test]
 fn a_guarded_call_leaves_a_job_that_changed_as_it_is() {
     let mut core = Core::new();
     core.ok("put 0 w q a K {} 0");
@@ -1323,6 +1339,12 @@ fn what_a_guarded_command_refuses_it_refuses_in_its_own_words() {
         "guard.call 5 a '' '' timeout a b",
         "guard.call 5 a '' '' tag get a",
         "guard.call 5 a '' '' tag add b x",
+        "guard.call 5 a '' '' tag swap a",
+        "guard.call 5 a '' '' tag swap a 2 x",
+        "guard.call 5 a '' '' tag swap a -1 x",
+        "guard.call 5 a '' '' tag swap a 0.5 x",
+        "guard.call 5 a '' '' tag swap a nan x",
+        "guard.call 5 a '' '' tag swap b 1 x y",
         "guard.call 5 a '' '' track track b",
         "guard.call 5 a '' [] priority a 7",
     ] {

@@ -52,6 +52,27 @@ pub enum Cut {
     After(usize),
     /// The answer does not come, and the connection stays.
     Hold(usize),
+    /// By chance: of so many requests one is cut before and one after. The first one passes.
+    Often(usize),
+}
+
+/// Returns what happens to a request: `None` where it passes.
+fn fate(cut: Cut, number: usize) -> Option<Cut> {
+    match cut {
+        Cut::Before(at) | Cut::After(at) | Cut::Hold(at) => (at == number).then_some(cut),
+        Cut::Often(_) if number == 1 => None,
+        Cut::Often(many) => match number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40 {
+            hash if hash % many == 0 => Some(Cut::Before(number)),
+            hash if hash % many == 1 => Some(Cut::After(number)),
+            _ => None,
+        },
+    }
+}
+
+/// Hands a connection over to a server, for so many requests if a number is given.
+pub fn hand_over(client: TcpStream, socket: &Path, requests: Option<usize>) {
+    let cut = requests.map_or(Cut::Before(usize::MAX), |most| Cut::Before(most + 1));
+    pass(client, socket, cut, &AtomicUsize::new(0));
 }
 
 /// Listens in front of a server. Requests are counted over all connections, from 1; what a client
@@ -70,10 +91,10 @@ fn pass(mut client: TcpStream, socket: &Path, cut: Cut, count: &AtomicUsize) {
     let mut bytes = vec![0; 1 << 20];
     while let Ok(asked @ 1..) = client.read(&mut bytes) {
         let number = count.fetch_add(1, Ordering::SeqCst) + 1;
-        match cut {
-            Cut::Before(at) if at == number => break,
-            Cut::After(at) | Cut::Hold(at) if at == number => cutting.store(true, Ordering::SeqCst),
-            _ => {}
+        match fate(cut, number) {
+            Some(Cut::Before(_)) => break,
+            Some(_) => cutting.store(true, Ordering::SeqCst),
+            None => {}
         }
         if server.write_all(&bytes[..asked]).is_err() {
             break;
@@ -87,7 +108,7 @@ fn pass_back(mut server: UnixStream, mut client: TcpStream, cut: Cut, cutting: &
     let mut bytes = vec![0; 1 << 20];
     while let Ok(answered @ 1..) = server.read(&mut bytes) {
         match cut {
-            Cut::After(_) if cutting.load(Ordering::SeqCst) => break,
+            Cut::After(_) | Cut::Often(_) if cutting.load(Ordering::SeqCst) => break,
             Cut::Hold(_) if cutting.load(Ordering::SeqCst) => thread::park(),
             _ if client.write_all(&bytes[..answered]).is_err() => break,
             _ => {}

@@ -101,9 +101,7 @@ impl Requeue {
 fn fate(job: &Seen, outcome: &Outcome) -> Fate {
     let mut fate = match outcome.code {
         Code::Ok => Fate::done(&job.jid).seen(job),
-        Code::Gone => Fate::gone(&job.jid).seen(job),
-        Code::StateChanged => Fate::changed(&job.jid).seen(job),
-        _ => super::other(job, outcome),
+        _ => Fate::left(job, outcome),
     };
     if outcome.code == Code::Ok {
         fate.item.state_after = outcome.word(0).cloned();

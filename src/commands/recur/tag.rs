@@ -3,7 +3,7 @@
 use super::{first, gone};
 use crate::cli::shared::{DryRun, apart};
 use crate::cli::{Format, value};
-use crate::core::steer::Tagging;
+use crate::core::template::Tagging;
 use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
