@@ -98,6 +98,11 @@ impl Fate {
         Fate::refused(jid, Code::Gone, "it does not exist")
     }
 
+    /// A job that was changed by others since it was seen.
+    pub fn changed(jid: &Name) -> Fate {
+        Fate::refused(jid, Code::StateChanged, "it changed meanwhile")
+    }
+
     /// A job that a guarded call left as it is.
     pub fn left(job: &Seen, outcome: &Outcome) -> Fate {
         let jid = &job.jid;

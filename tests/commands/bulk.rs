@@ -112,11 +112,7 @@ fn each_job_is_changed_once_by_every_verb_however_often_the_line_breaks() {
             "--queue mail --tag a",
             "put popped cli",
         ),
-        (
-            "track --queue mail --yes",
-            "--queue mail",
-            "put popped cli",
-        ),
+        ("track --queue mail --yes", "--queue mail", "put popped cli"),
         (
             "retry --queue mail --as-holder --yes",
             "--queue mail",
