@@ -120,17 +120,16 @@ impl Cx {
                 format!("{what} may change something, and {why}"),
             )
         };
-        let Some(file) = &self.file else {
-            return Err(refused("`--read-only` was given".into()));
-        };
-        let by = match &file.context {
-            Some(context) if context.values.read_only == Some(true) => {
-                format!("context `{}`", clean(&context.name))
-            }
-            None | Some(_) if file.contents.defaults.read_only != Some(true) => {
-                return Err(refused("`--read-only` was given".into()));
-            }
-            _ => "`[defaults]`".into(),
+        let by_flag = || refused("`--read-only` was given".into());
+        let file = self.file.as_ref().ok_or_else(by_flag)?;
+        let own = file
+            .context
+            .as_ref()
+            .map(|context| (context, context.values.read_only));
+        let by = match (own, file.contents.defaults.read_only) {
+            (Some((context, Some(true))), _) => format!("context `{}`", clean(&context.name)),
+            (None | Some((_, None)), Some(true)) => "`[defaults]`".into(),
+            _ => return Err(by_flag()),
         };
         Err(refused(format!("{by} is read-only")).hint(format!(
             "no flag lifts that, only `{}`",

@@ -1,6 +1,7 @@
 //! The only test binary: a list of modules, and a test that no file is forgotten.
 
 mod connection;
+mod contexts;
 mod examples;
 mod generated;
 mod install;
@@ -11,6 +12,7 @@ mod widths;
 mod house {
     pub mod core;
     pub mod jobs;
+    pub mod keyboard;
     pub mod qless;
     pub mod redis;
     pub mod terminal;
@@ -49,6 +51,7 @@ mod commands {
     mod complete;
     mod completions;
     mod config;
+    pub mod context;
     mod depends;
     mod export;
     mod fail;

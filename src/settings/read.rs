@@ -110,12 +110,18 @@ fn values(table: &dyn TableLike, of: &str, defaults: bool) -> Result<Values, At>
     let mut values = Values::default();
     for (name, item) in table.iter() {
         let Some(key) = Key::named(name, defaults) else {
-            let what = match Key::named(name, false) {
-                Some(_) => format!("`{}` belongs into a context, not into {of}", clean(name)),
-                None => format!("unknown key `{}` in {of}", clean(name)),
+            let (what, hint) = match Key::named(name, false) {
+                Some(_) => (
+                    format!("`{}` belongs into a context, not into {of}", clean(name)),
+                    "name it below `[context.NAME]`".into(),
+                ),
+                None => {
+                    let known = Key::known(defaults).map(|key| key.name);
+                    let what = format!("unknown key `{}` in {of}", clean(name));
+                    (what, advice(name, known))
+                }
             };
-            let known = Key::known(defaults).map(|key| key.name);
-            return Err(At(key_at(table, name), what, Some(advice(name, known))));
+            return Err(At(key_at(table, name), what, Some(hint)));
         };
         let wrong = |what| At(start(item.span()), what, None);
         let mistyped = || wrong(mistyped(name, key.of, item));
