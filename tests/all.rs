@@ -13,6 +13,7 @@ mod house {
     pub mod core;
     pub mod jobs;
     pub mod keyboard;
+    pub mod ledger;
     pub mod qless;
     pub mod redis;
     pub mod terminal;
@@ -87,6 +88,11 @@ mod commands {
     mod version;
     mod watch;
     mod workers;
+}
+
+mod recovery {
+    mod kill;
+    mod worker;
 }
 
 use std::path::Path;

@@ -72,27 +72,39 @@ fn fate(cut: Cut, number: usize) -> Option<Cut> {
 /// Hands a connection over to a server, for so many requests if a number is given.
 pub fn hand_over(client: TcpStream, socket: &Path, requests: Option<usize>) {
     let cut = requests.map_or(Cut::Before(usize::MAX), |most| Cut::Before(most + 1));
-    pass(client, socket, cut, &AtomicUsize::new(0));
+    let then: Then = Arc::new(|| {});
+    pass(client, socket, cut, &AtomicUsize::new(0), &then);
 }
 
 /// Listens in front of a server. Requests are counted over all connections, from 1; what a client
 /// sends at once is one request: the handshake, a call, a pipeline.
 pub fn proxy(socket: PathBuf, cut: Cut) -> u16 {
-    let count = AtomicUsize::new(0);
-    listen(move |client| pass(client, &socket, cut, &count))
+    proxy_then(socket, cut, || {})
 }
 
-fn pass(mut client: TcpStream, socket: &Path, cut: Cut, count: &AtomicUsize) {
+/// The same; something is done just before the connection ends.
+pub fn proxy_then(socket: PathBuf, cut: Cut, then: impl Fn() + Send + Sync + 'static) -> u16 {
+    let count = AtomicUsize::new(0);
+    let then: Then = Arc::new(then);
+    listen(move |client| pass(client, &socket, cut, &count, &then))
+}
+
+type Then = Arc<dyn Fn() + Send + Sync>;
+
+fn pass(mut client: TcpStream, socket: &Path, cut: Cut, count: &AtomicUsize, then: &Then) {
     let mut server = UnixStream::connect(socket).unwrap();
     let cutting = Arc::new(AtomicBool::new(false));
     let back = (server.try_clone().unwrap(), client.try_clone().unwrap());
-    let told = cutting.clone();
-    thread::spawn(move || pass_back(back.0, back.1, cut, &told));
+    let (told, ending) = (cutting.clone(), then.clone());
+    thread::spawn(move || pass_back(back.0, back.1, cut, &told, &ending));
     let mut bytes = vec![0; 1 << 20];
     while let Ok(asked @ 1..) = client.read(&mut bytes) {
         let number = count.fetch_add(1, Ordering::SeqCst) + 1;
         match fate(cut, number) {
-            Some(Cut::Before(_)) => break,
+            Some(Cut::Before(_)) => {
+                then();
+                break;
+            }
             Some(_) => cutting.store(true, Ordering::SeqCst),
             None => {}
         }
@@ -104,11 +116,20 @@ fn pass(mut client: TcpStream, socket: &Path, cut: Cut, count: &AtomicUsize) {
     _ = server.shutdown(Shutdown::Both);
 }
 
-fn pass_back(mut server: UnixStream, mut client: TcpStream, cut: Cut, cutting: &AtomicBool) {
+fn pass_back(
+    mut server: UnixStream,
+    mut client: TcpStream,
+    cut: Cut,
+    cutting: &AtomicBool,
+    then: &Then,
+) {
     let mut bytes = vec![0; 1 << 20];
     while let Ok(answered @ 1..) = server.read(&mut bytes) {
         match cut {
-            Cut::After(_) | Cut::Often(_) if cutting.load(Ordering::SeqCst) => break,
+            Cut::After(_) | Cut::Often(_) if cutting.load(Ordering::SeqCst) => {
+                then();
+                break;
+            }
             Cut::Hold(_) if cutting.load(Ordering::SeqCst) => thread::park(),
             _ if client.write_all(&bytes[..answered]).is_err() => break,
             _ => {}

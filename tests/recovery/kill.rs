@@ -1,0 +1,178 @@
+//! `kill -9` of the binary at every request of a bulk run, before the server sees it and after it
+//! has answered; then the same command again. Each job is changed exactly once.
+
+use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::house::ledger::Hand;
+use crate::house::redis::Redis;
+use crate::house::text::words;
+use crate::house::wire::{self, Cut};
+
+const JIDS: [&str; 4] = ["a", "b", "c", "-x y"];
+
+/// Four jobs that have failed, in two queues.
+fn failed() -> Redis {
+    let redis = Redis::start();
+    let mut hand = Hand::new(&redis);
+    for (jid, queue) in JIDS.iter().zip(["mail", "images", "mail", "mail"]) {
+        hand.call(&["put", "me", queue, jid, "K", "{}", "0"])
+            .unwrap();
+    }
+    for queue in ["mail", "images"] {
+        for jid in hand.pop(queue, "w1", 10) {
+            hand.call(&["fail", &jid, "w1", "boom", "no"]).unwrap();
+        }
+    }
+    redis
+}
+
+/// Kills a run of the line at each of its requests; after a second, whole run `check` must hold.
+/// Returns how many requests a whole run makes.
+fn killed_at_every_request(line: &str, check: impl Fn(&Redis, &str)) -> usize {
+    let cuts: [fn(usize) -> Cut; 2] = [Cut::Before, Cut::After];
+    let mut whole = 0;
+    for cut in cuts {
+        for request in 1.. {
+            let redis = failed();
+            let ended = run_and_kill(&redis, line, cut(request));
+            let at = format!("killed at request {request}");
+            if ended {
+                check(&redis, "not killed");
+                whole = request - 1;
+                break;
+            }
+            // Once all is done, the group is unknown, and no jid exists any more.
+            let again = redis.qless().run(line);
+            assert!(
+                matches!(again.code(), 0 | 4),
+                "{line}: {at}: {}",
+                again.stderr()
+            );
+            // A third run finds nothing to do.
+            let before = redis.dump();
+            redis.qless().run(line);
+            assert!(
+                redis.dump() == before,
+                "{line}: {at}: a third run changed something"
+            );
+            check(&redis, &at);
+        }
+    }
+    whole
+}
+
+/// Runs a line behind a proxy that kills it; returns whether it came to its end instead.
+fn run_and_kill(redis: &Redis, line: &str, cut: Cut) -> bool {
+    let pid = Arc::new(AtomicU32::new(0));
+    let told = pid.clone();
+    let port = wire::proxy_then(redis.socket(), cut, move || {
+        // The child may be quicker than we learn its number.
+        while told.load(Ordering::SeqCst) == 0 {
+            std::thread::yield_now();
+        }
+        let pid = rustix::process::Pid::from_raw(told.load(Ordering::SeqCst) as i32).unwrap();
+        rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+    });
+    let mut child = redis
+        .qless()
+        .command()
+        .env("QLESS_REDIS_URL", format!("redis://127.0.0.1:{port}"))
+        .args(words(line))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    pid.store(child.id(), Ordering::SeqCst);
+    let status = child.wait().unwrap();
+    assert!(
+        status.success() || status.code().is_none(),
+        "{line}: {status}"
+    );
+    status.success()
+}
+
+/// Each job was put back once, into the queue told or its own, and a worker gets it once.
+fn each_once(redis: &Redis, at: &str, queues: [&str; 4], verb: &str) {
+    let mut hand = Hand::new(redis);
+    for (jid, queue) in JIDS.iter().zip(queues) {
+        let job = hand.entry(jid).unwrap();
+        let whole = ["put", "popped", "failed", "put", verb];
+        assert_eq!(job.history, whole, "{at}: {jid}");
+        assert_eq!(
+            (&*job.state, &*job.queue),
+            ("waiting", queue),
+            "{at}: {jid}"
+        );
+    }
+    let mut popped: Vec<String> = ["mail", "images", "slow"]
+        .iter()
+        .flat_map(|queue| hand.pop(queue, "w2", 10))
+        .collect();
+    popped.sort();
+    let mut all = JIDS.map(String::from);
+    all.sort();
+    assert_eq!(popped, all, "{at}");
+    assert_eq!(hand.json(&["failed"]), serde_json::json!({}), "{at}");
+    let day = hand.json(&["stats", "mail", "0"]);
+    assert_eq!(day["failed"], 0, "{at}");
+}
+
+const OWN: [&str; 4] = ["mail", "images", "mail", "mail"];
+
+#[test]
+fn retry_all_changes_each_job_once() {
+    // One job a slice, so that there is a request for each.
+    let line = "failed --group boom --retry-all --yes --fail-fast";
+    let requests = killed_at_every_request(line, |redis, at| {
+        each_once(redis, at, OWN, "cli retry");
+    });
+    assert!(requests > 6, "{requests}");
+    killed_at_every_request("failed --group boom --retry-all --yes", |redis, at| {
+        each_once(redis, at, OWN, "cli retry");
+    });
+}
+
+#[test]
+fn named_jobs_are_retried_once() {
+    killed_at_every_request("retry --fail-fast a b c -- '-x y'", |redis, at| {
+        each_once(redis, at, OWN, "cli retry");
+    });
+}
+
+#[test]
+fn move_changes_each_job_once() {
+    let line = "move --to slow --fail-fast a b c -- '-x y'";
+    killed_at_every_request(line, |redis, at| {
+        each_once(redis, at, ["slow"; 4], "cli move");
+    });
+    let line = "move --group boom --to slow --yes --fail-fast";
+    killed_at_every_request(line, |redis, at| {
+        each_once(redis, at, ["slow"; 4], "cli move");
+    });
+}
+
+#[test]
+fn cancel_leaves_nothing() {
+    for line in [
+        "failed --group boom --cancel-all --yes --fail-fast",
+        "cancel --state failed --yes",
+    ] {
+        killed_at_every_request(line, |redis, at| {
+            let mut hand = Hand::new(redis);
+            for jid in JIDS {
+                assert!(hand.entry(jid).is_none(), "{at}: {jid}");
+            }
+            let left = redis
+                .dump()
+                .into_keys()
+                .map(|key| String::from_utf8_lossy(&key).into_owned());
+            let left: Vec<String> = left
+                .filter(|key| key.starts_with("ql:j:") || key.starts_with("ql:f"))
+                .collect();
+            assert_eq!(left, [""; 0], "{at}");
+        });
+    }
+}
