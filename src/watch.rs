@@ -57,7 +57,11 @@ fn show(
             Err(error) => return Err(error),
         };
         match &lost {
-            None => frame = shown,
+            None => {
+                frame = shown;
+                // The next tick tries again; until then it is told.
+                cx.core()?.hurry();
+            }
             Some(error) if !frames && !away => {
                 cx.out.warn(&format!("{}; trying again", error.message()));
             }

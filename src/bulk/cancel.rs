@@ -13,7 +13,7 @@ use crate::model::moment::Moment;
 use crate::model::name::Name;
 use crate::model::seen::Seen;
 use crate::out::Consent;
-use crate::view::bulk::by_queue;
+use crate::view::Page;
 use crate::view::text::{clean, plural};
 
 pub const CANCEL: Verb = Verb {
@@ -244,16 +244,24 @@ fn ask(plan: &Plan, count: usize, below: usize, cx: &mut Cx) -> Result<Consent, 
     if count == 0 || (count == 1 && plan.named != Named::Not) {
         return Ok(cx.out.named());
     }
-    let jobs = plural(count as u64, "job", "jobs");
-    let mut what = format!("cancel {jobs} on {}", cx.place()?);
-    if below > 0 {
-        what.push_str(&format!(", {below} of them because they wait for others"));
-    }
-    let details = |page: &crate::view::Page| by_queue(&plan.jobs, page);
+    let what = what(plan, count, below, cx)?;
+    let details = |page: &Page| plan.details(page, "");
     match count > TYPED {
         true => cx.out.confirm_typed(&what, &count.to_string(), details),
         false => cx.out.confirm(&what, details),
     }
+}
+
+fn what(plan: &Plan, count: usize, below: usize, cx: &mut Cx) -> Result<String, Error> {
+    let jobs = match below {
+        0 => plan.told_jobs(count),
+        _ => plural(count as u64, "job", "jobs"),
+    };
+    let mut what = format!("cancel {jobs} on {}", cx.place()?);
+    if below > 0 {
+        what.push_str(&format!(", {below} of them because they wait for others"));
+    }
+    Ok(what)
 }
 
 fn rehearse(
@@ -282,6 +290,11 @@ fn rehearse(
             }
         }
         plan.jobs = goes;
+    }
+    let count = plan.jobs.len() + below.len();
+    if plan.named != Named::One && count > 0 {
+        let what = what(&plan, count, below.len(), cx)?;
+        cx.out.rehearse(&what, |page| plan.details(page, ""));
     }
     let seen = cx.core()?.seen(now, &below)?;
     plan.along = seen

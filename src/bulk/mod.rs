@@ -24,7 +24,7 @@ use crate::model::seen::Seen;
 use crate::select;
 use crate::view::Page;
 use crate::view::bulk::by_queue;
-use crate::view::text::{clean, plural};
+use crate::view::text::{clean, duration, plural};
 
 mod act;
 pub mod cancel;
@@ -373,16 +373,56 @@ impl Plan {
     pub fn consent(&self, cx: &mut Cx, more: &str) -> Result<(), Error> {
         let many = match self.named {
             Named::One => false,
-            Named::Many => cx.out.is_protected() && self.jobs.len() > 1,
+            Named::Many => self.dry_run() || (cx.out.is_protected() && self.jobs.len() > 1),
             Named::Not => true,
         };
-        if !many || self.dry_run() || self.jobs.is_empty() {
+        if !many || self.jobs.is_empty() {
             return Ok(());
         }
-        let jobs = plural(self.jobs.len() as u64, "job", "jobs");
-        let what = format!("{} {jobs} on {}", self.order.verb.asks, cx.place()?);
-        let details = |page: &Page| format!("{}{more}", by_queue(&self.jobs, page));
-        cx.out.confirm(&what, details).map(drop)
+        let (asks, jobs) = (self.order.verb.asks, self.told_jobs(self.jobs.len()));
+        let what = format!("{asks} {jobs} on {}", cx.place()?);
+        let details = |page: &Page| self.details(page, more);
+        match self.dry_run() {
+            true => cx.out.rehearse(&what, details),
+            false => _ = cx.out.confirm(&what, details)?,
+        }
+        Ok(())
+    }
+
+    /// Returns `1,204 failed jobs`, the state told where all have one.
+    fn told_jobs(&self, count: usize) -> String {
+        let state = self.jobs.first().map(|job| &job.state);
+        let state = state.filter(|state| self.jobs.iter().all(|job| job.state == **state));
+        let state = state.and_then(|state| state.as_str()).unwrap_or_default();
+        match state {
+            // As an adjective this one says nothing.
+            "" | "depends" => plural(count as u64, "job", "jobs"),
+            state => {
+                let (one, many) = (format!("{state} job"), format!("{state} jobs"));
+                plural(count as u64, &one, &many)
+            }
+        }
+    }
+
+    /// Returns the jobs by queue, and what else would happen.
+    fn details(&self, page: &Page, more: &str) -> String {
+        let mut details = by_queue(&self.jobs, page);
+        details.push_str(more);
+        let mut pace = Vec::new();
+        if !self.spread.is_zero() {
+            let time = duration(self.spread.as_secs_f64());
+            pace.push(format!(
+                "  they are to run within {time}, one after the other\n"
+            ));
+        }
+        if let Some(rate) = self.order.rate {
+            pace.push(format!("  at most {rate}\n"));
+        }
+        if more.is_empty() && !pace.is_empty() {
+            details.push('\n');
+        }
+        details.extend(pace);
+        details
     }
 
     fn one(&self) -> bool {

@@ -143,7 +143,7 @@ fn act(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         ..How::default()
     };
     let plan = Plan::selected(order, jobs, |job| how.judge(job)).spread(&args.spread);
-    plan.consent(cx, &how.promise())?;
+    plan.consent(cx, &how.promise(&plan))?;
     how.run(plan, cx)
 }
 

@@ -114,7 +114,7 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     let judge = |job: &Seen| how.judge(job);
     let plan = Plan::open(cx, &RETRY, &args.bulk, &args.jobs, &[State::Failed], judge)?
         .spread(&args.spread);
-    plan.consent(cx, &how.promise())?;
+    plan.consent(cx, &how.promise(&plan))?;
     how.run(plan, cx)
 }
 

@@ -99,7 +99,9 @@ pub struct Core {
     version: String,
     /// Dropped after any fault.
     line: Option<Line>,
-    /// Whether there was one.
+    /// Whether to wait for a server that is not there but was.
+    patient: bool,
+    /// Whether there was a line.
     greeted: bool,
 }
 
@@ -117,6 +119,7 @@ impl Core {
             run: RUN,
             version: String::new(),
             line: None,
+            patient: true,
             greeted: false,
         };
         core.dial(Instant::now() + core.timeout, &mut Backoff::default())?;
@@ -126,6 +129,11 @@ impl Core {
     /// Returns the server's time.
     pub fn now(&self) -> Moment {
         self.clock.now()
+    }
+
+    /// Lets a server that went away be told at once, for one who asks again anyhow.
+    pub fn hurry(&mut self) {
+        self.patient = false;
     }
 
     /// Returns the address, as it may be shown.
@@ -313,7 +321,7 @@ impl Core {
                 Ok(()) => return Ok(()),
                 Err(error) => error,
             };
-            let passes = error::passes(&error, self.greeted);
+            let passes = error::passes(&error, self.greeted && self.patient);
             if !passes || !backoff.wait(deadline) {
                 return Err(error);
             }

@@ -91,7 +91,7 @@ impl Core {
         let mut seen = Vec::with_capacity(jids.len());
         for jids in jids.chunks(MOST) {
             let mut words: Vec<&[u8]> =
-                vec![b"state,queue,worker,priority,shown,since,mark,due,scheduled"];
+                vec![b"state,queue,worker,priority,retries,shown,since,mark,due,scheduled"];
             words.extend(jids.iter().map(Name::as_bytes));
             let found = reply::list(self.call(now, "look.jobs", &words)?)?;
             for (jid, job) in jids.iter().zip(found) {
@@ -258,6 +258,7 @@ fn read(now: Moment, jid: &Name, job: Value) -> Result<Option<Seen>, Error> {
             b"shown" => seen.state = text.into(),
             b"queue" => seen.queue = some(text),
             b"priority" => seen.priority = some(text),
+            b"retries" => seen.retries = some(text),
             b"worker" => seen.worker = some(text),
             b"since" => seen.since = Moment::read(&text),
             b"mark" => seen.mark = text,

@@ -35,7 +35,7 @@ impl Tell {
             Tell::Brief => "brief",
             Tell::Full => "full",
             Tell::Mark => {
-                "jid,klass,queue,state,worker,priority,tags,data,failure,scheduled,shown,since,mark,due,lock,tracked"
+                "jid,klass,queue,state,worker,priority,retries,tags,data,failure,scheduled,shown,since,mark,due,lock,tracked"
             }
             Tell::Match => "jid,klass,queue,worker,tags,data,failure,shown,since,tracked",
             Tell::Jid => "jid",

@@ -1,11 +1,26 @@
 //! A rate: so many jobs in a second.
 
+use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
 /// At most so many jobs a second; more than none.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rate(f64);
+
+/// `20 jobs a second`, or slower ones by the minute or the hour.
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (number, unit) = match self.0 {
+            rate if rate >= 1.0 => (rate, "a second"),
+            rate if rate * 60.0 >= 1.0 => (rate * 60.0, "a minute"),
+            rate => (rate * 3600.0, "an hour"),
+        };
+        let number = (number * 1000.0).round() / 1000.0;
+        let jobs = if number == 1.0 { "job" } else { "jobs" };
+        write!(f, "{number} {jobs} {unit}")
+    }
+}
 
 impl Rate {
     /// Returns how long so many jobs take.
@@ -84,5 +99,8 @@ mod tests {
         assert_eq!(Rate(20.0).jobs(tenth), 2);
         assert_eq!(Rate(1.0).jobs(tenth), 1);
         assert_eq!(Rate(20.0).time(2), tenth);
+        assert_eq!(Rate(20.0).to_string(), "20 jobs a second");
+        assert_eq!(Rate(1.0 / 60.0).to_string(), "1 job a minute");
+        assert_eq!(Rate(0.001).to_string(), "3.6 jobs an hour");
     }
 }

@@ -22,6 +22,8 @@ pub struct Seen {
     pub worker: Option<Name>,
     pub since: Option<Moment>,
     pub priority: Option<Name>,
+    /// How many tries it has when it begins anew.
+    pub retries: Option<Name>,
     /// When it is to run, if that is still ahead.
     pub due: Option<Moment>,
     /// How much later than the others it is to run, where they are spread over a time.
@@ -51,6 +53,7 @@ impl From<Job> for Seen {
             due: job.scheduled_for,
             later: Duration::ZERO,
             priority: job.priority.map(|priority| priority.to_string().into()),
+            retries: job.retries.map(|retries| retries.to_string().into()),
         }
     }
 }

@@ -122,13 +122,24 @@ impl Out {
     /// Shows what would be done, if somebody is there to be asked.
     fn propose(&mut self, plan: &str, details: impl FnOnce(&Page) -> String) -> Result<(), Error> {
         self.may_ask(plan)?;
+        let text = self.proposal(plan, details);
+        self.say(&text);
+        Ok(())
+    }
+
+    /// Shows what a real run would ask for.
+    pub fn rehearse(&mut self, plan: &str, details: impl FnOnce(&Page) -> String) {
+        let text = self.proposal(plan, details);
+        self.note(text.trim_end());
+    }
+
+    fn proposal(&self, plan: &str, details: impl FnOnce(&Page) -> String) -> String {
         let mut letters = plan.chars();
         let first = letters.next().map(|first| first.to_ascii_uppercase());
         let plan: String = first.into_iter().chain(letters).collect();
         let details = details(&self.page);
         let gap = if details.is_empty() { "" } else { "\n" };
-        self.say(&format!("{}\n{gap}{details}{gap}", text::clean(plan)));
-        Ok(())
+        format!("{}\n{gap}{details}{gap}", text::clean(plan))
     }
 
     /// Asks for a password on the terminal.

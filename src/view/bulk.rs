@@ -6,7 +6,7 @@ use super::table::{Cell, Column, Table};
 use super::text::{clean, measure, short};
 use super::{Page, View};
 use crate::bulk::Verb;
-use crate::model::bulk::{Bulk, Item, Result, Shows, Sum};
+use crate::model::bulk::{Bulk, Code, Item, Result, Shows, Sum};
 use crate::model::name::Name;
 use crate::model::seen::Seen;
 
@@ -63,7 +63,9 @@ pub struct Reasons(BTreeMap<(Result, String), (u64, Vec<Name>)>);
 impl Reasons {
     pub fn add(&mut self, item: &Item) {
         let why = match &item.detail {
-            Some(detail) => clean(detail.as_bytes()),
+            _ if item.code == Code::Gone => "gone".to_string(),
+            // A detail is the end of a sentence about one job; here it is about several.
+            Some(detail) => clean(detail.strip_prefix("it is ").unwrap_or(detail)),
             None => item.code.word().to_string(),
         };
         let (count, jids) = self.0.entry((item.result, why)).or_default();

@@ -81,11 +81,11 @@ fn complete_jobs_are_left_alone() {
         --- exit 5
     "#]]);
     redis.at(10).run("cancel done x --yes").shows(expect![[r#"
-            x
-            --- stderr
-            1 cancelled, 1 skipped
-              skipped  1  it is complete
-        "#]]);
+        x
+        --- stderr
+        1 cancelled, 1 skipped
+          skipped  1  complete
+    "#]]);
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn several_are_cancelled_only_with_a_yes() {
         "#]]);
     redis.at(10).run("cancel --queue other").shows(expect![[r#"
         --- stderr
-        error: cannot ask whether to cancel 1 job on unix://DIR/s; nothing was changed
+        error: cannot ask whether to cancel 1 waiting job on unix://DIR/s; nothing was changed
         hint: add `--yes`
         --- exit 9
     "#]]);
@@ -252,7 +252,7 @@ fn several_are_cancelled_only_with_a_yes() {
         .shows(expect![[r#"
             --- stderr
             0 cancelled, 2 skipped
-              skipped  2  it does not exist
+              skipped  2  gone
             --- exit 4
         "#]]);
 }

@@ -151,8 +151,8 @@ fn several_are_failed_each_on_its_own() {
             {"summary":{"action":"fail","dry_run":false,"context":null,"matched":4,"done":2,"skipped":2,"failed":0,"remaining":0,"elapsed_s":0}}
             --- stderr
             2 marked failed, 2 skipped
-              skipped  1  it does not exist
-                       1  it is waiting, not running
+              skipped  1  gone
+                       1  waiting, not running
         "#]]);
     redis
         .at(21)
@@ -160,8 +160,8 @@ fn several_are_failed_each_on_its_own() {
         .shows(expect![[r#"
             --- stderr
             0 marked failed, 2 skipped
-              skipped  1  it is failed, not running
-                       1  it is waiting, not running
+              skipped  1  failed, not running
+                       1  waiting, not running
         "#]]);
 }
 
@@ -175,7 +175,7 @@ fn another_holder_makes_some_fail() {
         .shows(expect![[r#"
             --- stderr
             1 marked failed, 1 failed
-              failed   1  it is held by `w2`: c
+              failed   1  held by `w2`: c
             --- exit 3
         "#]]);
     redis

@@ -211,7 +211,7 @@ fn each_job_goes_back_to_its_own_queue() {
         .run("failed --group 'upload error' --retry-all")
         .shows(expect![[r#"
             --- stderr
-            error: cannot ask whether to retry 27 jobs on unix://DIR/s; nothing was changed
+            error: cannot ask whether to retry 27 failed jobs on unix://DIR/s; nothing was changed
             hint: add `--yes`
             --- exit 9
         "#]]);
@@ -223,6 +223,13 @@ fn each_job_goes_back_to_its_own_queue() {
             j000002
             j000003
             --- stderr
+            Retry 3 failed jobs on unix://DIR/s
+
+              images	1	1970-01-01T00:03:20.000Z	1970-01-01T00:03:20.000Z
+              mail	1	1970-01-01T00:03:20.000Z	1970-01-01T00:03:20.000Z
+              test	1	1970-01-01T00:03:20.000Z	1970-01-01T00:03:20.000Z
+
+              each goes back to its own queue with 5 fresh retries
             would retry 3
         "#]]);
     redis
@@ -384,7 +391,7 @@ fn failed_jobs_are_cancelled() {
         .run("failed --group boom --cancel-all")
         .shows(expect![[r#"
             --- stderr
-            error: cannot ask whether to cancel 3 jobs on unix://DIR/s; nothing was changed
+            error: cannot ask whether to cancel 3 failed jobs on unix://DIR/s; nothing was changed
             hint: add `--yes`
             --- exit 9
         "#]]);

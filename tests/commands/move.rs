@@ -109,8 +109,13 @@ fn a_selector_means_all_but_complete_jobs() {
         .run("move --queue mail --to slow --dry-run")
         .shows(expect![[r#"
             --- stderr
+            Move 4 jobs on unix://DIR/s
+
+              mail	4	1970-01-01T00:00:07.000Z	1970-01-01T00:00:13.000Z
+
+              all go to `slow` with fresh retries; 1 of them failed or is complete: it runs again
             would move 4, 1 skipped
-              skipped  1  it is running, held by `w1`
+              skipped  1  running, held by `w1`
         "#]]);
     redis
         .at(20)
@@ -127,7 +132,7 @@ fn a_selector_means_all_but_complete_jobs() {
         .shows(expect![[r#"
             --- stderr
             4 moved, 1 skipped
-              skipped  1  it is running, held by `w1`
+              skipped  1  running, held by `w1`
         "#]]);
     redis.at(21).run(&listed("slow")).shows(expect![[r#"
         f1	waiting	7	3/3	waits since 20

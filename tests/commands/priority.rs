@@ -96,7 +96,7 @@ fn a_number_that_is_none_is_refused() {
         .shows(expect![[r#"
             --- stderr
             0 changed, 2 skipped
-              skipped  2  it does not exist
+              skipped  2  gone
             --- exit 4
         "#]]);
 }
@@ -109,7 +109,7 @@ fn a_selector_asks() {
         .run("priority --tag vip --to 9")
         .shows(expect![[r#"
             --- stderr
-            error: cannot ask whether to change the priority of 1 job on unix://DIR/s; nothing was changed
+            error: cannot ask whether to change the priority of 1 waiting job on unix://DIR/s; nothing was changed
             hint: add `--yes`
             --- exit 9
         "#]]);

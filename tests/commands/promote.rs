@@ -85,9 +85,9 @@ fn many_are_promoted_and_the_others_skipped() {
             {"summary":{"action":"promote","dry_run":false,"context":null,"matched":4,"done":1,"skipped":3,"failed":0,"remaining":0,"elapsed_s":0}}
             --- stderr
             1 promoted, 3 skipped
-              skipped  1  it does not exist
-                       1  it is waiting
+              skipped  1  gone
                        1  it waits for other jobs
+                       1  waiting
         "#]]);
 }
 
@@ -95,16 +95,19 @@ fn many_are_promoted_and_the_others_skipped() {
 fn a_selector_means_scheduled_jobs() {
     let redis = mixed();
     redis.at(20).run("promote --queue mail").shows(expect![[r#"
-            --- stderr
-            error: cannot ask whether to promote 1 job on unix://DIR/s; nothing was changed
-            hint: add `--yes`
-            --- exit 9
-        "#]]);
+        --- stderr
+        error: cannot ask whether to promote 1 scheduled job on unix://DIR/s; nothing was changed
+        hint: add `--yes`
+        --- exit 9
+    "#]]);
     redis
         .at(20)
         .run("promote --queue mail --dry-run")
         .shows(expect![[r#"
             --- stderr
+            Promote 1 scheduled job on unix://DIR/s
+
+              mail	1	1970-01-01T00:00:12.000Z	1970-01-01T00:00:12.000Z
             would promote 1
         "#]]);
     redis

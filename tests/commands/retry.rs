@@ -199,10 +199,10 @@ fn several_are_retried_and_the_others_skipped_with_a_reason() {
             {"summary":{"action":"retry","dry_run":false,"context":null,"matched":6,"done":2,"skipped":4,"failed":0,"remaining":0,"elapsed_s":0}}
             --- stderr
             2 retried, 4 skipped
-              skipped  1  it does not exist
-                       1  it is complete
-                       1  it is running, held by `w1`
-                       1  it is waiting
+              skipped  1  complete
+                       1  gone
+                       1  running, held by `w1`
+                       1  waiting
         "#]]);
     redis
         .at(21)
@@ -279,10 +279,10 @@ fn several_are_retried_and_the_others_skipped_with_a_reason() {
             }
             --- stderr
             0 retried, 6 skipped
-              skipped  3  it is waiting
-                       1  it does not exist
-                       1  it is complete
-                       1  it is running, held by `w1`
+              skipped  3  waiting
+                       1  complete
+                       1  gone
+                       1  running, held by `w1`
         "#]]);
 }
 
@@ -326,7 +326,7 @@ fn jids_come_from_stdin_and_files_too() {
         .shows(expect![[r#"
             --- stderr
             0 retried, 1 skipped
-              skipped  1  it does not exist
+              skipped  1  gone
             --- exit 4
         "#]]);
 }
@@ -345,11 +345,11 @@ fn what_jobs_prints_can_be_piped_in() {
 fn a_selector_means_failed_jobs_and_asks() {
     let redis = mixed();
     redis.at(20).run("retry --group boom").shows(expect![[r#"
-            --- stderr
-            error: cannot ask whether to retry 2 jobs on unix://DIR/s; nothing was changed
-            hint: add `--yes`
-            --- exit 9
-        "#]]);
+        --- stderr
+        error: cannot ask whether to retry 2 failed jobs on unix://DIR/s; nothing was changed
+        hint: add `--yes`
+        --- exit 9
+    "#]]);
     redis
         .at(20)
         .run("retry --group boom --dry-run -o json")
@@ -388,6 +388,12 @@ fn a_selector_means_failed_jobs_and_asks() {
               ]
             }
             --- stderr
+            Retry 2 failed jobs on unix://DIR/s
+
+              images	1	1970-01-01T00:00:08.000Z	1970-01-01T00:00:08.000Z
+              mail	1	1970-01-01T00:00:07.000Z	1970-01-01T00:00:07.000Z
+
+              each goes back to its own queue with fresh retries
             would retry 2
         "#]]);
     redis

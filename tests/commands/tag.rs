@@ -108,7 +108,7 @@ fn tags_are_added_and_removed() {
         .run("tag --queue mail --add y")
         .shows(expect![[r#"
             --- stderr
-            error: cannot ask whether to tag 2 jobs on unix://DIR/s; nothing was changed
+            error: cannot ask whether to tag 2 waiting jobs on unix://DIR/s; nothing was changed
             hint: add `--yes`
             --- exit 9
         "#]]);
@@ -157,7 +157,7 @@ fn an_unknown_job_or_a_tag_that_cannot_be_is_refused() {
             {"summary":{"action":"tag","dry_run":false,"context":null,"matched":2,"done":1,"skipped":1,"failed":0,"remaining":0,"elapsed_s":0}}
             --- stderr
             1 tagged, 1 skipped
-              skipped  1  it does not exist
+              skipped  1  gone
         "#]]);
 }
 

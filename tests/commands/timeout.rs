@@ -81,7 +81,7 @@ fn what_is_not_running_is_a_conflict() {
     redis.at(20).run("timeout a b c").shows(expect![[r#"
         --- stderr
         2 timed out, 1 skipped
-          skipped  1  it is waiting, not running
+          skipped  1  waiting, not running
     "#]]);
 }
 
@@ -89,11 +89,11 @@ fn what_is_not_running_is_a_conflict() {
 fn a_selector_means_the_running_ones_and_asks() {
     let redis = running();
     redis.at(20).run("timeout --queue mail").shows(expect![[r#"
-            --- stderr
-            error: cannot ask whether to time out 2 jobs on unix://DIR/s; nothing was changed
-            hint: add `--yes`
-            --- exit 9
-        "#]]);
+        --- stderr
+        error: cannot ask whether to time out 2 running jobs on unix://DIR/s; nothing was changed
+        hint: add `--yes`
+        --- exit 9
+    "#]]);
     redis
         .at(20)
         .run("timeout --queue mail -n -o jid")
@@ -101,6 +101,9 @@ fn a_selector_means_the_running_ones_and_asks() {
             a
             b
             --- stderr
+            Time out 2 running jobs on unix://DIR/s
+
+              mail	2	1970-01-01T00:00:10.000Z	1970-01-01T00:00:10.000Z
             would time out 2
         "#]]);
     redis

@@ -49,12 +49,25 @@ impl How {
     }
 
     /// Returns where the jobs would go, for the one who is asked.
-    pub fn promise(&self) -> String {
+    pub fn promise(&self, plan: &Plan) -> String {
         let to = match &self.to {
             Some(to) => format!("all go to `{}`", clean(to.as_bytes())),
             None => "each goes back to its own queue".into(),
         };
-        format!("\n  {to} with fresh retries\n")
+        let anew: Vec<&Seen> = plan.jobs.iter().filter(|job| !held(job)).collect();
+        let retries = anew.first().and_then(|job| job.retries.as_ref());
+        let retries =
+            retries.filter(|one| anew.iter().all(|job| job.retries.as_ref() == Some(one)));
+        let retries = match retries {
+            Some(one) if one.as_bytes() == b"1" => "1 fresh retry".into(),
+            Some(many) => format!("{} fresh retries", clean(many.as_bytes())),
+            None => "fresh retries".into(),
+        };
+        match (anew.len(), anew.len() == plan.jobs.len()) {
+            (0, _) => format!("\n  {to} with the retries it has left\n"),
+            (_, true) => format!("\n  {to} with {retries}\n"),
+            _ => format!("\n  {to} with {retries}; what runs, with those it has left\n"),
+        }
     }
 
     /// Retries the jobs of a plan. One that was taken from its worker keeps the tries it has left;
