@@ -2481,6 +2481,21 @@ Register-ArgumentCompleter -Native -CommandName 'qless' -ScriptBlock {
         }
     })
 
+    # Names of queues, jobs and so on: the binary asks the server for them. Commands and flags need
+    # nobody. The word at the cursor goes behind a sign, since an empty one would get lost.
+    if ($commandElements.Count -ge 2 -and -not $wordToComplete.StartsWith('-') -and $env:QLESS_COMPLETE_LIVE -ne '0') {
+        $words = @($commandElements | Where-Object { $_.Extent.EndOffset -lt $cursorPosition } | ForEach-Object {
+            if ($_ -is [StringConstantExpressionAst]) { $_.Value } else { $_.Extent.Text }
+        })
+        $names = @(& $words[0] __names powershell @words "=$wordToComplete" 2>$null | ForEach-Object {
+            $text, $name, $says = $_ -split "`t", 3
+            [CompletionResult]::new($text, $name, [CompletionResultType]::ParameterValue, $(if ($says) { $says } else { $name }))
+        })
+        if ($names.Count -gt 0) {
+            return $names
+        }
+    }
+
     $completions.Where{ $_.CompletionText -like "$wordToComplete*" } |
         Sort-Object -Property ListItemText
 }

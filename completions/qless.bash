@@ -5774,8 +5774,25 @@ _qless() {
     esac
 }
 
+# Names of queues, jobs and so on: the binary asks the server for them. Commands and flags need
+# nobody.
+_qless_with_names() {
+    local name word="${COMP_WORDS[COMP_CWORD]}"
+    local -a names=()
+    _qless "$@"
+    if [[ ${COMP_CWORD} -lt 2 || ${word} == -* || ${QLESS_COMPLETE_LIVE-} == 0 ]]; then
+        return 0
+    fi
+    while IFS= read -r name; do
+        names+=("${name}")
+    done < <(command "$1" __names bash "${COMP_LINE:0:COMP_POINT}" 2>/dev/null </dev/null)
+    if [[ ${#names[@]} -gt 0 ]]; then
+        COMPREPLY=("${names[@]}")
+    fi
+}
+
 if [[ "${BASH_VERSINFO[0]}" -eq 4 && "${BASH_VERSINFO[1]}" -ge 4 || "${BASH_VERSINFO[0]}" -gt 4 ]]; then
-    complete -F _qless -o nosort -o bashdefault -o default qless
+    complete -F _qless_with_names -o nosort -o bashdefault -o default qless
 else
-    complete -F _qless -o bashdefault -o default qless
+    complete -F _qless_with_names -o bashdefault -o default qless
 fi

@@ -2413,5 +2413,21 @@ set edit:completion:arg-completer[qless] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
     ]
-    $completions[$command]
+    # Names of queues, jobs and so on: the binary asks the server for them. Commands and flags need
+    # nobody.
+    var found = $false
+    if (and (< 2 (count $words)) (not (str:has-prefix $words[-1] '-')) (!=s $E:QLESS_COMPLETE_LIVE 0)) {
+        try {
+            (external $words[0]) __names elvish $@words 2>/dev/null </dev/null | from-lines | each {|line|
+                var name says = (str:split &max=2 "\t" $line)
+                edit:complex-candidate $name &display=$name' '$says
+                set found = $true
+            }
+        } catch error {
+            nop $error
+        }
+    }
+    if (and (not $found) (has-key $completions $command)) {
+        $completions[$command]
+    }
 }

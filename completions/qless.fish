@@ -1,3 +1,13 @@
+# Names of queues, jobs and so on: the binary asks the server for them. Commands and flags need
+# nobody.
+function __fish_qless_names
+    test "$QLESS_COMPLETE_LIVE" = 0
+    and return
+    set -l words (commandline -opc)
+    set -l word (commandline -ct)
+    command $words[1] __names fish $words "$word" 2>/dev/null </dev/null
+end
+
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_qless_global_optspecs
     string join \n redis= context= config= prefix= password-file= askpass timeout= o/output= columns= sort= reverse headers= time-format= color= no-pager force-raw y/yes confirm= no-input read-only q/quiet v/verbose h/help V/version
@@ -25,7 +35,7 @@ function __fish_qless_using_subcommand
 end
 
 complete -c qless -n "__fish_qless_needs_command" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_needs_command" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_needs_command" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_needs_command" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_needs_command" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_needs_command" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -99,7 +109,7 @@ complete -c qless -n "__fish_qless_needs_command" -f -a "version" -d 'Print the 
 complete -c qless -n "__fish_qless_needs_command" -f -a "workers" -d 'Show the workers, or the jobs of one'
 complete -c qless -n "__fish_qless_using_subcommand api" -l now -d 'The time of the call, instead of the server\'s' -r
 complete -c qless -n "__fish_qless_using_subcommand api" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand api" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand api" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand api" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand api" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand api" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -139,7 +149,7 @@ complete -c qless -n "__fish_qless_using_subcommand cancel" -l save -d 'Write th
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l rate -d 'At most so many jobs a second, such as `20/s`' -r
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l reason -d 'Why, for the history of each job' -r
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done' -r -F
-complete -c qless -n "__fish_qless_using_subcommand cancel" -l queue -d 'Jobs of a queue, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand cancel" -l queue -d 'Jobs of a queue, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l state -d 'Jobs in a state' -r -f -a "running\t''
 stalled\t''
 waiting\t''
@@ -147,18 +157,18 @@ scheduled\t''
 depends\t''
 failed\t''
 complete\t''"
-complete -c qless -n "__fish_qless_using_subcommand cancel" -l tag -d 'Jobs with a tag; repeated: with all of them' -r
+complete -c qless -n "__fish_qless_using_subcommand cancel" -l tag -d 'Jobs with a tag; repeated: with all of them' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l klass -d 'Jobs of a class, by name or glob' -r
-complete -c qless -n "__fish_qless_using_subcommand cancel" -l held-by -d 'Jobs that a worker holds, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand cancel" -l held-by -d 'Jobs that a worker holds, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l older-than -d 'Jobs to which nothing has happened for this time' -r
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l newer-than -d 'Jobs to which something happened within this time' -r
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l where -d 'Jobs with this value in their data, such as `user.id=42`; repeated: with all of them' -r
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l limit -d 'The first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l offset -d 'Without the first N of them' -r
-complete -c qless -n "__fish_qless_using_subcommand cancel" -l group -d 'Failed jobs of a group, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand cancel" -l group -d 'Failed jobs of a group, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l message -d 'Failed jobs whose message a regular expression finds itself in' -r
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand cancel" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand cancel" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -198,13 +208,13 @@ complete -c qless -n "__fish_qless_using_subcommand cancel" -s v -l verbose -d '
 complete -c qless -n "__fish_qless_using_subcommand cancel" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand complete" -l data -d 'The job\'s data from now on: JSON, `@FILE`, or `-` for stdin' -r
 complete -c qless -n "__fish_qless_using_subcommand complete" -l max-data -d 'The most data that is taken, in bytes' -r
-complete -c qless -n "__fish_qless_using_subcommand complete" -l next -d 'Put the job into this queue instead of ending it' -r
+complete -c qless -n "__fish_qless_using_subcommand complete" -l next -d 'Put the job into this queue instead of ending it' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand complete" -l delay -d 'Run it after this time, such as `10m`' -r
 complete -c qless -n "__fish_qless_using_subcommand complete" -l at -d 'Run it at this time: `06:00`, `2026-11-21 06:00`, `2026-11-21T06:00:00Z`' -r
-complete -c qless -n "__fish_qless_using_subcommand complete" -l depends -d 'A job that must be complete first' -r
-complete -c qless -n "__fish_qless_using_subcommand complete" -l worker -d 'The worker that holds the job [QLESS_WORKER; default cli-USER@HOST]' -r
+complete -c qless -n "__fish_qless_using_subcommand complete" -l depends -d 'A job that must be complete first' -r -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand complete" -l worker -d 'The worker that holds the job [QLESS_WORKER; default cli-USER@HOST]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand complete" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand complete" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand complete" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand complete" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand complete" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand complete" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -240,7 +250,7 @@ complete -c qless -n "__fish_qless_using_subcommand complete" -s q -l quiet -d '
 complete -c qless -n "__fish_qless_using_subcommand complete" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand complete" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand completions" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand completions" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand completions" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand completions" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand completions" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand completions" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -274,7 +284,7 @@ complete -c qless -n "__fish_qless_using_subcommand completions" -s q -l quiet -
 complete -c qless -n "__fish_qless_using_subcommand completions" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -314,7 +324,7 @@ complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_
 complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -f -a "dump" -d 'Write the options that are set as a JSON object'
 complete -c qless -n "__fish_qless_using_subcommand config; and not __fish_seen_subcommand_from get list set unset dump load" -f -a "load" -d 'Set options as a JSON file says'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from get" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from get" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from get" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from get" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from get" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from get" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -348,7 +358,7 @@ complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subc
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from get" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from get" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from list" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from list" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from list" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from list" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from list" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from list" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -383,7 +393,7 @@ complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subc
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from set" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from set" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from set" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from set" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from set" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from set" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -419,7 +429,7 @@ complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subc
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from set" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from set" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from unset" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from unset" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from unset" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from unset" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from unset" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from unset" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -454,7 +464,7 @@ complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subc
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from unset" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from unset" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from dump" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from dump" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from dump" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from dump" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from dump" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from dump" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -489,7 +499,7 @@ complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subc
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from dump" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -l max-data -d 'The most data that is taken, in bytes' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -526,7 +536,7 @@ complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subc
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand config; and __fish_seen_subcommand_from load" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand context; and not __fish_seen_subcommand_from list show use add remove validate" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand context; and not __fish_seen_subcommand_from list show use add remove validate" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and not __fish_seen_subcommand_from list show use add remove validate" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand context; and not __fish_seen_subcommand_from list show use add remove validate" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand context; and not __fish_seen_subcommand_from list show use add remove validate" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand context; and not __fish_seen_subcommand_from list show use add remove validate" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -566,7 +576,7 @@ complete -c qless -n "__fish_qless_using_subcommand context; and not __fish_seen
 complete -c qless -n "__fish_qless_using_subcommand context; and not __fish_seen_subcommand_from list show use add remove validate" -f -a "remove" -d 'Remove a context from the config file'
 complete -c qless -n "__fish_qless_using_subcommand context; and not __fish_seen_subcommand_from list show use add remove validate" -f -a "validate" -d 'Connect as contexts say, and tell whether that works'
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from list" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from list" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from list" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from list" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from list" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from list" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -600,7 +610,7 @@ complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_sub
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from show" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from show" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from show" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from show" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from show" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from show" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -634,7 +644,7 @@ complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_sub
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from show" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from use" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from use" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from use" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from use" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from use" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from use" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -672,7 +682,7 @@ complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_sub
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from add" -l password-command -d 'Program and arguments that print the password' -r
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from add" -l password-env -d 'Environment variable that holds the password' -r
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from add" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from add" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from add" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from add" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from add" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from add" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -708,7 +718,7 @@ complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_sub
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from add" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from add" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from remove" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from remove" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from remove" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from remove" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from remove" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from remove" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -743,7 +753,7 @@ complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_sub
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from remove" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from validate" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from validate" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from validate" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from validate" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from validate" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from validate" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -776,10 +786,10 @@ complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_sub
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from validate" -s q -l quiet -d 'Nothing on stderr except errors'
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from validate" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from validate" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c qless -n "__fish_qless_using_subcommand depends" -l on -d 'Let it wait for further jobs: for all of them, or for none' -r
-complete -c qless -n "__fish_qless_using_subcommand depends" -l off -d 'Let it no longer wait for these' -r
+complete -c qless -n "__fish_qless_using_subcommand depends" -l on -d 'Let it wait for further jobs: for all of them, or for none' -r -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand depends" -l off -d 'Let it no longer wait for these' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand depends" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand depends" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand depends" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand depends" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand depends" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand depends" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -814,7 +824,7 @@ complete -c qless -n "__fish_qless_using_subcommand depends" -l read-only -d 'Re
 complete -c qless -n "__fish_qless_using_subcommand depends" -s q -l quiet -d 'Nothing on stderr except errors'
 complete -c qless -n "__fish_qless_using_subcommand depends" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand depends" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c qless -n "__fish_qless_using_subcommand export" -l queue -d 'Jobs of a queue, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand export" -l queue -d 'Jobs of a queue, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand export" -l state -d 'Jobs in a state' -r -f -a "running\t''
 stalled\t''
 waiting\t''
@@ -822,22 +832,22 @@ scheduled\t''
 depends\t''
 failed\t''
 complete\t''"
-complete -c qless -n "__fish_qless_using_subcommand export" -l tag -d 'Jobs with a tag; repeated: with all of them' -r
+complete -c qless -n "__fish_qless_using_subcommand export" -l tag -d 'Jobs with a tag; repeated: with all of them' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand export" -l klass -d 'Jobs of a class, by name or glob' -r
-complete -c qless -n "__fish_qless_using_subcommand export" -l held-by -d 'Jobs that a worker holds, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand export" -l held-by -d 'Jobs that a worker holds, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand export" -l older-than -d 'Jobs to which nothing has happened for this time' -r
 complete -c qless -n "__fish_qless_using_subcommand export" -l newer-than -d 'Jobs to which something happened within this time' -r
 complete -c qless -n "__fish_qless_using_subcommand export" -l where -d 'Jobs with this value in their data, such as `user.id=42`; repeated: with all of them' -r
 complete -c qless -n "__fish_qless_using_subcommand export" -l limit -d 'The first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand export" -l offset -d 'Without the first N of them' -r
-complete -c qless -n "__fish_qless_using_subcommand export" -l group -d 'Failed jobs of a group, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand export" -l group -d 'Failed jobs of a group, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand export" -l message -d 'Failed jobs whose message a regular expression finds itself in' -r
 complete -c qless -n "__fish_qless_using_subcommand export" -l with -d 'What to write besides jobs' -r -f -a "config\t'The options that are set'
 recur\t'Recurring jobs'
 paused\t'Which queues are paused, until when and why'"
 complete -c qless -n "__fish_qless_using_subcommand export" -l file -d 'The file to write; stdout otherwise' -r
 complete -c qless -n "__fish_qless_using_subcommand export" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand export" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand export" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand export" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand export" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand export" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -872,16 +882,16 @@ complete -c qless -n "__fish_qless_using_subcommand export" -l read-only -d 'Ref
 complete -c qless -n "__fish_qless_using_subcommand export" -s q -l quiet -d 'Nothing on stderr except errors'
 complete -c qless -n "__fish_qless_using_subcommand export" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand export" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c qless -n "__fish_qless_using_subcommand fail" -l group -d 'What kind of failure it is' -r
+complete -c qless -n "__fish_qless_using_subcommand fail" -l group -d 'What kind of failure it is' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand fail" -l message -d 'What went wrong: text, `@FILE`, or `-` for stdin' -r
 complete -c qless -n "__fish_qless_using_subcommand fail" -l data -d 'The job\'s data from now on: JSON, `@FILE`, or `-` for stdin' -r
 complete -c qless -n "__fish_qless_using_subcommand fail" -l max-data -d 'The most data that is taken, in bytes' -r
-complete -c qless -n "__fish_qless_using_subcommand fail" -l worker -d 'The worker that holds the job [QLESS_WORKER; default cli-USER@HOST]' -r
+complete -c qless -n "__fish_qless_using_subcommand fail" -l worker -d 'The worker that holds the job [QLESS_WORKER; default cli-USER@HOST]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand fail" -l rate -d 'At most so many jobs a second, such as `20/s`' -r
 complete -c qless -n "__fish_qless_using_subcommand fail" -l reason -d 'Why, for the history of each job' -r
 complete -c qless -n "__fish_qless_using_subcommand fail" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done' -r -F
 complete -c qless -n "__fish_qless_using_subcommand fail" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand fail" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand fail" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand fail" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand fail" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand fail" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -918,13 +928,13 @@ complete -c qless -n "__fish_qless_using_subcommand fail" -l read-only -d 'Refus
 complete -c qless -n "__fish_qless_using_subcommand fail" -s q -l quiet -d 'Nothing on stderr except errors'
 complete -c qless -n "__fish_qless_using_subcommand fail" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand fail" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c qless -n "__fish_qless_using_subcommand failed" -l to -d 'With `--retry-all`: into this queue instead of their own' -r
+complete -c qless -n "__fish_qless_using_subcommand failed" -l to -d 'With `--retry-all`: into this queue instead of their own' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand failed" -l delay -d 'With `--retry-all`: run them after this time' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l rate -d 'At most so many jobs a second, such as `20/s`' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l reason -d 'Why, for the history of each job' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done' -r -F
 complete -c qless -n "__fish_qless_using_subcommand failed" -l spread -d 'Let them run evenly over this time instead of all at once' -r
-complete -c qless -n "__fish_qless_using_subcommand failed" -l queue -d 'Jobs of a queue, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand failed" -l queue -d 'Jobs of a queue, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand failed" -l state -d 'Jobs in a state' -r -f -a "running\t''
 stalled\t''
 waiting\t''
@@ -932,19 +942,19 @@ scheduled\t''
 depends\t''
 failed\t''
 complete\t''"
-complete -c qless -n "__fish_qless_using_subcommand failed" -l tag -d 'Jobs with a tag; repeated: with all of them' -r
+complete -c qless -n "__fish_qless_using_subcommand failed" -l tag -d 'Jobs with a tag; repeated: with all of them' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand failed" -l klass -d 'Jobs of a class, by name or glob' -r
-complete -c qless -n "__fish_qless_using_subcommand failed" -l held-by -d 'Jobs that a worker holds, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand failed" -l held-by -d 'Jobs that a worker holds, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand failed" -l older-than -d 'Jobs to which nothing has happened for this time' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l newer-than -d 'Jobs to which something happened within this time' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l where -d 'Jobs with this value in their data, such as `user.id=42`; repeated: with all of them' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l limit -d 'The first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l offset -d 'Without the first N of them' -r
-complete -c qless -n "__fish_qless_using_subcommand failed" -l group -d 'Failed jobs of a group, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand failed" -l group -d 'Failed jobs of a group, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand failed" -l message -d 'Failed jobs whose message a regular expression finds itself in' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l watch -d 'Show it anew every 2 s, or every D, until Ctrl-C; with `-o ndjson` a document each time' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand failed" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand failed" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand failed" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -986,7 +996,7 @@ complete -c qless -n "__fish_qless_using_subcommand failed" -s q -l quiet -d 'No
 complete -c qless -n "__fish_qless_using_subcommand failed" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand failed" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand forget; and not __fish_seen_subcommand_from queue worker" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand forget; and not __fish_seen_subcommand_from queue worker" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand forget; and not __fish_seen_subcommand_from queue worker" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand forget; and not __fish_seen_subcommand_from queue worker" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand forget; and not __fish_seen_subcommand_from queue worker" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand forget; and not __fish_seen_subcommand_from queue worker" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -1022,7 +1032,7 @@ complete -c qless -n "__fish_qless_using_subcommand forget; and not __fish_seen_
 complete -c qless -n "__fish_qless_using_subcommand forget; and not __fish_seen_subcommand_from queue worker" -f -a "queue" -d 'Take queues off the list of known ones'
 complete -c qless -n "__fish_qless_using_subcommand forget; and not __fish_seen_subcommand_from queue worker" -f -a "worker" -d 'Take workers off the list of known ones'
 complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from queue" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from queue" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from queue" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from queue" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from queue" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from queue" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -1058,7 +1068,7 @@ complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subc
 complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from queue" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from queue" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from worker" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from worker" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from worker" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from worker" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from worker" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from worker" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -1092,7 +1102,7 @@ complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subc
 complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from worker" -s q -l quiet -d 'Nothing on stderr except errors'
 complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from worker" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand forget; and __fish_seen_subcommand_from worker" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c qless -n "__fish_qless_using_subcommand get" -l queue -d 'Jobs of a queue, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand get" -l queue -d 'Jobs of a queue, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand get" -l state -d 'Jobs in a state' -r -f -a "running\t''
 stalled\t''
 waiting\t''
@@ -1100,19 +1110,19 @@ scheduled\t''
 depends\t''
 failed\t''
 complete\t''"
-complete -c qless -n "__fish_qless_using_subcommand get" -l tag -d 'Jobs with a tag; repeated: with all of them' -r
+complete -c qless -n "__fish_qless_using_subcommand get" -l tag -d 'Jobs with a tag; repeated: with all of them' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand get" -l klass -d 'Jobs of a class, by name or glob' -r
-complete -c qless -n "__fish_qless_using_subcommand get" -l held-by -d 'Jobs that a worker holds, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand get" -l held-by -d 'Jobs that a worker holds, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand get" -l older-than -d 'Jobs to which nothing has happened for this time' -r
 complete -c qless -n "__fish_qless_using_subcommand get" -l newer-than -d 'Jobs to which something happened within this time' -r
 complete -c qless -n "__fish_qless_using_subcommand get" -l where -d 'Jobs with this value in their data, such as `user.id=42`; repeated: with all of them' -r
 complete -c qless -n "__fish_qless_using_subcommand get" -l limit -d 'The first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand get" -l offset -d 'Without the first N of them' -r
-complete -c qless -n "__fish_qless_using_subcommand get" -l group -d 'Failed jobs of a group, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand get" -l group -d 'Failed jobs of a group, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand get" -l message -d 'Failed jobs whose message a regular expression finds itself in' -r
 complete -c qless -n "__fish_qless_using_subcommand get" -l field -d 'Print only one value, such as `failure.message` or `data.user`' -r
 complete -c qless -n "__fish_qless_using_subcommand get" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand get" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand get" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand get" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand get" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand get" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -1151,9 +1161,9 @@ complete -c qless -n "__fish_qless_using_subcommand get" -s v -l verbose -d 'Eac
 complete -c qless -n "__fish_qless_using_subcommand get" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand heartbeat" -l data -d 'The job\'s data from now on: JSON, `@FILE`, or `-` for stdin' -r
 complete -c qless -n "__fish_qless_using_subcommand heartbeat" -l max-data -d 'The most data that is taken, in bytes' -r
-complete -c qless -n "__fish_qless_using_subcommand heartbeat" -l worker -d 'The worker that holds the job [QLESS_WORKER; default cli-USER@HOST]' -r
+complete -c qless -n "__fish_qless_using_subcommand heartbeat" -l worker -d 'The worker that holds the job [QLESS_WORKER; default cli-USER@HOST]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand heartbeat" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand heartbeat" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand heartbeat" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand heartbeat" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand heartbeat" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand heartbeat" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -1189,7 +1199,7 @@ complete -c qless -n "__fish_qless_using_subcommand heartbeat" -s q -l quiet -d 
 complete -c qless -n "__fish_qless_using_subcommand heartbeat" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand heartbeat" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand help" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand help" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand help" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand help" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand help" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand help" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -1222,7 +1232,7 @@ complete -c qless -n "__fish_qless_using_subcommand help" -l read-only -d 'Refus
 complete -c qless -n "__fish_qless_using_subcommand help" -s q -l quiet -d 'Nothing on stderr except errors'
 complete -c qless -n "__fish_qless_using_subcommand help" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand help" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c qless -n "__fish_qless_using_subcommand jobs" -l queue -d 'Jobs of a queue, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand jobs" -l queue -d 'Jobs of a queue, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l state -d 'Jobs in a state' -r -f -a "running\t''
 stalled\t''
 waiting\t''
@@ -1230,19 +1240,19 @@ scheduled\t''
 depends\t''
 failed\t''
 complete\t''"
-complete -c qless -n "__fish_qless_using_subcommand jobs" -l tag -d 'Jobs with a tag; repeated: with all of them' -r
+complete -c qless -n "__fish_qless_using_subcommand jobs" -l tag -d 'Jobs with a tag; repeated: with all of them' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l klass -d 'Jobs of a class, by name or glob' -r
-complete -c qless -n "__fish_qless_using_subcommand jobs" -l held-by -d 'Jobs that a worker holds, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand jobs" -l held-by -d 'Jobs that a worker holds, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l older-than -d 'Jobs to which nothing has happened for this time' -r
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l newer-than -d 'Jobs to which something happened within this time' -r
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l where -d 'Jobs with this value in their data, such as `user.id=42`; repeated: with all of them' -r
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l limit -d 'The first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l offset -d 'Without the first N of them' -r
-complete -c qless -n "__fish_qless_using_subcommand jobs" -l group -d 'Failed jobs of a group, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand jobs" -l group -d 'Failed jobs of a group, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l message -d 'Failed jobs whose message a regular expression finds itself in' -r
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l watch -d 'Show it anew every 2 s, or every D, until Ctrl-C; with `-o ndjson` a document each time' -r
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand jobs" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand jobs" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -1279,7 +1289,7 @@ complete -c qless -n "__fish_qless_using_subcommand jobs" -s q -l quiet -d 'Noth
 complete -c qless -n "__fish_qless_using_subcommand jobs" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand jobs" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand length" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand length" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand length" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand length" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand length" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand length" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -1313,7 +1323,7 @@ complete -c qless -n "__fish_qless_using_subcommand length" -s q -l quiet -d 'No
 complete -c qless -n "__fish_qless_using_subcommand length" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand length" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand local; and not __fish_seen_subcommand_from status start stop url" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand local; and not __fish_seen_subcommand_from status start stop url" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand local; and not __fish_seen_subcommand_from status start stop url" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand local; and not __fish_seen_subcommand_from status start stop url" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand local; and not __fish_seen_subcommand_from status start stop url" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand local; and not __fish_seen_subcommand_from status start stop url" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -1351,7 +1361,7 @@ complete -c qless -n "__fish_qless_using_subcommand local; and not __fish_seen_s
 complete -c qless -n "__fish_qless_using_subcommand local; and not __fish_seen_subcommand_from status start stop url" -f -a "stop" -d 'Have it save its data and end'
 complete -c qless -n "__fish_qless_using_subcommand local; and not __fish_seen_subcommand_from status start stop url" -f -a "url" -d 'Print its address for other clients'
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from status" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from status" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from status" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from status" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from status" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from status" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -1385,7 +1395,7 @@ complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subco
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from status" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from status" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from start" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from start" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from start" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from start" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from start" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from start" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -1419,7 +1429,7 @@ complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subco
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from start" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from start" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from stop" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from stop" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from stop" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from stop" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from stop" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from stop" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -1453,7 +1463,7 @@ complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subco
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from stop" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from stop" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from url" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from url" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from url" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from url" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from url" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subcommand_from url" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -1489,7 +1499,7 @@ complete -c qless -n "__fish_qless_using_subcommand local; and __fish_seen_subco
 complete -c qless -n "__fish_qless_using_subcommand log" -l data -d 'What else there is to say: a JSON object, `@FILE`, or `-` for stdin' -r
 complete -c qless -n "__fish_qless_using_subcommand log" -l max-data -d 'The most data that is taken, in bytes' -r
 complete -c qless -n "__fish_qless_using_subcommand log" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand log" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand log" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand log" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand log" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand log" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -1523,14 +1533,14 @@ complete -c qless -n "__fish_qless_using_subcommand log" -l read-only -d 'Refuse
 complete -c qless -n "__fish_qless_using_subcommand log" -s q -l quiet -d 'Nothing on stderr except errors'
 complete -c qless -n "__fish_qless_using_subcommand log" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand log" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c qless -n "__fish_qless_using_subcommand move" -l to -d 'The queue' -r
+complete -c qless -n "__fish_qless_using_subcommand move" -l to -d 'The queue' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand move" -l delay -d 'Run it after this time, such as `10m`' -r
 complete -c qless -n "__fish_qless_using_subcommand move" -l at -d 'Run it at this time: `06:00`, `2026-11-21 06:00`, `2026-11-21T06:00:00Z`' -r
 complete -c qless -n "__fish_qless_using_subcommand move" -l rate -d 'At most so many jobs a second, such as `20/s`' -r
 complete -c qless -n "__fish_qless_using_subcommand move" -l reason -d 'Why, for the history of each job' -r
 complete -c qless -n "__fish_qless_using_subcommand move" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done' -r -F
 complete -c qless -n "__fish_qless_using_subcommand move" -l spread -d 'Let them run evenly over this time instead of all at once' -r
-complete -c qless -n "__fish_qless_using_subcommand move" -l queue -d 'Jobs of a queue, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand move" -l queue -d 'Jobs of a queue, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand move" -l state -d 'Jobs in a state' -r -f -a "running\t''
 stalled\t''
 waiting\t''
@@ -1538,18 +1548,18 @@ scheduled\t''
 depends\t''
 failed\t''
 complete\t''"
-complete -c qless -n "__fish_qless_using_subcommand move" -l tag -d 'Jobs with a tag; repeated: with all of them' -r
+complete -c qless -n "__fish_qless_using_subcommand move" -l tag -d 'Jobs with a tag; repeated: with all of them' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand move" -l klass -d 'Jobs of a class, by name or glob' -r
-complete -c qless -n "__fish_qless_using_subcommand move" -l held-by -d 'Jobs that a worker holds, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand move" -l held-by -d 'Jobs that a worker holds, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand move" -l older-than -d 'Jobs to which nothing has happened for this time' -r
 complete -c qless -n "__fish_qless_using_subcommand move" -l newer-than -d 'Jobs to which something happened within this time' -r
 complete -c qless -n "__fish_qless_using_subcommand move" -l where -d 'Jobs with this value in their data, such as `user.id=42`; repeated: with all of them' -r
 complete -c qless -n "__fish_qless_using_subcommand move" -l limit -d 'The first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand move" -l offset -d 'Without the first N of them' -r
-complete -c qless -n "__fish_qless_using_subcommand move" -l group -d 'Failed jobs of a group, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand move" -l group -d 'Failed jobs of a group, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand move" -l message -d 'Failed jobs whose message a regular expression finds itself in' -r
 complete -c qless -n "__fish_qless_using_subcommand move" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand move" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand move" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand move" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand move" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand move" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -1590,7 +1600,7 @@ complete -c qless -n "__fish_qless_using_subcommand move" -s v -l verbose -d 'Ea
 complete -c qless -n "__fish_qless_using_subcommand move" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand man" -l out -d 'Write the page into this directory; without a command: all pages' -r -F
 complete -c qless -n "__fish_qless_using_subcommand man" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand man" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand man" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand man" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand man" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand man" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -1627,7 +1637,7 @@ complete -c qless -n "__fish_qless_using_subcommand pause" -l until -d 'End the 
 complete -c qless -n "__fish_qless_using_subcommand pause" -l for -d 'End the pause after this time' -r
 complete -c qless -n "__fish_qless_using_subcommand pause" -l reason -d 'Why, for those who look' -r
 complete -c qless -n "__fish_qless_using_subcommand pause" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand pause" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand pause" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand pause" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand pause" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand pause" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -1666,7 +1676,7 @@ complete -c qless -n "__fish_qless_using_subcommand pause" -s v -l verbose -d 'E
 complete -c qless -n "__fish_qless_using_subcommand pause" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand peek" -l count -d 'How many jobs at most' -r
 complete -c qless -n "__fish_qless_using_subcommand peek" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand peek" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand peek" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand peek" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand peek" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand peek" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -1700,9 +1710,9 @@ complete -c qless -n "__fish_qless_using_subcommand peek" -s q -l quiet -d 'Noth
 complete -c qless -n "__fish_qless_using_subcommand peek" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand peek" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand pop" -l count -d 'At most so many jobs' -r
-complete -c qless -n "__fish_qless_using_subcommand pop" -l worker -d 'The worker that takes them [QLESS_WORKER; default cli-USER@HOST]' -r
+complete -c qless -n "__fish_qless_using_subcommand pop" -l worker -d 'The worker that takes them [QLESS_WORKER; default cli-USER@HOST]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand pop" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand pop" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand pop" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand pop" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand pop" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand pop" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -1736,11 +1746,11 @@ complete -c qless -n "__fish_qless_using_subcommand pop" -l read-only -d 'Refuse
 complete -c qless -n "__fish_qless_using_subcommand pop" -s q -l quiet -d 'Nothing on stderr except errors'
 complete -c qless -n "__fish_qless_using_subcommand pop" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand pop" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c qless -n "__fish_qless_using_subcommand priority" -l to -d 'The new priority; higher runs first' -r
+complete -c qless -n "__fish_qless_using_subcommand priority" -l to -d 'The new priority; higher runs first' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand priority" -l rate -d 'At most so many jobs a second, such as `20/s`' -r
 complete -c qless -n "__fish_qless_using_subcommand priority" -l reason -d 'Why, for the history of each job' -r
 complete -c qless -n "__fish_qless_using_subcommand priority" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done' -r -F
-complete -c qless -n "__fish_qless_using_subcommand priority" -l queue -d 'Jobs of a queue, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand priority" -l queue -d 'Jobs of a queue, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand priority" -l state -d 'Jobs in a state' -r -f -a "running\t''
 stalled\t''
 waiting\t''
@@ -1748,18 +1758,18 @@ scheduled\t''
 depends\t''
 failed\t''
 complete\t''"
-complete -c qless -n "__fish_qless_using_subcommand priority" -l tag -d 'Jobs with a tag; repeated: with all of them' -r
+complete -c qless -n "__fish_qless_using_subcommand priority" -l tag -d 'Jobs with a tag; repeated: with all of them' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand priority" -l klass -d 'Jobs of a class, by name or glob' -r
-complete -c qless -n "__fish_qless_using_subcommand priority" -l held-by -d 'Jobs that a worker holds, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand priority" -l held-by -d 'Jobs that a worker holds, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand priority" -l older-than -d 'Jobs to which nothing has happened for this time' -r
 complete -c qless -n "__fish_qless_using_subcommand priority" -l newer-than -d 'Jobs to which something happened within this time' -r
 complete -c qless -n "__fish_qless_using_subcommand priority" -l where -d 'Jobs with this value in their data, such as `user.id=42`; repeated: with all of them' -r
 complete -c qless -n "__fish_qless_using_subcommand priority" -l limit -d 'The first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand priority" -l offset -d 'Without the first N of them' -r
-complete -c qless -n "__fish_qless_using_subcommand priority" -l group -d 'Failed jobs of a group, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand priority" -l group -d 'Failed jobs of a group, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand priority" -l message -d 'Failed jobs whose message a regular expression finds itself in' -r
 complete -c qless -n "__fish_qless_using_subcommand priority" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand priority" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand priority" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand priority" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand priority" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand priority" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -1801,7 +1811,7 @@ complete -c qless -n "__fish_qless_using_subcommand promote" -l rate -d 'At most
 complete -c qless -n "__fish_qless_using_subcommand promote" -l reason -d 'Why, for the history of each job' -r
 complete -c qless -n "__fish_qless_using_subcommand promote" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done' -r -F
 complete -c qless -n "__fish_qless_using_subcommand promote" -l spread -d 'Let them run evenly over this time instead of all at once' -r
-complete -c qless -n "__fish_qless_using_subcommand promote" -l queue -d 'Jobs of a queue, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand promote" -l queue -d 'Jobs of a queue, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand promote" -l state -d 'Jobs in a state' -r -f -a "running\t''
 stalled\t''
 waiting\t''
@@ -1809,18 +1819,18 @@ scheduled\t''
 depends\t''
 failed\t''
 complete\t''"
-complete -c qless -n "__fish_qless_using_subcommand promote" -l tag -d 'Jobs with a tag; repeated: with all of them' -r
+complete -c qless -n "__fish_qless_using_subcommand promote" -l tag -d 'Jobs with a tag; repeated: with all of them' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand promote" -l klass -d 'Jobs of a class, by name or glob' -r
-complete -c qless -n "__fish_qless_using_subcommand promote" -l held-by -d 'Jobs that a worker holds, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand promote" -l held-by -d 'Jobs that a worker holds, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand promote" -l older-than -d 'Jobs to which nothing has happened for this time' -r
 complete -c qless -n "__fish_qless_using_subcommand promote" -l newer-than -d 'Jobs to which something happened within this time' -r
 complete -c qless -n "__fish_qless_using_subcommand promote" -l where -d 'Jobs with this value in their data, such as `user.id=42`; repeated: with all of them' -r
 complete -c qless -n "__fish_qless_using_subcommand promote" -l limit -d 'The first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand promote" -l offset -d 'Without the first N of them' -r
-complete -c qless -n "__fish_qless_using_subcommand promote" -l group -d 'Failed jobs of a group, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand promote" -l group -d 'Failed jobs of a group, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand promote" -l message -d 'Failed jobs whose message a regular expression finds itself in' -r
 complete -c qless -n "__fish_qless_using_subcommand promote" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand promote" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand promote" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand promote" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand promote" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand promote" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -1865,11 +1875,11 @@ complete -c qless -n "__fish_qless_using_subcommand put" -l jid -d 'The job\'s i
 complete -c qless -n "__fish_qless_using_subcommand put" -l delay -d 'Run it after this time, such as `10m`' -r
 complete -c qless -n "__fish_qless_using_subcommand put" -l at -d 'Run it at this time: `06:00`, `2026-11-21 06:00`, `2026-11-21T06:00:00Z`' -r
 complete -c qless -n "__fish_qless_using_subcommand put" -l priority -d 'Higher runs first' -r
-complete -c qless -n "__fish_qless_using_subcommand put" -l tag -d 'A tag' -r
+complete -c qless -n "__fish_qless_using_subcommand put" -l tag -d 'A tag' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand put" -l retries -d 'How often it may be tried again' -r
-complete -c qless -n "__fish_qless_using_subcommand put" -l depends -d 'A job that must be complete first' -r
+complete -c qless -n "__fish_qless_using_subcommand put" -l depends -d 'A job that must be complete first' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand put" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand put" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand put" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand put" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand put" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand put" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -1908,7 +1918,7 @@ complete -c qless -n "__fish_qless_using_subcommand put" -s v -l verbose -d 'Eac
 complete -c qless -n "__fish_qless_using_subcommand put" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand queues" -l watch -d 'Show it anew every 2 s, or every D, until Ctrl-C; with `-o ndjson` a document each time' -r
 complete -c qless -n "__fish_qless_using_subcommand queues" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand queues" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand queues" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand queues" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand queues" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand queues" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -1942,7 +1952,7 @@ complete -c qless -n "__fish_qless_using_subcommand queues" -s q -l quiet -d 'No
 complete -c qless -n "__fish_qless_using_subcommand queues" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand queues" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -1983,7 +1993,7 @@ complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_s
 complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -f -a "set" -d 'Change a recurring job'
 complete -c qless -n "__fish_qless_using_subcommand recur; and not __fish_seen_subcommand_from get list put rm run set tag" -f -a "tag" -d 'Tag a recurring job'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from get" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from get" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from get" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from get" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from get" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from get" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -2017,7 +2027,7 @@ complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subco
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from get" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from get" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from list" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from list" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from list" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from list" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from list" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from list" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -2059,10 +2069,10 @@ complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subco
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l backlog -d 'The most missed runs that are made up for; 0 is all' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l jid -d 'The id of the recurring job; a fresh one where nothing is said' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l priority -d 'Higher runs first' -r
-complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l tag -d 'A tag' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l tag -d 'A tag' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l retries -d 'How often each may be tried again' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -2099,7 +2109,7 @@ complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subco
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from put" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from rm" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from rm" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from rm" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from rm" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from rm" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from rm" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -2134,7 +2144,7 @@ complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subco
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from rm" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from rm" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from run" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from run" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from run" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from run" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from run" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from run" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -2169,7 +2179,7 @@ complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subco
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from run" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from run" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l every -d 'How often; the next run is shifted by as much' -r
-complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l queue -d 'The queue' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l queue -d 'The queue' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l klass -d 'The kind of work' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l data -d 'The data: JSON, `@FILE`, or `-` for stdin' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l max-data -d 'The most data that is taken, in bytes' -r
@@ -2177,7 +2187,7 @@ complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subco
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l retries -d 'How often each may be tried again' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l backlog -d 'The most missed runs that are made up for; 0 is all' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -2211,10 +2221,10 @@ complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subco
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -s q -l quiet -d 'Nothing on stderr except errors'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from set" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -l add -d 'Add a tag' -r
-complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -l remove -d 'Remove a tag' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -l add -d 'Add a tag' -r -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -l remove -d 'Remove a tag' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -2248,17 +2258,17 @@ complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subco
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -s q -l quiet -d 'Nothing on stderr except errors'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand recur; and __fish_seen_subcommand_from tag" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c qless -n "__fish_qless_using_subcommand retry" -l to -d 'Into this queue instead of their own' -r
+complete -c qless -n "__fish_qless_using_subcommand retry" -l to -d 'Into this queue instead of their own' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand retry" -l delay -d 'Run them after this time' -r
 complete -c qless -n "__fish_qless_using_subcommand retry" -l priority -d 'Give them another priority; higher runs first' -r
-complete -c qless -n "__fish_qless_using_subcommand retry" -l worker -d 'The worker that holds the job [QLESS_WORKER; default cli-USER@HOST]' -r
-complete -c qless -n "__fish_qless_using_subcommand retry" -l fail-group -d 'What kind of failure it was, recorded with the holder\'s retry' -r
+complete -c qless -n "__fish_qless_using_subcommand retry" -l worker -d 'The worker that holds the job [QLESS_WORKER; default cli-USER@HOST]' -r -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand retry" -l fail-group -d 'What kind of failure it was, recorded with the holder\'s retry' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand retry" -l fail-message -d 'What went wrong, recorded with the holder\'s retry' -r
 complete -c qless -n "__fish_qless_using_subcommand retry" -l rate -d 'At most so many jobs a second, such as `20/s`' -r
 complete -c qless -n "__fish_qless_using_subcommand retry" -l reason -d 'Why, for the history of each job' -r
 complete -c qless -n "__fish_qless_using_subcommand retry" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done' -r -F
 complete -c qless -n "__fish_qless_using_subcommand retry" -l spread -d 'Let them run evenly over this time instead of all at once' -r
-complete -c qless -n "__fish_qless_using_subcommand retry" -l queue -d 'Jobs of a queue, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand retry" -l queue -d 'Jobs of a queue, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand retry" -l state -d 'Jobs in a state' -r -f -a "running\t''
 stalled\t''
 waiting\t''
@@ -2266,18 +2276,18 @@ scheduled\t''
 depends\t''
 failed\t''
 complete\t''"
-complete -c qless -n "__fish_qless_using_subcommand retry" -l tag -d 'Jobs with a tag; repeated: with all of them' -r
+complete -c qless -n "__fish_qless_using_subcommand retry" -l tag -d 'Jobs with a tag; repeated: with all of them' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand retry" -l klass -d 'Jobs of a class, by name or glob' -r
-complete -c qless -n "__fish_qless_using_subcommand retry" -l held-by -d 'Jobs that a worker holds, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand retry" -l held-by -d 'Jobs that a worker holds, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand retry" -l older-than -d 'Jobs to which nothing has happened for this time' -r
 complete -c qless -n "__fish_qless_using_subcommand retry" -l newer-than -d 'Jobs to which something happened within this time' -r
 complete -c qless -n "__fish_qless_using_subcommand retry" -l where -d 'Jobs with this value in their data, such as `user.id=42`; repeated: with all of them' -r
 complete -c qless -n "__fish_qless_using_subcommand retry" -l limit -d 'The first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand retry" -l offset -d 'Without the first N of them' -r
-complete -c qless -n "__fish_qless_using_subcommand retry" -l group -d 'Failed jobs of a group, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand retry" -l group -d 'Failed jobs of a group, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand retry" -l message -d 'Failed jobs whose message a regular expression finds itself in' -r
 complete -c qless -n "__fish_qless_using_subcommand retry" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand retry" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand retry" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand retry" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand retry" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand retry" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -2319,7 +2329,7 @@ complete -c qless -n "__fish_qless_using_subcommand retry" -s q -l quiet -d 'Not
 complete -c qless -n "__fish_qless_using_subcommand retry" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand retry" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand script" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand script" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand script" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand script" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand script" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand script" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -2359,7 +2369,7 @@ complete -c qless -n "__fish_qless_using_subcommand stats" -l histogram -d 'Whos
 run\t'How long jobs ran'"
 complete -c qless -n "__fish_qless_using_subcommand stats" -l watch -d 'Show it anew every 2 s, or every D, until Ctrl-C; with `-o ndjson` a document each time' -r
 complete -c qless -n "__fish_qless_using_subcommand stats" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand stats" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand stats" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand stats" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand stats" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand stats" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -2392,12 +2402,12 @@ complete -c qless -n "__fish_qless_using_subcommand stats" -l read-only -d 'Refu
 complete -c qless -n "__fish_qless_using_subcommand stats" -s q -l quiet -d 'Nothing on stderr except errors'
 complete -c qless -n "__fish_qless_using_subcommand stats" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand stats" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c qless -n "__fish_qless_using_subcommand tag" -l add -d 'Add a tag' -r
-complete -c qless -n "__fish_qless_using_subcommand tag" -l remove -d 'Remove a tag' -r
+complete -c qless -n "__fish_qless_using_subcommand tag" -l add -d 'Add a tag' -r -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand tag" -l remove -d 'Remove a tag' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand tag" -l rate -d 'At most so many jobs a second, such as `20/s`' -r
 complete -c qless -n "__fish_qless_using_subcommand tag" -l reason -d 'Why, for the history of each job' -r
 complete -c qless -n "__fish_qless_using_subcommand tag" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done' -r -F
-complete -c qless -n "__fish_qless_using_subcommand tag" -l queue -d 'Jobs of a queue, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand tag" -l queue -d 'Jobs of a queue, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand tag" -l state -d 'Jobs in a state' -r -f -a "running\t''
 stalled\t''
 waiting\t''
@@ -2405,18 +2415,18 @@ scheduled\t''
 depends\t''
 failed\t''
 complete\t''"
-complete -c qless -n "__fish_qless_using_subcommand tag" -l tag -d 'Jobs with a tag; repeated: with all of them' -r
+complete -c qless -n "__fish_qless_using_subcommand tag" -l tag -d 'Jobs with a tag; repeated: with all of them' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand tag" -l klass -d 'Jobs of a class, by name or glob' -r
-complete -c qless -n "__fish_qless_using_subcommand tag" -l held-by -d 'Jobs that a worker holds, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand tag" -l held-by -d 'Jobs that a worker holds, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand tag" -l older-than -d 'Jobs to which nothing has happened for this time' -r
 complete -c qless -n "__fish_qless_using_subcommand tag" -l newer-than -d 'Jobs to which something happened within this time' -r
 complete -c qless -n "__fish_qless_using_subcommand tag" -l where -d 'Jobs with this value in their data, such as `user.id=42`; repeated: with all of them' -r
 complete -c qless -n "__fish_qless_using_subcommand tag" -l limit -d 'The first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand tag" -l offset -d 'Without the first N of them' -r
-complete -c qless -n "__fish_qless_using_subcommand tag" -l group -d 'Failed jobs of a group, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand tag" -l group -d 'Failed jobs of a group, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand tag" -l message -d 'Failed jobs whose message a regular expression finds itself in' -r
 complete -c qless -n "__fish_qless_using_subcommand tag" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand tag" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand tag" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand tag" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand tag" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand tag" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -2457,7 +2467,7 @@ complete -c qless -n "__fish_qless_using_subcommand tag" -s h -l help -d 'Print 
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l rate -d 'At most so many jobs a second, such as `20/s`' -r
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l reason -d 'Why, for the history of each job' -r
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done' -r -F
-complete -c qless -n "__fish_qless_using_subcommand timeout" -l queue -d 'Jobs of a queue, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand timeout" -l queue -d 'Jobs of a queue, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l state -d 'Jobs in a state' -r -f -a "running\t''
 stalled\t''
 waiting\t''
@@ -2465,18 +2475,18 @@ scheduled\t''
 depends\t''
 failed\t''
 complete\t''"
-complete -c qless -n "__fish_qless_using_subcommand timeout" -l tag -d 'Jobs with a tag; repeated: with all of them' -r
+complete -c qless -n "__fish_qless_using_subcommand timeout" -l tag -d 'Jobs with a tag; repeated: with all of them' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l klass -d 'Jobs of a class, by name or glob' -r
-complete -c qless -n "__fish_qless_using_subcommand timeout" -l held-by -d 'Jobs that a worker holds, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand timeout" -l held-by -d 'Jobs that a worker holds, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l older-than -d 'Jobs to which nothing has happened for this time' -r
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l newer-than -d 'Jobs to which something happened within this time' -r
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l where -d 'Jobs with this value in their data, such as `user.id=42`; repeated: with all of them' -r
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l limit -d 'The first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l offset -d 'Without the first N of them' -r
-complete -c qless -n "__fish_qless_using_subcommand timeout" -l group -d 'Failed jobs of a group, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand timeout" -l group -d 'Failed jobs of a group, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l message -d 'Failed jobs whose message a regular expression finds itself in' -r
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand timeout" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand timeout" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -2517,7 +2527,7 @@ complete -c qless -n "__fish_qless_using_subcommand timeout" -s h -l help -d 'Pr
 complete -c qless -n "__fish_qless_using_subcommand track" -l rate -d 'At most so many jobs a second, such as `20/s`' -r
 complete -c qless -n "__fish_qless_using_subcommand track" -l reason -d 'Why, for the history of each job' -r
 complete -c qless -n "__fish_qless_using_subcommand track" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done' -r -F
-complete -c qless -n "__fish_qless_using_subcommand track" -l queue -d 'Jobs of a queue, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand track" -l queue -d 'Jobs of a queue, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand track" -l state -d 'Jobs in a state' -r -f -a "running\t''
 stalled\t''
 waiting\t''
@@ -2525,19 +2535,19 @@ scheduled\t''
 depends\t''
 failed\t''
 complete\t''"
-complete -c qless -n "__fish_qless_using_subcommand track" -l tag -d 'Jobs with a tag; repeated: with all of them' -r
+complete -c qless -n "__fish_qless_using_subcommand track" -l tag -d 'Jobs with a tag; repeated: with all of them' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand track" -l klass -d 'Jobs of a class, by name or glob' -r
-complete -c qless -n "__fish_qless_using_subcommand track" -l held-by -d 'Jobs that a worker holds, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand track" -l held-by -d 'Jobs that a worker holds, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand track" -l older-than -d 'Jobs to which nothing has happened for this time' -r
 complete -c qless -n "__fish_qless_using_subcommand track" -l newer-than -d 'Jobs to which something happened within this time' -r
 complete -c qless -n "__fish_qless_using_subcommand track" -l where -d 'Jobs with this value in their data, such as `user.id=42`; repeated: with all of them' -r
 complete -c qless -n "__fish_qless_using_subcommand track" -l limit -d 'The first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand track" -l offset -d 'Without the first N of them' -r
-complete -c qless -n "__fish_qless_using_subcommand track" -l group -d 'Failed jobs of a group, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand track" -l group -d 'Failed jobs of a group, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand track" -l message -d 'Failed jobs whose message a regular expression finds itself in' -r
 complete -c qless -n "__fish_qless_using_subcommand track" -l watch -d 'Show it anew every 2 s, or every D, until Ctrl-C; with `-o ndjson` a document each time' -r
 complete -c qless -n "__fish_qless_using_subcommand track" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand track" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand track" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand track" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand track" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand track" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -2577,10 +2587,10 @@ complete -c qless -n "__fish_qless_using_subcommand track" -l read-only -d 'Refu
 complete -c qless -n "__fish_qless_using_subcommand track" -s q -l quiet -d 'Nothing on stderr except errors'
 complete -c qless -n "__fish_qless_using_subcommand track" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand track" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c qless -n "__fish_qless_using_subcommand unfail" -l to -d 'The queue' -r
+complete -c qless -n "__fish_qless_using_subcommand unfail" -l to -d 'The queue' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand unfail" -l count -d 'At most so many jobs' -r
 complete -c qless -n "__fish_qless_using_subcommand unfail" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand unfail" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand unfail" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand unfail" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand unfail" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand unfail" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -2615,7 +2625,7 @@ complete -c qless -n "__fish_qless_using_subcommand unfail" -s q -l quiet -d 'No
 complete -c qless -n "__fish_qless_using_subcommand unfail" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand unfail" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand unpause" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand unpause" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand unpause" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand unpause" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand unpause" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand unpause" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -2651,7 +2661,7 @@ complete -c qless -n "__fish_qless_using_subcommand unpause" -s q -l quiet -d 'N
 complete -c qless -n "__fish_qless_using_subcommand unpause" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand unpause" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand version" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand version" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand version" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand version" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand version" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand version" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -2686,7 +2696,7 @@ complete -c qless -n "__fish_qless_using_subcommand version" -s v -l verbose -d 
 complete -c qless -n "__fish_qless_using_subcommand version" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand workers" -l watch -d 'Show it anew every 2 s, or every D, until Ctrl-C; with `-o ndjson` a document each time' -r
 complete -c qless -n "__fish_qless_using_subcommand workers" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
-complete -c qless -n "__fish_qless_using_subcommand workers" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r
+complete -c qless -n "__fish_qless_using_subcommand workers" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand workers" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
 complete -c qless -n "__fish_qless_using_subcommand workers" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
 complete -c qless -n "__fish_qless_using_subcommand workers" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
@@ -2719,3 +2729,32 @@ complete -c qless -n "__fish_qless_using_subcommand workers" -l read-only -d 'Re
 complete -c qless -n "__fish_qless_using_subcommand workers" -s q -l quiet -d 'Nothing on stderr except errors'
 complete -c qless -n "__fish_qless_using_subcommand workers" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand workers" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qless -n "__fish_qless_using_subcommand cancel" -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand complete" -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand config" -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand context" -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand depends" -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand export" -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand fail" -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand forget" -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand get" -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand heartbeat" -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand length" -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand log" -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand move" -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand pause" -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand peek" -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand pop" -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand priority" -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand promote" -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand put" -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand queues" -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand recur" -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand retry" -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand stats" -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand tag" -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand timeout" -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand track" -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand unfail" -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand unpause" -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand workers" -f -a '(__fish_qless_names)'

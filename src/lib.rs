@@ -9,6 +9,7 @@ pub mod bulk;
 pub mod cli;
 pub mod clock;
 pub mod commands;
+pub mod complete;
 pub mod core;
 pub mod cx;
 pub mod error;
@@ -33,6 +34,9 @@ use out::Out;
 /// Runs one command line and returns the code to exit with.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
     let args: Vec<OsString> = args.into_iter().collect();
+    if let Some(asked) = complete::asked(&args) {
+        return complete::run(asked);
+    }
     let mut cli = match cli::parse(&args) {
         Ok(cli) => cli,
         Err(stop) => return stopped(stop, &args),

@@ -1,5 +1,6 @@
 //! The only test binary: a list of modules, and a test that no file is forgotten.
 
+mod completion;
 mod connection;
 mod contexts;
 mod examples;

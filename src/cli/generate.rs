@@ -6,6 +6,7 @@ use clap::Command;
 use clap_complete::{Generator, Shell};
 use clap_mangen::Man;
 
+use super::hook;
 use crate::settings::key;
 use crate::view::schema::KINDS;
 
@@ -169,8 +170,11 @@ fn roff(text: &str) -> String {
 /// Returns the script that lets a shell complete.
 pub fn completion(shell: Shell) -> Generated {
     let mut bytes = Vec::new();
-    clap_complete::generate(shell, &mut super::command(), "qless", &mut bytes);
+    let mut tree = super::command();
+    clap_complete::generate(shell, &mut tree, "qless", &mut bytes);
     let path = format!("completions/{}", shell.file_name("qless"));
+    let script = String::from_utf8_lossy(&bytes).into_owned();
+    let bytes = hook::names(shell, script, &tree).into_bytes();
     Generated { path, bytes }
 }
 

@@ -13,6 +13,7 @@ use crate::view::text::quoted;
 pub mod env;
 pub mod format;
 pub mod generate;
+mod hook;
 pub mod shared;
 pub mod usage;
 pub mod value;
@@ -160,6 +161,15 @@ pub fn parse(args: &[OsString]) -> Result<Cli, Stop> {
             whole: whole(args),
         },
     })
+}
+
+/// Returns global flags alone, and what the environment says; `None` if they are wrong.
+pub fn globals(words: &[String]) -> Option<Globals> {
+    let flags = Globals::augment_args(clap::Command::new("qless").no_binary_name(true));
+    let matches = flags.try_get_matches_from(words).ok()?;
+    let mut globals = Globals::from_arg_matches(&matches).ok()?;
+    globals.fill_from_env().ok()?;
+    Some(globals)
 }
 
 /// Returns the command with those of its arguments that say what is done, in one order however

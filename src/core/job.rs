@@ -27,6 +27,8 @@ pub enum Tell {
     Match,
     /// That it exists.
     Jid,
+    /// What tells it apart from others.
+    Face,
 }
 
 impl Tell {
@@ -39,6 +41,7 @@ impl Tell {
             }
             Tell::Match => "jid,klass,queue,worker,tags,data,failure,shown,since,tracked",
             Tell::Jid => "jid",
+            Tell::Face => "jid,klass,shown",
             Tell::Place => "jid,klass,queue,state,worker,failure,shown,since,lock",
         }
     }

@@ -1,0 +1,444 @@
+//! Completion with live names: the script for bash as bash runs it, and the binary that it asks.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant, SystemTime};
+
+use expect_test::expect;
+use tempfile::TempDir;
+
+use super::house::qless::Qless;
+use super::house::redis::Redis;
+
+/// A home for the cache.
+struct Home(TempDir);
+
+impl Home {
+    fn new() -> Home {
+        Home(tempfile::tempdir().unwrap())
+    }
+
+    fn of(&self, qless: Qless) -> Qless {
+        qless.env("XDG_CACHE_HOME", self.0.path())
+    }
+
+    /// The files of the cache by what they hold.
+    fn files(&self) -> BTreeMap<String, PathBuf> {
+        let entries = std::fs::read_dir(self.0.path().join("qless")).into_iter();
+        let files = entries.flatten().flatten().map(|entry| {
+            let name = entry.file_name().into_string().unwrap();
+            let kind = name.rsplit('-').next().unwrap().to_owned();
+            (kind, entry.path())
+        });
+        files.collect()
+    }
+
+    fn ages(&self, kind: &str, age: Duration) {
+        let file = std::fs::File::options()
+            .write(true)
+            .open(&self.files()[kind]);
+        file.unwrap().set_modified(SystemTime::now() - age).unwrap();
+    }
+}
+
+/// Returns what the binary offers for a line of bash; it must say nothing else.
+#[track_caller]
+fn offers(qless: &Qless, line: &str) -> Vec<String> {
+    let ran = qless.args(["__names", "bash", line]);
+    assert_eq!((ran.code(), ran.stderr().as_str()), (0, ""), "{line}");
+    ran.stdout().lines().map(str::to_owned).collect()
+}
+
+const HOSTILE: [&str; 9] = [
+    "my mail",
+    "it's",
+    "c$t",
+    "a\"b",
+    "semi;colon",
+    "bang!x",
+    "back`tick",
+    "st*r",
+    "Ünï",
+];
+
+fn busy() -> Redis {
+    let redis = Redis::start();
+    let run = |args: &[&str]| redis.at(100).args(args).ok();
+    for queue in HOSTILE {
+        run(&["put", queue, "K", "--jid", &format!("in {queue}")]);
+    }
+    for (jid, more) in [
+        ("wait1", &[][..]),
+        ("later", &["--delay", "1h"]),
+        ("blocked", &["--depends", "wait1"]),
+    ] {
+        let mut args = vec!["put", "mail", "Mail::Welcome", "--jid", jid, "--tag", "eu"];
+        args.extend_from_slice(more);
+        run(&args);
+    }
+    for jid in ["ran1", "failed1"] {
+        run(&["put", "work", "Work", "--jid", jid]);
+        run(&["pop", "work", "--worker", "w-1"]);
+    }
+    run(&[
+        "fail",
+        "failed1",
+        "--as-holder",
+        "--group",
+        "upload error",
+        "--message",
+        "m",
+    ]);
+    run(&[
+        "recur", "put", "mail", "R", "--every", "1h", "--jid", "nightly",
+    ]);
+    redis
+}
+
+/// Has bash complete a line, and returns what it would offer.
+fn bash(qless: &Qless, home: &Path, line: &str) -> Vec<String> {
+    let script = r#"
+        source "$SCRIPT"
+        read -ra COMP_WORDS <<<"$LINE"
+        [[ $LINE == *' ' ]] && COMP_WORDS+=('')
+        COMP_CWORD=$((${#COMP_WORDS[@]} - 1)) COMP_LINE=$LINE COMP_POINT=${#LINE}
+        _qless_with_names qless "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+        printf '%s\n' "${COMPREPLY[@]}"
+    "#;
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let bin = Path::new(env!("CARGO_BIN_EXE_qless")).parent().unwrap();
+    let mut path = bin.as_os_str().to_owned();
+    path.push(":");
+    path.push(std::env::var_os("PATH").unwrap());
+    // The environment is that of the binary's tests.
+    let mut command = Command::new("bash");
+    command.args(["--norc", "-c", script]).env_clear();
+    for (name, value) in qless.command().get_envs() {
+        command.env(name, value.unwrap());
+    }
+    let ran = command
+        .env("PATH", path)
+        .env("XDG_CACHE_HOME", home)
+        .env("LINE", line)
+        .env("SCRIPT", root.join("completions/qless.bash"))
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8_lossy(&ran.stderr), "", "{line}");
+    let text = String::from_utf8(ran.stdout).unwrap();
+    text.lines()
+        .filter(|line| !line.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn bash_completes_commands_flags_and_names() {
+    let redis = busy();
+    let home = Home::new();
+    let qless = redis.at(100);
+    let complete = |line: &str| bash(&qless, home.0.path(), line);
+    assert_eq!(complete("qless re"), ["recur", "retry"]);
+    assert_eq!(complete("qless retry "), ["failed1"]);
+    assert_eq!(complete("qless retry --fail-g"), ["--fail-group"]);
+    assert_eq!(complete("qless failed --group "), ["upload\\ error"]);
+    assert_eq!(complete("qless jobs --queue ma"), ["mail"]);
+    assert_eq!(complete("qless length it"), ["it\\'s"]);
+    // Neither flags nor commands, nor the files of a cache, needed a server.
+    let empty = Home::new();
+    let nobody = Qless::bare().env("QLESS_REDIS_URL", "unix:///nonexistent/s");
+    assert_eq!(
+        bash(&nobody, empty.0.path(), "qless re"),
+        ["recur", "retry"]
+    );
+    assert_eq!(
+        bash(&nobody, empty.0.path(), "qless retry --fail-g"),
+        ["--fail-group"]
+    );
+    assert_eq!(empty.files().len(), 0);
+}
+
+#[test]
+fn bash_reads_offered_names_back() {
+    let redis = busy();
+    let home = Home::new();
+    for open in ["", "'", "\""] {
+        let offered = offers(&home.of(redis.at(100)), &format!("qless length {open}"));
+        assert_eq!(offered.len(), HOSTILE.len() + 2, "{offered:?}");
+        for written in offered {
+            // As it is when it was inserted behind the quote, and that was closed.
+            let typed = format!("printf %s {open}{written}{open}");
+            let ran = Command::new("bash").args(["-c", &typed]).output().unwrap();
+            let read = String::from_utf8(ran.stdout).unwrap();
+            let known = HOSTILE.contains(&read.as_str()) || ["mail", "work"].contains(&&*read);
+            // In double quotes an exclamation mark keeps its backslash, where it needs none.
+            assert!(known || read == "bang\\!x", "{typed}: {read}");
+        }
+    }
+}
+
+#[test]
+fn the_script_is_registered() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let ran = Command::new("bash")
+        .args([
+            "--norc",
+            "-c",
+            "source completions/qless.bash && complete -p qless",
+        ])
+        .current_dir(root)
+        .output()
+        .unwrap();
+    let told = String::from_utf8(ran.stdout).unwrap();
+    assert!(told.contains("-F _qless_with_names qless"), "{told}");
+}
+
+#[test]
+fn other_shells_can_read_their_scripts() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("completions");
+    for (shell, script) in [("zsh", "_qless"), ("fish", "qless.fish")] {
+        match Command::new(shell)
+            .arg("-n")
+            .arg(root.join(script))
+            .output()
+        {
+            Ok(ran) => assert!(ran.status.success(), "{shell}: {ran:?}"),
+            Err(_) => println!("not run: {shell} is not here"),
+        }
+    }
+}
+
+#[test]
+fn jids_are_those_that_a_command_can_use() {
+    let redis = busy();
+    let home = Home::new();
+    let qless = home.of(redis.at(100));
+    let told = |line: &str| {
+        let words: Vec<&str> = ["__names", "fish", "qless"]
+            .into_iter()
+            .chain(line.split(' '))
+            .collect();
+        qless.args(words).ok()
+    };
+    expect!["failed1	Work, failed"].assert_eq(&told("retry "));
+    expect!["ran1	Work, running"].assert_eq(&told("timeout "));
+    expect!["later	Mail::Welcome, scheduled"].assert_eq(&told("promote "));
+    expect!["blocked	Mail::Welcome, depends"].assert_eq(&told("depends "));
+    expect!["nightly	"].assert_eq(&told("recur rm "));
+    expect!["wait1	Mail::Welcome, waiting"].assert_eq(&told("cancel wait"));
+    expect!["eu	"].assert_eq(&told("jobs --tag "));
+    expect!["w-1	"].assert_eq(&told("workers "));
+    expect!["heartbeat	60"].assert_eq(&told("config get heart"));
+    assert_eq!(told("cancel ").lines().count(), 5 + HOSTILE.len());
+}
+
+#[test]
+fn shells_get_names_in_their_own_way() {
+    let redis = busy();
+    let home = Home::new();
+    let qless = home.of(redis.at(100));
+    let told = |args: &[&str]| qless.args(["__names"].iter().chain(args)).ok();
+    let zsh = ["zsh", "qless", "jobs", "--queue", "'my"];
+    expect!["my mail	"].assert_eq(&told(&zsh));
+    let elvish = ["elvish", "qless", "jobs", "--queue=my"];
+    expect!["--queue=my mail	"].assert_eq(&told(&elvish));
+    let power = ["powershell", "qless", "length", "=it"];
+    expect!["'it''s'	it's	"].assert_eq(&told(&power));
+}
+
+#[test]
+fn names_are_kept_for_ten_seconds() {
+    let mut redis = busy();
+    let home = Home::new();
+    let qless = home.of(redis.at(100));
+    assert_eq!(offers(&qless, "qless length ma"), ["mail"]);
+    let file = &home.files()["queue"];
+    let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(file), mode(file.parent().unwrap())), (0o600, 0o700));
+    redis.kill();
+    assert_eq!(offers(&qless, "qless length wo"), ["work"]);
+    // Another prefix is another place.
+    assert_eq!(offers(&qless, "qless --prefix x: length wo"), [""; 0]);
+    home.ages("queue", Duration::from_secs(11));
+    assert_eq!(offers(&qless, "qless length wo"), [""; 0]);
+}
+
+#[test]
+fn a_server_that_did_not_answer_is_left_alone_for_a_minute() {
+    let mut redis = Redis::start();
+    redis.kill();
+    let home = Home::new();
+    let qless = home.of(redis.at(100));
+    assert_eq!(offers(&qless, "qless length "), [""; 0]);
+    redis.restart();
+    redis.at(100).run("put mail K").ok();
+    assert_eq!(offers(&qless, "qless length "), [""; 0]);
+    home.ages("down", Duration::from_secs(59));
+    assert_eq!(offers(&qless, "qless length "), [""; 0]);
+    home.ages("down", Duration::from_secs(61));
+    assert_eq!(offers(&qless, "qless length "), ["mail"]);
+}
+
+#[test]
+fn a_server_that_hangs_is_not_waited_for() {
+    let redis = busy();
+    redis.freeze();
+    let home = Home::new();
+    let begun = Instant::now();
+    assert_eq!(offers(&home.of(redis.at(100)), "qless length "), [""; 0]);
+    let took = begun.elapsed();
+    redis.thaw();
+    // A loaded machine starts processes slowly; the wait itself is 150 ms.
+    assert!(took < Duration::from_secs(2), "{took:?}");
+    assert!(home.files().contains_key("down"));
+}
+
+#[test]
+fn a_local_server_is_never_started() {
+    let home = Home::new();
+    let dir = tempfile::Builder::new()
+        .prefix("ql")
+        .tempdir_in("/tmp")
+        .unwrap();
+    let night = dir.path().join("night");
+    let qless = home.of(Qless::bare());
+    let line = format!("qless --redis local:{} length ", night.display());
+    assert_eq!(offers(&qless, &line), [""; 0]);
+    assert!(!night.exists());
+    // Once it runs it is asked: that it did not run is not remembered.
+    let local = format!("--redis local:{}", night.display());
+    Qless::bare().run(&format!("{local} put mail K")).ok();
+    let offered = offers(&qless, &line);
+    Qless::bare().run(&format!("{local} local stop")).ok();
+    assert_eq!(offered, ["mail"]);
+}
+
+#[test]
+fn flags_on_the_line_say_where_to_look() {
+    let redis = busy();
+    redis.at(100).run("--prefix other: put elsewhere K").ok();
+    let home = Home::new();
+    let config = home.0.path().join("config.toml");
+    let text = format!(
+        "[context.here]\nredis = \"{0}\"\n[context.there]\nredis = \"{0}\"\nprefix = \"other:\"\n",
+        redis.url()
+    );
+    std::fs::write(&config, text).unwrap();
+    let bare = home.of(Qless::bare());
+    let url = redis.url();
+    let other = offers(
+        &bare,
+        &format!("qless --redis {url} --prefix other: length "),
+    );
+    assert_eq!(other, ["elsewhere"]);
+    let config = config.display();
+    let there = offers(
+        &bare,
+        &format!("qless --config '{config}' length --context=there "),
+    );
+    assert_eq!(there, ["elsewhere"]);
+    let contexts = offers(&bare, &format!("qless --config {config} --context "));
+    assert_eq!(contexts, ["here", "there"]);
+    // What only the shell knows is not guessed.
+    assert_eq!(
+        offers(&home.of(redis.at(100)), "qless --redis \"$URL\" length "),
+        [""; 0]
+    );
+}
+
+#[test]
+fn looking_for_names_changes_nothing_and_is_never_heard() {
+    let redis = busy();
+    let before = redis.dump();
+    let home = Home::new();
+    let qless = home.of(redis.at(9_999_999));
+    for line in [
+        "length ",
+        "retry ",
+        "cancel ",
+        "recur rm ",
+        "timeout ",
+        "config get ",
+    ] {
+        assert!(
+            !offers(&qless, &format!("qless {line}")).is_empty(),
+            "{line}"
+        );
+    }
+    assert_eq!(redis.dump(), before);
+    let off = home.of(redis.at(100)).env("QLESS_COMPLETE_LIVE", "0");
+    assert_eq!(offers(&off, "qless length "), [""; 0]);
+    for (name, value) in [
+        ("QLESS_TIMEOUT", "soon"),
+        ("QLESS_CONFIG", "/nonexistent/config.toml"),
+        ("QLESS_NOW", "soon"),
+        ("QLESS_REDIS_URL", "nonsense"),
+    ] {
+        let wrong = home.of(redis.qless()).env(name, value);
+        offers(&wrong, "qless length x");
+    }
+    for args in [
+        &["__names"][..],
+        &["__names", "csh", "x"],
+        &["__names", "bash"],
+        &["__names", "zsh"],
+    ] {
+        let ran = Qless::bare().args(args);
+        assert_eq!(
+            (ran.code(), ran.stdout() + &ran.stderr()),
+            (0, String::new())
+        );
+    }
+}
+
+#[test]
+fn names_that_no_shell_takes_are_left_out_and_the_rest_is_bounded() {
+    let redis = Redis::start();
+    let put = |queue: &[u8]| {
+        let queue = <std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(queue);
+        let args: [&std::ffi::OsStr; 4] = ["put".as_ref(), "--".as_ref(), queue, "K".as_ref()];
+        redis.at(100).args(args).ok();
+    };
+    put(b"plain");
+    put(b"-dash");
+    put(b"bytes\xff");
+    let mut script = Vec::new();
+    for at in 0..300 {
+        script.push((
+            100.0,
+            vec![
+                "put".to_owned(),
+                String::new(),
+                format!("many-{at:03}"),
+                format!("j{at}"),
+                "K".into(),
+                "{}".into(),
+                "0".into(),
+            ],
+        ));
+    }
+    // A name with a line end can come from other clients only.
+    script.push((
+        100.0,
+        vec![
+            "put".to_owned(),
+            String::new(),
+            "line\nend\x1b[31m".into(),
+            "evil".into(),
+            "K".into(),
+            "{}".into(),
+            "0".into(),
+        ],
+    ));
+    redis.calls(script);
+    let home = Home::new();
+    let qless = home.of(redis.at(100));
+    let all = offers(&qless, "qless length ");
+    assert_eq!(all.len(), 200);
+    let odd = |name: &&String| !name.starts_with("many-");
+    assert!(all.iter().filter(odd).all(|name| name == "plain"));
+    assert_eq!(offers(&qless, "qless length pl"), ["plain"]);
+    assert_eq!(offers(&qless, "qless length line"), [""; 0]);
+    assert_eq!(offers(&qless, "qless length many-29").len(), 10);
+}
