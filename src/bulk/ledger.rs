@@ -201,22 +201,26 @@ impl Ledger {
             Err(_) => return Err(self.foreign()),
         };
         let head = &self.head;
-        let other = |what: &str, before: &str, now: &str| {
-            let (before, now) = (clean(before), clean(now));
+        let other = |begun: String, this: String| {
             let file = self.shown();
             Error::usage(format!(
-                "`{file}` is of {what} `{before}`, this is `{now}`; nothing was changed"
+                "`{file}` was begun {begun}, this is {this}; nothing was changed"
             ))
-            .hint("name another file, or repeat what it was begun with")
+            .hint("name another file")
         };
         if before.kind != head.kind {
-            return Err(other("kind", &before.kind, &head.kind));
+            let (begun, this) = (clean(&before.kind), clean(&head.kind));
+            return Err(other(format!("as {begun}"), format!("a {this}")));
         }
         if before.prefix != head.prefix {
-            return Err(other("prefix", &before.prefix, &head.prefix));
+            let (begun, this) = (clean(&before.prefix), clean(&head.prefix));
+            let begun = format!("with prefix `{begun}`");
+            return Err(other(begun, format!("`{this}`")));
         }
         if before.command != head.command {
-            return Err(other("command", &before.command, &head.command));
+            let (begun, this) = (clean(&before.command), clean(&head.command));
+            let begun = format!("by `qless {begun}`");
+            return Err(other(begun, format!("`qless {this}`")));
         }
         self.before = Some(before);
         Ok(Ok(()))
@@ -238,8 +242,7 @@ impl Ledger {
 
     fn foreign(&self) -> Error {
         let (file, kind) = (self.shown(), &self.head.kind);
-        Error::usage(format!("`{file}` is there and is no {kind} of ours"))
-            .hint("name another file")
+        Error::usage(format!("`{file}` exists and is no {kind} of ours")).hint("name another file")
     }
 
     fn unread(&self, fault: &io::Error) -> Error {

@@ -1,5 +1,14 @@
 //! What all bulk verbs have in common: pace, reports, stops, and lines that break.
 
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+use expect_test::expect;
+
 use crate::house::qless::Qless;
 use crate::house::redis::Redis;
 use crate::house::wire::{Cut, proxy};
@@ -181,4 +190,512 @@ fn a_job_of_somebody_else_is_not_taken_for_ours() {
         let qless = Qless::bare().env("QLESS_REDIS_URL", format!("redis://127.0.0.1:{port}"));
         qless.at(50 + at).run("put mail K --jid j").exits(5);
     }
+}
+
+// --rate, --spread
+
+#[test]
+fn a_rate_lets_jobs_come_evenly() {
+    let redis = failed(30);
+    let begun = Instant::now();
+    redis
+        .at(50)
+        .run("retry --group boom --yes --rate 20/s -o jid")
+        .exits(0);
+    // Fifteen pairs, a tenth of a second between them.
+    let took = begun.elapsed();
+    assert!(took >= Duration::from_millis(1400), "{took:?}");
+    assert_eq!(redis.at(51).run("length mail").ok(), "30");
+}
+
+#[test]
+fn a_rate_that_is_none_is_bad_usage() {
+    for rate in ["0/s", "20", "fast", "-1/s", "1e3/s", "20/d", "/s", ""] {
+        let ran = Qless::bare().args(["retry", "--group", "g", "--rate", rate]);
+        assert!(ran.stderr().contains("`--rate` wants"), "{}", ran.stderr());
+        ran.exits(2);
+    }
+    let told = Qless::bare().run("retry --group g --rate 0/s");
+    told.shows(expect![[r#"
+        --- stderr
+        error: `--rate` wants a number of jobs per second, such as `20/s`, or `90/m`, not `0/s`
+        --- exit 2
+    "#]]);
+}
+
+#[test]
+fn jobs_are_spread_evenly_over_a_time() {
+    let redis = failed(4);
+    redis
+        .at(50)
+        .run("retry --group boom --yes --spread 40m")
+        .shows(expect![[r#"
+            --- stderr
+            4 retried
+        "#]]);
+    let due = |jid| redis.at(50).run(&format!("get {jid} -o json")).json();
+    assert_eq!(due("j000")["state"], "waiting");
+    for (jid, at) in [
+        ("j001", "00:10:50"),
+        ("j002", "00:20:50"),
+        ("j003", "00:30:50"),
+    ] {
+        assert_eq!(due(jid)["state"], "scheduled");
+        let moment = format!("1970-01-01T{at}.000Z");
+        assert_eq!(due(jid)["scheduled_for"], moment);
+    }
+}
+
+#[test]
+fn a_dry_run_shows_the_plan_with_its_pace() {
+    let redis = failed(3);
+    redis
+        .at(50)
+        .run("retry --group boom --dry-run --rate 90/m --spread 15m")
+        .shows(expect![[r#"
+            --- stderr
+            Retry 3 failed jobs on unix://DIR/s
+
+              mail	3	1970-01-01T00:00:30.000Z	1970-01-01T00:00:30.000Z
+
+              each goes back to its own queue with 5 fresh retries
+              they are to run within 15m, one after the other
+              at most 1.5 jobs a second
+            would retry 3
+        "#]]);
+    assert_eq!(
+        redis
+            .at(50)
+            .run("jobs --group boom -o jid")
+            .ok()
+            .lines()
+            .count(),
+        3
+    );
+}
+
+// --fail-fast, --require-match, --reason
+
+#[test]
+fn the_first_failure_ends_all_where_that_is_wished() {
+    let redis = waiting(3);
+    redis.calls([
+        (20.0, words("pop mail w1 1")),
+        (21.0, words("pop mail w2 1")),
+        (22.0, words("pop mail w1 1")),
+    ]);
+    redis
+        .at(25)
+        .run("fail j000 j001 j002 --worker w1 --group g --message m --fail-fast -o json")
+        .exits(3)
+        .shows(expect![[r#"
+            {
+              "kind": "bulk",
+              "v": 1,
+              "action": "fail",
+              "dry_run": false,
+              "context": null,
+              "matched": 3,
+              "done": 1,
+              "skipped": 0,
+              "failed": 1,
+              "remaining": 1,
+              "elapsed_s": 0,
+              "items": [
+                {
+                  "jid": "j001",
+                  "result": "failed",
+                  "code": "not_holder",
+                  "detail": "it is held by `w2`",
+                  "queue": "mail",
+                  "state_before": "running",
+                  "state_after": null
+                }
+              ]
+            }
+            --- stderr
+            1 marked failed, 1 failed, 1 not tried
+              failed   1  held by `w2`: j001
+            --- exit 3
+        "#]]);
+    let state = |jid| redis.at(25).run(&format!("get {jid} --field state")).ok();
+    assert_eq!(
+        (state("j000"), state("j002")),
+        ("failed".into(), "running".into())
+    );
+    redis
+        .at(25)
+        .run("fail j002 j001 --worker w1 --group g --message m")
+        .shows(expect![[r#"
+            --- stderr
+            1 marked failed, 1 failed
+              failed   1  held by `w2`: j001
+            --- exit 3
+        "#]]);
+}
+
+#[test]
+fn a_failure_on_the_way_ends_all_where_that_is_wished() {
+    let redis = waiting(2);
+    redis
+        .at(20)
+        .run("put mail K --jid child --depends j000")
+        .ok();
+    redis
+        .at(21)
+        .run("cancel j000 j001 --yes --fail-fast")
+        .shows(expect![[r#"
+            --- stderr
+            0 cancelled, 1 failed, 1 not tried
+              failed   1  `child` waits for it: j000
+            --- exit 3
+        "#]]);
+    redis
+        .at(21)
+        .run("cancel j000 j001 --yes")
+        .shows(expect![[r#"
+            j001
+            --- stderr
+            1 cancelled, 1 failed
+              failed   1  `child` waits for it: j000
+            --- exit 3
+        "#]]);
+}
+
+#[test]
+fn no_match_is_an_error_only_where_that_is_wished() {
+    let redis = waiting(1);
+    let line = "retry --queue mail --state failed --yes";
+    redis.at(20).run(line).shows(expect![[r#"
+        --- stderr
+        no jobs to retry
+    "#]]);
+    redis
+        .at(20)
+        .run(&format!("{line} --require-match"))
+        .shows(expect![[r#"
+        --- stderr
+        error: there are no jobs to retry
+        --- exit 4
+    "#]]);
+    redis.at(20).run("retry - --require-match").exits(4);
+    redis.at(20).run("retry -").exits(0);
+}
+
+#[test]
+fn a_reason_stands_in_the_history_of_each_job() {
+    let redis = waiting(2);
+    let reason = "night\n\u{1b}[31m \"quoted\" \u{e9}";
+    let args = ["priority", "j000", "j001", "--to", "3", "--reason", reason];
+    redis.at(20).args(args).exits(0);
+    for jid in ["j000", "j001"] {
+        let job = redis
+            .at(20)
+            .run(&format!("get {jid} --history -o json"))
+            .json();
+        let note = &job["history"][1];
+        assert_eq!(note["what"], "cli");
+        assert_eq!(note["verb"], "priority");
+        assert_eq!(note["reason"], reason);
+        assert!(note["by"].as_str().unwrap().contains('@'));
+    }
+}
+
+#[test]
+fn a_reason_that_the_core_would_not_take_is_bad_usage() {
+    let most = 4096;
+    let long = "x".repeat(most);
+    let args = ["priority", "j", "--to", "3", "--reason", &long];
+    let ran = Qless::bare().args(args);
+    assert!(
+        ran.stderr().contains("`--reason` is too long"),
+        "{}",
+        ran.stderr()
+    );
+    ran.exits(2);
+    Qless::bare()
+        .args(["priority", "j", "--to", "3", "--reason", ""])
+        .exits(2);
+}
+
+// --report
+
+fn lines(file: &Path) -> Vec<serde_json::Value> {
+    let text = fs::read_to_string(file).unwrap();
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+#[test]
+fn a_report_tells_of_every_job_and_for_whom_it_is() {
+    let redis = failed(2);
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("r.ndjson");
+    let shown = file.to_str().unwrap();
+    let line = format!("retry j000 j001 j000 gone --report {shown}");
+    redis.at(50).run(&line).exits(0);
+    let report = lines(&file);
+    assert_eq!(report.len(), 4);
+    let head = &report[0];
+    assert_eq!(head["kind"], "report");
+    assert_eq!(head["v"], 1);
+    assert_eq!(head["prefix"], "ql:");
+    assert_eq!(head["address"], redis.url());
+    assert_eq!(head["command"], "retry j000 j001 j000 gone");
+    assert_eq!(head["run_id"].as_str().unwrap().len(), 40);
+    let items: Vec<String> = report[1..]
+        .iter()
+        .map(|item| format!("{} {} {}", item["jid"], item["result"], item["code"]))
+        .collect();
+    expect![[r#"
+        "gone" "skipped" "gone"
+        "j000" "done" "ok"
+        "j001" "done" "ok""#]]
+    .assert_eq(&items.join("\n"));
+    let mode = fs::metadata(&file).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+#[test]
+fn the_same_command_with_the_same_report_skips_what_is_done() {
+    let redis = waiting(3);
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("r.ndjson");
+    let tag = |jids: &str, more: &str| {
+        let line = format!("tag - --add x --report {} {more}", file.display());
+        let hide = file.to_str().unwrap();
+        redis.at(20).input(jids).hide(hide, "FILE").run(&line)
+    };
+    tag("j000\nj001", "-q").exits(0);
+    redis.at(20).run("tag j000 --remove x -q").exits(0);
+    // What was typed for how it goes may be another.
+    tag("j000\nj001\nj002", "--rate 100/s --reason again").shows(expect![[r#"
+        j002	x
+        --- stderr
+        1 tagged, 2 skipped
+          skipped  2  done already, as `FILE` tells
+    "#]]);
+    assert_eq!(lines(&file).len(), 4);
+    assert_eq!(redis.at(20).run("get j000 --field tags").ok(), "[]");
+    tag("j000\nj001\nj002", "--dry-run").shows(expect![[r#"
+        --- stderr
+        would tag 0, 3 skipped
+          skipped  3  done already, as `FILE` tells
+    "#]]);
+    assert_eq!(lines(&file).len(), 4);
+}
+
+#[test]
+fn a_job_that_is_named_and_done_already_is_no_error() {
+    let redis = waiting(1);
+    let dir = tempfile::tempdir().unwrap();
+    let line = format!("timeout j000 --report {}/r", dir.path().display());
+    redis.at(20).run("pop mail --worker w").ok();
+    redis.at(21).run(&line).exits(0);
+    redis.at(22).run(&line).exits(0);
+    redis.at(22).run("timeout j000").exits(5);
+}
+
+#[test]
+fn a_report_is_continued_only_by_the_same_command() {
+    let redis = failed(1);
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("r.ndjson");
+    let shown = file.to_str().unwrap();
+    let line = format!("retry --group boom --to elsewhere --yes --report {shown}");
+    redis.at(50).run(&line).exits(0);
+    let before = fs::read(&file).unwrap();
+    // Without a server: nothing is sent.
+    let here = Qless::bare().hide(shown, "FILE");
+    here.run(&format!("cancel --group boom --yes --report {shown}"))
+        .shows(expect![[r#"
+            --- stderr
+            error: `FILE` was begun by `qless retry --to elsewhere --group boom`, this is `qless cancel --group boom`; nothing was changed
+            hint: name another file
+            --- exit 2
+        "#]]);
+    here.run(&format!("retry --group boom --yes --report {shown}"))
+        .exits(2);
+    here.run(&format!("--prefix x: {line}")).shows(expect![[r#"
+        --- stderr
+        error: `FILE` was begun with prefix `ql:`, this is `x:`; nothing was changed
+        hint: name another file
+        --- exit 2
+    "#]]);
+    assert_eq!(fs::read(&file).unwrap(), before);
+}
+
+#[test]
+fn a_report_of_another_run_of_the_server_is_noted() {
+    let dir = tempfile::tempdir().unwrap();
+    let line = format!("tag j000 --add x --report {}/r", dir.path().display());
+    waiting(1).at(20).run(&line).exits(0);
+    let ran = waiting(1).at(20).run(&line).exits(0);
+    assert!(
+        ran.stderr()
+            .starts_with("note: the server is another one than"),
+        "{}",
+        ran.stderr()
+    );
+}
+
+#[test]
+fn a_line_that_a_crash_tore_counts_as_not_written() {
+    let redis = waiting(2);
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("r.ndjson");
+    let line = format!("tag - --add x --report {}", file.display());
+    let tag = || redis.at(20).input("j000\nj001").run(&line).exits(0);
+    tag();
+    let whole = fs::read(&file).unwrap();
+    // Wherever it is torn: in the head, in a line, before its end.
+    for left in [1, 20, whole.len() - 1, whole.len() - 30, whole.len() - 150] {
+        fs::write(&file, &whole[..left]).unwrap();
+        tag();
+        assert_eq!(lines(&file).len(), 3, "{left}");
+    }
+    fs::write(&file, "").unwrap();
+    tag();
+    assert_eq!(lines(&file).len(), 3);
+}
+
+#[test]
+fn what_is_no_report_is_neither_read_nor_overwritten() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("precious");
+    let shown = file.to_str().unwrap();
+    let line = format!("tag j --add x --report {shown}");
+    for content in ["precious", "precious\n", "{}\n", "[1]\n", "\n", "\u{0}\n"] {
+        fs::write(&file, content).unwrap();
+        let ran = Qless::bare().hide(shown, "FILE").run(&line);
+        ran.shows(expect![[r#"
+            --- stderr
+            error: `FILE` exists and is no report of ours
+            hint: name another file
+            --- exit 2
+        "#]]);
+        assert_eq!(fs::read_to_string(&file).unwrap(), content);
+    }
+    let redis = waiting(1);
+    fs::remove_file(&file).unwrap();
+    let line = format!("tag j000 --add x --report {shown}");
+    redis.at(20).run(&line).exits(0);
+    let mut content = fs::read_to_string(&file).unwrap();
+    content.push_str("nonsense\n");
+    fs::write(&file, content).unwrap();
+    redis
+        .at(20)
+        .hide(shown, "FILE")
+        .run(&line)
+        .shows(expect![[r#"
+        --- stderr
+        error: `FILE`, line 3: this is not what became of a job
+        hint: repair the line, or name another file
+        --- exit 2
+    "#]]);
+}
+
+#[test]
+fn a_report_that_cannot_be_written_is_told_before_anything_is_changed() {
+    let redis = failed(1);
+    let dir = tempfile::tempdir().unwrap();
+    let shown = dir.path().to_str().unwrap();
+    let retry = |file: &str| {
+        let line = format!("retry --group boom --yes --report {file}");
+        redis.at(50).hide(shown, "DIR").run(&line)
+    };
+    retry(shown).shows(expect![[r#"
+        --- stderr
+        error: cannot read `DIR`: is a directory
+        --- exit 1
+    "#]]);
+    retry(&format!("{shown}/nowhere/r")).shows(expect![[r#"
+        --- stderr
+        error: cannot write `DIR/nowhere/r`: no such file or directory
+        hint: run again with the same file
+        --- exit 1
+    "#]]);
+    retry("/dev/full").shows(expect![[r#"
+        --- stderr
+        error: cannot write `/dev/full`: no space left on device
+        hint: run again with the same file
+        --- exit 1
+    "#]]);
+    retry("''").exits(2);
+    assert_eq!(redis.at(50).run("jobs --group boom -o jid").ok(), "j000");
+}
+
+#[test]
+fn a_rehearsal_makes_no_report() {
+    let redis = failed(1);
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("r");
+    let line = format!("retry --group boom -n --report {}", file.display());
+    redis.at(50).run(&line).exits(0);
+    assert!(!file.exists());
+}
+
+// signals
+
+fn signal(child: &Child, name: &str) {
+    let pid = child.id().to_string();
+    Command::new("kill").args([name, &pid]).status().unwrap();
+}
+
+#[test]
+fn an_interrupted_action_is_ended_by_the_same_command() {
+    for (name, code) in [("-INT", 130), ("-TERM", 143), ("-HUP", 143)] {
+        let redis = failed(30);
+        let dir = tempfile::tempdir().unwrap();
+        let report = dir.path().join("r.ndjson");
+        let shown = report.to_str().unwrap();
+        let slow = format!("retry --group boom --yes --rate 20/s --report {shown}");
+        let mut command = redis.at(50).command();
+        let command = command.args(slow.split(' ')).args(["-o", "ndjson"]);
+        let mut child = command.spawn().unwrap();
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        stdout.read_line(&mut line).unwrap();
+        let begun = Instant::now();
+        signal(&child, name);
+        let output = child.wait_with_output().unwrap();
+        assert!(begun.elapsed() < Duration::from_secs(1), "the wait goes on");
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{stderr}");
+        let last = stdout.lines().last().unwrap().unwrap();
+        let sum: serde_json::Value = serde_json::from_str(&last).unwrap();
+        let count = |field: &str| sum["summary"][field].as_u64().unwrap();
+        let (done, remaining) = (count("done"), count("remaining"));
+        assert_eq!(done + remaining, 30);
+        assert!(remaining > 0);
+        assert!(stderr.contains("not tried"), "{stderr}");
+        let interrupted = format!("interrupted after {done} of 30");
+        assert!(stderr.contains(&interrupted), "{stderr}");
+        let again = format!("run the same command again to go on: `qless {slow} -o ndjson`");
+        let told = stderr.replace("\\u003e", ">");
+        assert!(told.contains(&again), "{stderr}");
+        assert_eq!(lines(&report).len() as u64, 1 + done);
+        redis.at(60).run(&slow.replace("20/s", "1000/s")).exits(0);
+        assert_eq!(lines(&report).len(), 31);
+        assert_eq!(
+            histories(&redis, "jobs --queue mail"),
+            [("put popped failed put cli".to_string(), 30)]
+        );
+    }
+}
+
+#[test]
+fn no_answer_to_a_question_is_no_yes() {
+    let redis = failed(2);
+    redis.at(50).run("retry --group boom").shows(expect![[r#"
+        --- stderr
+        error: cannot ask whether to retry 2 failed jobs on unix://DIR/s; nothing was changed
+        hint: add `--yes`
+        --- exit 9
+    "#]]);
+    redis
+        .at(50)
+        .run("retry --group boom --yes --no-input")
+        .exits(0);
 }
