@@ -94,7 +94,7 @@ complete -c qless -n "__fish_qless_needs_command" -f -a "peek" -d 'Show the next
 complete -c qless -n "__fish_qless_needs_command" -f -a "pop" -d 'Take the next jobs of queues, to work them'
 complete -c qless -n "__fish_qless_needs_command" -f -a "priority" -d 'Give jobs another priority; higher runs first'
 complete -c qless -n "__fish_qless_needs_command" -f -a "promote" -d 'Run scheduled jobs now'
-complete -c qless -n "__fish_qless_needs_command" -f -a "put" -d 'Put a job into a queue'
+complete -c qless -n "__fish_qless_needs_command" -f -a "put" -d 'Put a job into a queue, or many from a file'
 complete -c qless -n "__fish_qless_needs_command" -f -a "queues" -d 'Show the queues and how many jobs each holds in which state'
 complete -c qless -n "__fish_qless_needs_command" -f -a "recur" -d 'Show and change recurring jobs'
 complete -c qless -n "__fish_qless_needs_command" -f -a "retry" -d 'Run jobs again'
@@ -1878,6 +1878,11 @@ complete -c qless -n "__fish_qless_using_subcommand put" -l priority -d 'Higher 
 complete -c qless -n "__fish_qless_using_subcommand put" -l tag -d 'A tag' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand put" -l retries -d 'How often it may be tried again' -r
 complete -c qless -n "__fish_qless_using_subcommand put" -l depends -d 'A job that must be complete first' -r -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand put" -l jid-from -d 'Where the jids of lines come from: `content`, or a place in the data such as `user.id`' -r
+complete -c qless -n "__fish_qless_using_subcommand put" -l from -d 'Put a job for each line of this file, a JSON object; `-` is stdin' -r
+complete -c qless -n "__fish_qless_using_subcommand put" -l journal -d 'Note each line in this file; the same command with the same file skips those that are done' -r -F
+complete -c qless -n "__fish_qless_using_subcommand put" -l batch -d 'As many jobs as one call puts [default: 200]' -r
+complete -c qless -n "__fish_qless_using_subcommand put" -l rate -d 'At most so many jobs a second, such as `500/s`' -r
 complete -c qless -n "__fish_qless_using_subcommand put" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
 complete -c qless -n "__fish_qless_using_subcommand put" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand put" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
@@ -1905,6 +1910,7 @@ complete -c qless -n "__fish_qless_using_subcommand put" -l confirm -d 'With `--
 complete -c qless -n "__fish_qless_using_subcommand put" -l if-absent -d 'Leave a job of this id as it is'
 complete -c qless -n "__fish_qless_using_subcommand put" -l replace -d 'Put a job of this id again, taking it from a worker if need be'
 complete -c qless -n "__fish_qless_using_subcommand put" -l allow-missing -d 'Wait only for those dependencies that exist'
+complete -c qless -n "__fish_qless_using_subcommand put" -l fail-fast -d 'Stop at the first line that fails'
 complete -c qless -n "__fish_qless_using_subcommand put" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand put" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand put" -l reverse -d 'Turn the order of a table around'

@@ -21,6 +21,7 @@ pub mod password;
 pub mod select;
 pub mod settings;
 pub mod stop;
+pub mod submit;
 pub mod view;
 pub mod watch;
 pub mod who;

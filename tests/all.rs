@@ -75,6 +75,7 @@ mod commands {
     mod priority;
     mod promote;
     mod put;
+    mod put_from;
     mod queues;
     mod read_only;
     mod recur;

@@ -132,18 +132,26 @@ impl Ledger {
 
     /// Writes the lines that were added, down to the disk.
     pub fn flush(&mut self) -> Result<(), Error> {
-        let lines = std::mem::take(&mut self.lines);
-        let Some(file) = &mut self.file else {
-            return Ok(());
-        };
-        if lines.is_empty() {
+        if self.lines.is_empty() {
             return Ok(());
         }
-        let written = file.write_all(&lines).and_then(|()| file.sync_data());
-        match written {
+        self.write()?;
+        let synced = self.file.as_ref().map_or(Ok(()), File::sync_data);
+        match synced {
             // What is no file has no disk to go to.
             Err(fault) if fault.kind() == ErrorKind::InvalidInput => Ok(()),
-            written => written.map_err(|fault| self.unwritten(&fault)),
+            synced => synced.map_err(|fault| self.unwritten(&fault)),
+        }
+    }
+
+    /// Writes the lines that were added: they outlive this process, if not the system.
+    pub fn write(&mut self) -> Result<(), Error> {
+        let lines = std::mem::take(&mut self.lines);
+        match &mut self.file {
+            Some(file) => file
+                .write_all(&lines)
+                .map_err(|fault| self.unwritten(&fault)),
+            None => Ok(()),
         }
     }
 

@@ -28,7 +28,7 @@ use crate::view::text::{clean, duration, plural};
 
 mod act;
 pub mod cancel;
-mod exit;
+pub mod exit;
 pub mod held;
 pub mod ledger;
 mod order;

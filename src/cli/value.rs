@@ -9,13 +9,17 @@ use std::time::Duration;
 
 use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
 
+use crate::core::guard::MOST;
 use crate::error::Error;
 use crate::model::equal::Equal;
 use crate::model::job::State;
 use crate::model::moment::Moment;
 use crate::model::name::Name;
+use crate::model::path::Path;
 use crate::model::pattern::Pattern;
 use crate::model::rate::Rate;
+use crate::submit::plan::Jids;
+use crate::view::text::clean;
 
 /// Doubles are exact up to here, and the core's numbers are doubles.
 pub const LARGEST: u64 = 1 << 53;
@@ -93,6 +97,9 @@ pub fn refuse_new(name: &[u8]) -> Result<(), String> {
             name.len()
         ));
     }
+    if name.iter().all(|byte| matches!(byte, 0x20..0x7f)) {
+        return Ok(());
+    }
     let mut letters = name.utf8_chunks().flat_map(|chunk| chunk.valid().chars());
     match letters.find(|c| c.is_control()) {
         Some(c) => Err(format!("holds a control character, U+{:04X}", c as u32)),
@@ -167,6 +174,33 @@ pub fn file() -> impl TypedValueParser<Value = PathBuf> {
     OsStringValueParser::new().try_map(|text: OsString| match text.is_empty() {
         true => Err("is empty"),
         false => Ok(PathBuf::from(text)),
+    })
+}
+
+/// A file to be read, or `-`.
+pub fn input() -> impl TypedValueParser<Value = OsString> {
+    OsStringValueParser::new().try_map(|text: OsString| match text.is_empty() {
+        true => Err("is empty"),
+        false => Ok(text),
+    })
+}
+
+/// As many jobs as one call takes.
+pub fn batch(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(number @ 1..=MOST) => Ok(number),
+        _ => Err(format!("wants a number of jobs between 1 and {MOST}")),
+    }
+}
+
+/// Where jids come from: `content`, or a path.
+pub fn jid_from() -> impl TypedValueParser<Value = Jids> {
+    OsStringValueParser::new().try_map(|text: OsString| match text.as_bytes() {
+        b"content" => Ok(Jids::Content),
+        path => match Path::new(path) {
+            Ok(path) => Ok(Jids::Path(path, clean(text.as_encoded_bytes()))),
+            Err(wants) => Err(format!("wants `content`, or {wants}")),
+        },
     })
 }
 

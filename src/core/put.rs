@@ -79,7 +79,7 @@ impl Policy {
 }
 
 /// Jobs that are put by one call, at most [`MOST`](super::guard::MOST): each whole or not at all.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Puts {
     pub policy: Policy,
     words: connect::Words,

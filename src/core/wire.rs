@@ -184,6 +184,7 @@ impl Wire {
         };
         match args.get(at) {
             Some(arg) => format!("`{}`", text::clean(arg)),
+            None if name == "guard.put" => "jobs".into(),
             None => format!("`{}`", text::clean(name)),
         }
     }

@@ -3,6 +3,8 @@
 //! It is stricter than the core's decoder, which takes `NaN`, hexadecimal numbers and broken
 //! surrogates, and it keeps nothing: the bytes go on unchanged.
 
+use std::borrow::Cow;
+
 /// As deep as the core decodes.
 pub const DEEPEST: usize = 1000;
 
@@ -33,10 +35,100 @@ pub enum Shape {
     Null,
 }
 
+impl Shape {
+    /// Returns it with its article.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Shape::Object => "an object",
+            Shape::Array => "an array",
+            Shape::String => "a text",
+            Shape::Number => "a number",
+            Shape::Bool => "true or false",
+            Shape::Null => "null",
+        }
+    }
+}
+
 /// Returns what the text is, or where and why it is not JSON.
 pub fn check(text: &[u8]) -> Result<Shape, Fault> {
-    let mut reader = Reader { text, at: 0 };
-    reader.document().map_err(|what| reader.fault(what))
+    let mut reader = Reader::new(text);
+    let read = reader.value().and_then(|shape| {
+        reader.end()?;
+        Ok(shape)
+    });
+    read.map_err(|what| reader.fault(what))
+}
+
+/// A member of an object, as it stands in the text.
+#[derive(Clone, Copy, Debug)]
+pub struct Member<'t> {
+    /// The key without its quotes, escapes and all.
+    pub key: &'t [u8],
+    pub value: &'t [u8],
+    pub shape: Shape,
+    /// Where the key and the value begin.
+    pub key_at: usize,
+    pub at: usize,
+}
+
+/// What is wrong, from which byte on.
+pub type Wrong = (usize, String);
+
+/// Hands over each member of the object that the text is, and checks the text to its end.
+pub fn members<'t>(
+    text: &'t [u8],
+    mut take: impl FnMut(Member<'t>) -> Result<(), Wrong>,
+) -> Result<(), Fault> {
+    let mut reader = Reader::new(text);
+    let mut read = || {
+        reader.blanks();
+        reader.expect(b'{').map_err(|what| (reader.at, what))?;
+        reader.members(&mut take)?;
+        reader.end().map_err(|what| (reader.at, what))
+    };
+    read().map_err(|(at, what)| fault(text, at, what))
+}
+
+/// Returns the place of a byte as a fault.
+pub fn fault(text: &[u8], at: usize, what: String) -> Fault {
+    let mut reader = Reader::new(text);
+    reader.at = at;
+    reader.fault(what)
+}
+
+/// Hands over each element of an array that is known to be JSON, and where it begins.
+pub fn elements<'t>(
+    text: &'t [u8],
+    mut take: impl FnMut(usize, &'t [u8], Shape) -> Result<(), Wrong>,
+) -> Result<(), Wrong> {
+    let mut reader = Reader::new(text);
+    let mut step = |reader: &mut Reader<'t>| {
+        reader.blanks();
+        let start = reader.at;
+        let shape = reader.value().map_err(|what| (start, what))?;
+        take(start, &text[start..reader.at], shape)?;
+        reader.blanks();
+        Ok(reader.skip(b','))
+    };
+    reader.skip(b'[');
+    reader.blanks();
+    if reader.peek() == Some(b']') {
+        return Ok(());
+    }
+    while step(&mut reader)? {}
+    Ok(())
+}
+
+/// Returns the text of a JSON string, given without its quotes.
+pub fn unescaped(text: &[u8]) -> Cow<'_, [u8]> {
+    if !text.contains(&b'\\') {
+        return Cow::Borrowed(text);
+    }
+    let quoted = [b"\"", text, b"\""].concat();
+    match serde_json::from_slice::<String>(&quoted) {
+        Ok(text) => Cow::Owned(text.into_bytes()),
+        Err(_) => Cow::Borrowed(text),
+    }
 }
 
 /// What may come next inside the open arrays and objects.
@@ -49,6 +141,14 @@ enum Next {
     More,
 }
 
+/// Where a member stands.
+struct Span {
+    key_at: usize,
+    key_end: usize,
+    at: usize,
+    shape: Shape,
+}
+
 struct Reader<'t> {
     text: &'t [u8],
     at: usize,
@@ -56,8 +156,71 @@ struct Reader<'t> {
 
 type Step<T> = Result<T, String>;
 
-impl Reader<'_> {
-    fn document(&mut self) -> Step<Shape> {
+impl<'t> Reader<'t> {
+    fn new(text: &'t [u8]) -> Reader<'t> {
+        Reader { text, at: 0 }
+    }
+
+    /// Reads the members of an object after its `{`, and its `}`.
+    fn members(
+        &mut self,
+        mut take: impl FnMut(Member<'t>) -> Result<(), Wrong>,
+    ) -> Result<(), Wrong> {
+        let text = self.text;
+        self.blanks();
+        if self.skip(b'}') {
+            return Ok(());
+        }
+        loop {
+            let member = self.member().map_err(|what| (self.at, what))?;
+            take(Member {
+                key: &text[member.key_at + 1..member.key_end],
+                value: &text[member.at..self.at],
+                shape: member.shape,
+                key_at: member.key_at,
+                at: member.at,
+            })?;
+            self.blanks();
+            if self.skip(b'}') {
+                return Ok(());
+            }
+            if !self.skip(b',') {
+                return Err((self.at, self.wanted("`,` or `}`")));
+            }
+        }
+    }
+
+    fn member(&mut self) -> Step<Span> {
+        self.blanks();
+        let key_at = self.at;
+        if self.peek() != Some(b'"') {
+            return Err(self.wanted("a key in double quotes"));
+        }
+        self.string()?;
+        let key_end = self.at - 1;
+        self.blanks();
+        self.expect(b':')?;
+        self.blanks();
+        let at = self.at;
+        let shape = self.value()?;
+        Ok(Span {
+            key_at,
+            key_end,
+            at,
+            shape,
+        })
+    }
+
+    fn end(&mut self) -> Step<()> {
+        self.blanks();
+        match self.peek() {
+            None => Ok(()),
+            Some(_) => Err(self.wanted("the end")),
+        }
+    }
+
+    /// Reads one value.
+    fn value(&mut self) -> Step<Shape> {
         self.blanks();
         let shape = match self.peek() {
             Some(b'{') => Shape::Object,
@@ -67,6 +230,10 @@ impl Reader<'_> {
             Some(b'n') => Shape::Null,
             _ => Shape::Number,
         };
+        if !matches!(shape, Shape::Object | Shape::Array) {
+            self.scalar()?;
+            return Ok(shape);
+        }
         let mut open: Vec<u8> = Vec::new();
         let mut next = Next::Value { or_end: false };
         loop {
@@ -101,8 +268,6 @@ impl Reader<'_> {
                 }
                 (Next::Key { .. }, _) => return Err(self.wanted("a key in double quotes")),
                 (Next::More, found) => match (open.last(), found) {
-                    (None, None) => return Ok(shape),
-                    (None, Some(_)) => return Err(self.wanted("the end")),
                     (Some(b'['), Some(b',')) => {
                         self.at += 1;
                         Next::Value { or_end: false }
@@ -117,9 +282,12 @@ impl Reader<'_> {
                         Next::More
                     }
                     (Some(b'['), _) => return Err(self.wanted("`,` or `]`")),
-                    (Some(_), _) => return Err(self.wanted("`,` or `}`")),
+                    (_, _) => return Err(self.wanted("`,` or `}`")),
                 },
             };
+            if open.is_empty() {
+                return Ok(shape);
+            }
         }
     }
 
@@ -182,6 +350,9 @@ impl Reader<'_> {
     fn string(&mut self) -> Step<()> {
         self.at += 1;
         loop {
+            let rest = &self.text[self.at..];
+            let plain = |byte: &u8| matches!(byte, 0x20..0x80) && !matches!(byte, b'"' | b'\\');
+            self.at += rest.iter().take_while(|byte| plain(byte)).count();
             match self.peek() {
                 None => return Err("a string is not closed".to_owned()),
                 Some(b'"') => {
@@ -194,8 +365,7 @@ impl Reader<'_> {
                         "a control character stands in a string; write it `\\u{byte:04x}`"
                     ));
                 }
-                Some(0x80..) => self.at += self.character()?.len_utf8(),
-                Some(_) => self.at += 1,
+                Some(_) => self.at += self.character()?.len_utf8(),
             }
         }
     }

@@ -3,4 +3,6 @@
 pub mod data;
 pub mod jids;
 pub mod json;
+pub mod line;
 pub mod source;
+pub mod twice;

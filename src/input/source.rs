@@ -113,7 +113,8 @@ impl Source {
         Ok(Some(input))
     }
 
-    fn claim_stdin(&mut self, what: &'static str) -> Result<(), Error> {
+    /// Refuses to read standard input for two things, or from a terminal.
+    pub fn claim_stdin(&mut self, what: &'static str) -> Result<(), Error> {
         if let Some(before) = self.stdin.replace(what) {
             return Err(Error::usage(format!(
                 "`-` can be given once: stdin cannot be both {before} and {what}"

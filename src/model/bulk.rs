@@ -116,6 +116,8 @@ pub struct Item {
     pub queue: Option<Name>,
     pub state_before: Option<Name>,
     pub state_after: Option<Name>,
+    /// Where it stands in the file that was submitted.
+    pub line: Option<u64>,
 }
 
 impl Item {
@@ -129,6 +131,7 @@ impl Item {
             queue: None,
             state_before: None,
             state_after: None,
+            line: None,
         }
     }
 
@@ -159,6 +162,8 @@ impl Serialize for Item {
             queue: Option<Name>,
             state_before: &'a Option<Name>,
             state_after: &'a Option<Name>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            line: Option<u64>,
         }
         Fields {
             jid: self.jid.clone(),
@@ -168,6 +173,7 @@ impl Serialize for Item {
             queue: self.queue.clone(),
             state_before: &self.state_before,
             state_after: &self.state_after,
+            line: self.line,
         }
         .serialize(serializer)
     }

@@ -62,16 +62,20 @@ pub struct Reasons(BTreeMap<(Result, String), (u64, Vec<Name>)>);
 
 impl Reasons {
     pub fn add(&mut self, item: &Item) {
-        let why = match &item.detail {
-            _ if item.code == Code::Gone => "gone".to_string(),
+        let why = match item.detail.as_deref() {
+            _ if item.code == Code::Gone => "gone",
             // A detail is the end of a sentence about one job; here it is about several.
-            Some(detail) => clean(detail.strip_prefix("it is ").unwrap_or(detail)),
-            None => item.code.word().to_string(),
+            Some(detail) => detail.strip_prefix("it is ").unwrap_or(detail),
+            None => item.code.word(),
         };
-        let (count, jids) = self.0.entry((item.result, why)).or_default();
+        self.count(item.result, why, item.jid.as_bytes());
+    }
+
+    pub fn count(&mut self, result: Result, why: &str, jid: &[u8]) {
+        let (count, jids) = self.0.entry((result, clean(why))).or_default();
         *count += 1;
         if jids.len() < 3 {
-            jids.push(item.jid.clone());
+            jids.push(jid.into());
         }
     }
 }
@@ -101,27 +105,61 @@ pub fn summary(verb: &Verb, sum: &Sum, reasons: &Reasons, page: &Page) -> String
     if sum.matched == 0 {
         return format!("no jobs to {}\n", verb.asks);
     }
-    let count = |number: usize| page.count(number as u64);
-    let mut text = match sum.dry_run {
-        true => {
-            let planned = sum.matched - sum.skipped - sum.failed;
-            format!("would {} {}", verb.asks, count(planned))
-        }
-        false => format!("{} {}", count(sum.done), verb.past),
-    };
-    for (number, word) in [
+    let counts = [
         (sum.skipped, "skipped"),
         (sum.failed, "failed"),
         (sum.remaining, "not tried"),
-    ] {
-        if number > 0 {
-            text.push_str(&format!(", {} {word}", count(number)));
+    ];
+    counted(verb.asks, verb.past, sum, &counts, reasons, page)
+}
+
+/// Returns what became of the lines of a file, in words: `1,000 put, 3 already there in 0.4s`.
+/// `there` of those that were skipped exist already, `before` were done by an earlier run.
+pub fn submitted(sum: &Sum, there: usize, before: usize, reasons: &Reasons, page: &Page) -> String {
+    if sum.matched == 0 {
+        return "no jobs to put\n".into();
+    }
+    let counts = [
+        (there, "already there"),
+        (before, "done before"),
+        (sum.failed, "failed"),
+        (sum.remaining, "not tried"),
+    ];
+    counted("put", "put", sum, &counts, reasons, page)
+}
+
+fn counted(
+    asks: &str,
+    past: &str,
+    sum: &Sum,
+    counts: &[(usize, &str)],
+    reasons: &Reasons,
+    page: &Page,
+) -> String {
+    let count = |number: usize| page.count(number as u64);
+    let mut text = match sum.dry_run {
+        true => {
+            let planned = sum.matched.saturating_sub(sum.skipped + sum.failed);
+            format!("would {asks} {}", count(planned))
+        }
+        false => format!("{} {past}", count(sum.done)),
+    };
+    for (number, word) in counts {
+        if *number > 0 {
+            text.push_str(&format!(", {} {word}", count(*number)));
         }
     }
     if sum.elapsed_s.0 >= 0.05 {
         text.push_str(&format!(" in {}", measure(sum.elapsed_s.0)));
     }
     text.push('\n');
+    text.push_str(&why(reasons, page));
+    text
+}
+
+/// Returns why jobs were left out or failed, a line for each reason.
+fn why(reasons: &Reasons, page: &Page) -> String {
+    let mut text = String::new();
     let mut reasons: Vec<_> = reasons.0.iter().collect();
     reasons.sort_by_key(|((result, _), (total, _))| (*result, std::cmp::Reverse(*total)));
     let totals = reasons.iter().map(|(_, (total, _))| *total);

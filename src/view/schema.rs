@@ -414,6 +414,7 @@ const OUTCOME: &[Field] = &[
     name("queue", "its queue").null(),
     name("state_before", "its state as it was seen").null(),
     name("state_after", "its state now").null(),
+    count("line", "where it stands in the file: put --from").optional(),
 ];
 
 const BULK: &[Field] = &[
@@ -490,7 +491,7 @@ const fn list(kind: &'static str, says: &'static str, items: &'static [Field]) -
 pub const KINDS: [Kind; 25] = [
     one(
         "bulk",
-        "Jobs that one command changed: retry, cancel and the like",
+        "Jobs that one command changed or put: retry, cancel, put --from and the like",
         BULK,
     ),
     one(

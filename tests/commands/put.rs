@@ -146,7 +146,7 @@ fn data_is_built_from_pairs() {
         .shows(expect![[r#"
             --- stderr
             error: `DATA` cannot be used with `--arg`
-            hint: usage: `qless put <QUEUE> <KLASS> <DATA>`
+            hint: usage: `qless put [OPTIONS] QUEUE KLASS [DATA] | [QUEUE [KLASS]] --from FILE`
             --- exit 2
         "#]]);
 }
@@ -349,13 +349,13 @@ fn names_that_cannot_be_are_refused_before_anything_is_sent() {
     put("put q K --if-absent --replace").shows(expect![[r#"
         --- stderr
         error: `--if-absent` cannot be used with `--replace`
-        hint: usage: `qless put --if-absent <QUEUE> <KLASS> [DATA]`
+        hint: usage: `qless put [OPTIONS] QUEUE KLASS [DATA] | [QUEUE [KLASS]] --from FILE`
         --- exit 2
     "#]]);
     put("put q").shows(expect![[r#"
         --- stderr
         error: `KLASS` is missing
-        hint: usage: `qless put <QUEUE> <KLASS> [DATA]`
+        hint: usage: `qless put [OPTIONS] QUEUE KLASS [DATA] | [QUEUE [KLASS]] --from FILE`
         --- exit 2
     "#]]);
 }

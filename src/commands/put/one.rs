@@ -1,14 +1,10 @@
-//! `qless put`
+//! Putting one job.
 
-use std::ffi::OsString;
-
-use crate::cli::shared::{DryRun, Later, MaxData};
-use crate::cli::{Format, value};
+use crate::cli::Format;
 use crate::core::put::{Policy, Put};
 use crate::cx::Cx;
-use crate::error::Error;
+use crate::error::{Error, Kind};
 use crate::exit::Exit;
-use crate::input::data;
 use crate::input::source::Source;
 use crate::model::bulk::Code;
 use crate::model::moment::Moment;
@@ -16,77 +12,25 @@ use crate::model::name::Name;
 use crate::model::put::Put as Shown;
 use crate::view::text::{clean, short};
 
-/// Put a job into a queue
-///
-/// Prints the jid and nothing else. The data are JSON text, `@FILE`, `-` for stdin, or built from
-/// pairs: `--arg user:=42 --arg locale=de`; they are `{}` where nothing is said.
-///
-/// Example: `jid=$(qless put mail Mail::Welcome --arg user:=42 --delay 10m --tag onboarding)`
-///
-/// Example: `qless put reports Nightly --jid "nightly-$(date +%F)" --if-absent`
-///
-/// Exit codes: 0, 2 usage, 4 a dependency does not exist, 5 the jid exists already or the
-/// dependencies form a cycle, 6 server.
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    /// The queue
-    #[arg(value_parser = value::new_name())]
-    queue: Name,
-    /// The kind of work
-    #[arg(value_parser = value::new_name())]
-    klass: Name,
-    /// The data: JSON, `@FILE`, or `-` for stdin
-    #[arg(value_name = "DATA", allow_negative_numbers = true)]
-    positional: Option<OsString>,
-    /// The data: JSON, `@FILE`, or `-` for stdin
-    #[arg(long, allow_hyphen_values = true, conflicts_with = "positional")]
-    data: Option<OsString>,
-    /// A member of the data: `key=text` or `key:=json`; dots in the key nest
-    #[arg(long, value_name = "PAIR", conflicts_with_all = ["positional", "data"])]
-    arg: Vec<OsString>,
-    #[command(flatten)]
-    limit: MaxData,
-    /// The job's id; a fresh one where nothing is said
-    #[arg(long, value_parser = value::new_jid())]
-    jid: Option<Name>,
-    /// Leave a job of this id as it is
-    #[arg(long, conflicts_with = "replace")]
-    if_absent: bool,
-    /// Put a job of this id again, taking it from a worker if need be
-    #[arg(long)]
-    replace: bool,
-    #[command(flatten)]
-    later: Later,
-    /// Higher runs first
-    #[arg(long, value_name = "N", value_parser = value::integer, allow_hyphen_values = true)]
-    priority: Option<i64>,
-    /// A tag
-    #[arg(long = "tag", value_name = "T", value_parser = value::new_name())]
-    tags: Vec<Name>,
-    /// How often it may be tried again
-    #[arg(long, value_name = "N", value_parser = value::count, allow_hyphen_values = true)]
-    retries: Option<u64>,
-    /// A job that must be complete first
-    #[arg(long, value_name = "JID", value_parser = value::name())]
-    depends: Vec<Name>,
-    /// Wait only for those dependencies that exist
-    #[arg(long, requires = "depends")]
-    allow_missing: bool,
-    #[command(flatten)]
-    dry: DryRun,
-}
+use super::Args;
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
+pub fn run(args: &Args, cx: &mut Cx) -> Result<Exit, Error> {
     cx.out.accepts(&[Format::Jid, Format::Raw])?;
-    let data = match args.positional.as_ref().or(args.data.as_ref()) {
-        Some(given) => data::read(&mut Source::default(), given, args.limit.max_data)?.0,
-        None => data::limited(data::build(&args.arg)?, args.limit.max_data)?,
+    // Without `--from` both are required.
+    let (Some(queue), Some(klass)) = (&args.queue, &args.klass) else {
+        return Err(Error::usage("`qless put` wants a queue and a klass"));
     };
+    if args.allow_missing && args.depends.is_empty() {
+        return Err(Error::usage(
+            "`--allow-missing` is for jobs with `--depends`",
+        ));
+    }
+    let data = args.data(&mut Source::default())?;
     let now = cx.begin()?;
     let fresh = || Name::from(uuid::Uuid::new_v4().simple().to_string());
     let job = Put {
-        queue: args.queue.clone(),
-        klass: args.klass.clone(),
+        queue: queue.clone(),
+        klass: klass.clone(),
         jid: args.jid.clone().unwrap_or_else(fresh),
         data,
         delay: args.later.delay,
@@ -100,9 +44,9 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         depends: args.depends.clone(),
         spawned_from: None,
     };
-    match args.dry.dry_run {
-        true => rehearse(&args, &job, now, cx),
-        false => put(&args, &job, now, cx),
+    match args.dry_run {
+        true => rehearse(args, &job, now, cx),
+        false => put(args, &job, now, cx),
     }
 }
 
@@ -135,10 +79,7 @@ fn put(args: &Args, job: &Put, now: Moment, cx: &mut Cx) -> Result<Exit, Error> 
         _ => {
             let why = outcome.word(0).map(|why| clean(why.as_bytes()));
             let why = why.unwrap_or_else(|| outcome.code.word().into());
-            Err(Error::new(
-                crate::error::Kind::Error,
-                format!("{}: {why}", cannot(job)),
-            ))
+            Err(Error::new(Kind::Error, format!("{}: {why}", cannot(job))))
         }
     }
 }

@@ -1,0 +1,55 @@
+//! Putting a job for each line of a file.
+
+use std::ffi::OsStr;
+
+use super::Args;
+use crate::cli::Format;
+use crate::core::put::Policy;
+use crate::cx::Cx;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::input::line::Due;
+use crate::input::source::Source;
+use crate::model::name::Name;
+use crate::model::quote::array;
+use crate::submit::plan::Plan;
+use crate::submit::{self, Order};
+
+pub fn run(args: &Args, from: &OsStr, cx: &mut Cx) -> Result<Exit, Error> {
+    cx.out.accepts(&[Format::Jid, Format::Raw])?;
+    let mut source = Source::default();
+    let data = args.data(&mut source)?;
+    if from == "-" {
+        source.claim_stdin("jobs")?;
+    }
+    let bytes = |name: &Name| name.as_bytes().to_vec();
+    let list = |names: &[Name]| (!names.is_empty()).then(|| array(names));
+    let delay = args.later.delay.map(Due::In);
+    let plan = Plan {
+        queue: args.queue.as_ref().map(bytes),
+        klass: args.klass.as_ref().map(bytes),
+        data,
+        due: delay.or_else(|| args.later.at.clone().map(Due::At)),
+        priority: args.priority.map(|priority| priority.to_string().into()),
+        retries: args.retries.map(|retries| retries.to_string().into()),
+        tags: list(&args.tags),
+        depends: list(&args.depends),
+        jids: args.jid_from.clone().unwrap_or_default(),
+        max_data: args.limit.max_data,
+    };
+    let order = Order {
+        from: from.to_owned(),
+        plan,
+        policy: Policy {
+            replace: args.replace,
+            allow_missing: args.allow_missing,
+        },
+        if_absent: args.if_absent || args.jid_from.is_some(),
+        batch: args.batch,
+        rate: args.rate,
+        fail_fast: args.fail_fast,
+        journal: args.journal.clone(),
+        dry_run: args.dry_run,
+    };
+    submit::run(&order, cx)
+}

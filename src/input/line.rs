@@ -1,0 +1,425 @@
+//! One line of a file of jobs: a JSON object, taken apart without a copy, and checked to be what
+//! the core takes.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use super::json::{self, Member, Shape, Wrong};
+use crate::cli::value;
+use crate::cli::when::{self, When};
+use crate::model::moment::Moment;
+use crate::view::text::{clean, cut};
+
+/// The members that a line may have, in the order in which they are told.
+const MEMBERS: [&str; 10] = [
+    "queue", "klass", "data", "jid", "delay", "at", "priority", "tags", "retries", "depends",
+];
+
+/// What a line says of its job; the rest comes from the command line.
+#[derive(Debug, Default)]
+pub struct Line<'t> {
+    pub queue: Option<Cow<'t, [u8]>>,
+    pub klass: Option<Cow<'t, [u8]>>,
+    pub jid: Option<Cow<'t, [u8]>>,
+    /// As it stands there, byte for byte, and so are the others.
+    pub data: Option<&'t [u8]>,
+    /// Where the data begin.
+    pub data_at: usize,
+    pub due: Option<Due>,
+    pub priority: Option<&'t [u8]>,
+    pub retries: Option<&'t [u8]>,
+    pub tags: Option<&'t [u8]>,
+    pub depends: Option<&'t [u8]>,
+    /// Where the jid begins, and the dependencies.
+    pub jid_at: usize,
+    pub depends_at: usize,
+}
+
+/// When a job is to run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Due {
+    In(Duration),
+    At(When),
+}
+
+/// Why a line is refused, and from which character on.
+#[derive(Debug, PartialEq)]
+pub struct Fault {
+    pub column: usize,
+    pub what: String,
+    pub hint: Option<String>,
+}
+
+impl Fault {
+    /// A fault at a byte of the line.
+    pub fn at(line: &[u8], at: usize, what: impl Into<String>) -> Fault {
+        let what = what.into();
+        Fault {
+            hint: nearest(&what),
+            column: json::fault(line, at, String::new()).column,
+            what,
+        }
+    }
+}
+
+impl<'t> Line<'t> {
+    /// Reads a line; its data may have `most` bytes.
+    pub fn read(text: &'t [u8], most: usize) -> Result<Line<'t>, Fault> {
+        let mut line = Line::default();
+        let mut seen = 0_u16;
+        let take = |member: Member<'t>| {
+            let key = json::unescaped(member.key);
+            let Some(at) = MEMBERS.iter().position(|name| name.as_bytes() == &*key) else {
+                return Err((member.key_at, unknown(&key)));
+            };
+            if seen & 1 << at != 0 {
+                return Err((
+                    member.key_at,
+                    format!("`{}` stands here twice", MEMBERS[at]),
+                ));
+            }
+            seen |= 1 << at;
+            let wrong = |what: String| (member.at, format!("`{}` {what}", MEMBERS[at]));
+            match MEMBERS[at] {
+                "queue" => line.queue = Some(name(&member).map_err(wrong)?),
+                "klass" => line.klass = Some(name(&member).map_err(wrong)?),
+                "jid" => {
+                    line.jid = Some(jid(&member).map_err(wrong)?);
+                    line.jid_at = member.at;
+                }
+                "data" => {
+                    data(&member, most).map_err(wrong)?;
+                    line.data = Some(member.value);
+                    line.data_at = member.at;
+                }
+                "delay" | "at" if line.due.is_some() => {
+                    return Err((member.key_at, "`delay` and `at` exclude each other".into()));
+                }
+                "delay" => line.due = Some(Due::In(delay(&member).map_err(wrong)?)),
+                "at" => line.due = Some(Due::At(moment(&member).map_err(wrong)?)),
+                "priority" => {
+                    number(&member, value::integer).map_err(wrong)?;
+                    line.priority = Some(member.value);
+                }
+                "retries" => {
+                    number(&member, value::count).map_err(wrong)?;
+                    line.retries = Some(member.value);
+                }
+                "tags" => {
+                    names(&member, "tags", value::refuse_new)?;
+                    line.tags = Some(member.value);
+                }
+                _ => {
+                    names(&member, "depends", refuse_empty)?;
+                    line.depends = Some(member.value);
+                    line.depends_at = member.at;
+                }
+            }
+            Ok(())
+        };
+        match json::members(text, take) {
+            Ok(()) => Ok(line),
+            Err(fault) => Err(Fault {
+                hint: nearest(&fault.what),
+                column: fault.column,
+                what: fault.what,
+            }),
+        }
+    }
+}
+
+/// Refuses a jid that no new job may have; the reason follows its name.
+pub fn refuse_jid(jid: &[u8]) -> Result<(), String> {
+    value::refuse_new(jid)?;
+    match value::reserved(jid) {
+        Some(suffix) => Err(format!(
+            "ends in `{suffix}`, which is reserved for the keys beside a job"
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Returns the texts of an array of them that was checked.
+pub fn texts(array: &[u8]) -> Vec<Cow<'_, [u8]>> {
+    let mut texts = Vec::new();
+    // What was checked holds nothing that could be refused.
+    _ = json::elements(array, |_, text, _| {
+        texts.push(inside(text));
+        Ok(())
+    });
+    texts
+}
+
+/// Returns the text that a JSON string is.
+pub fn inside(string: &[u8]) -> Cow<'_, [u8]> {
+    let inside = string.strip_prefix(b"\"").unwrap_or(string);
+    json::unescaped(inside.strip_suffix(b"\"").unwrap_or(inside))
+}
+
+const UNKNOWN: &str = "a job has no member ";
+
+fn unknown(key: &[u8]) -> String {
+    format!("{UNKNOWN}`{}`", shown(key))
+}
+
+/// Returns the hint for a member that nobody knows: the one most like it, or all.
+fn nearest(what: &str) -> Option<String> {
+    let key = what.strip_prefix(UNKNOWN)?.trim_matches('`').to_lowercase();
+    let scored = MEMBERS.map(|name| (strsim::jaro_winkler(&key, name), name));
+    let best = scored
+        .into_iter()
+        .max_by(|one, other| one.0.total_cmp(&other.0))?;
+    Some(match best.0 > 0.7 {
+        true => format!("did you mean `{}`?", best.1),
+        false => format!("a job has {}", MEMBERS.join(", ")),
+    })
+}
+
+/// Returns a text of the file as a sentence shows it.
+fn shown(text: &[u8]) -> String {
+    cut(&clean(text), 60)
+}
+
+fn text<'t>(member: &Member<'t>) -> Result<Cow<'t, [u8]>, String> {
+    match member.shape {
+        Shape::String => Ok(inside(member.value)),
+        shape => Err(format!("wants a text, not {}", shape.words())),
+    }
+}
+
+fn name<'t>(member: &Member<'t>) -> Result<Cow<'t, [u8]>, String> {
+    let name = text(member)?;
+    value::refuse_new(&name).map(|()| name)
+}
+
+fn jid<'t>(member: &Member<'t>) -> Result<Cow<'t, [u8]>, String> {
+    let jid = text(member)?;
+    refuse_jid(&jid).map(|()| jid)
+}
+
+/// Refuses data that are too long, and the one document that the core does not take.
+fn data(member: &Member, most: usize) -> Result<(), String> {
+    if member.value.len() > most {
+        return Err(format!("is longer than {most} bytes"));
+    }
+    match member.value {
+        b"false" => Err("must not be the bare document `false`".into()),
+        _ => Ok(()),
+    }
+}
+
+/// Reads a number or a text by the words of the command line.
+fn typed<T>(member: &Member, read: impl Fn(&str) -> Result<T, String>) -> Result<T, String> {
+    let text = match member.shape {
+        Shape::String => inside(member.value),
+        _ => Cow::Borrowed(member.value),
+    };
+    let read = match member.shape {
+        Shape::String | Shape::Number => read(std::str::from_utf8(&text).unwrap_or_default()),
+        _ => read(""),
+    };
+    read.map_err(|wants| format!("{wants}, not {}", value(member)))
+}
+
+fn value(member: &Member) -> String {
+    match member.shape {
+        Shape::String | Shape::Number | Shape::Bool => format!("`{}`", shown(member.value)),
+        shape => shape.words().into(),
+    }
+}
+
+fn delay(member: &Member) -> Result<Duration, String> {
+    typed(member, value::duration)
+}
+
+fn moment(member: &Member) -> Result<When, String> {
+    match member.shape {
+        // Seconds since the epoch, as the core has them.
+        Shape::Number => typed(member, |text| {
+            let seconds = text
+                .parse()
+                .ok()
+                .filter(|seconds: &f64| seconds.abs() <= LATEST);
+            let moment = seconds.and_then(Moment::from_seconds).map(When::At);
+            moment.ok_or_else(|| "wants seconds since the epoch".to_owned())
+        }),
+        _ => typed(member, when::when),
+    }
+}
+
+/// The last second of the calendar.
+const LATEST: f64 = 253_402_300_799.0;
+
+fn number<T>(member: &Member, read: impl Fn(&str) -> Result<T, String>) -> Result<(), String> {
+    match member.shape {
+        Shape::Number => typed(member, read).map(drop),
+        _ => Err(format!("wants a whole number, not {}", value(member))),
+    }
+}
+
+/// Checks an array of texts.
+fn names(
+    member: &Member,
+    what: &str,
+    refuse: impl Fn(&[u8]) -> Result<(), String>,
+) -> Result<(), Wrong> {
+    let wants = |at, shape: Shape| {
+        let wants = format!("`{what}` wants an array of texts, not {}", shape.words());
+        Err((member.at + at, wants))
+    };
+    match member.shape {
+        Shape::Array => json::elements(member.value, |at, text, shape| {
+            if shape != Shape::String {
+                let wants = format!("`{what}` wants texts, not {}", shape.words());
+                return Err((member.at + at, wants));
+            }
+            let refused = refuse(&inside(text));
+            refused.map_err(|why| (member.at + at, format!("a name in `{what}` {why}")))
+        }),
+        shape => wants(0, shape),
+    }
+}
+
+fn refuse_empty(name: &[u8]) -> Result<(), String> {
+    match name.is_empty() {
+        true => Err("is empty".into()),
+        false => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fault(text: &str) -> String {
+        let fault = Line::read(text.as_bytes(), 100).unwrap_err();
+        let hint = fault
+            .hint
+            .map_or(String::new(), |hint| format!(" ({hint})"));
+        format!("{}: {}{hint}", fault.column, fault.what)
+    }
+
+    #[test]
+    fn what_a_line_says_stays_byte_for_byte() {
+        let text = concat!(
+            r#" {"qu\u0065ue":"m\u00e4il", "klass" : "K","jid":"a\/b","data": {"n": 9007199254740993, "l": []} ,"#,
+            r#""tags":["eu", "v\u0069p"],"depends":[],"priority":-3,"retries":0,"delay":"10m"}"#,
+            "\r\n"
+        );
+        let line = Line::read(text.as_bytes(), 100).unwrap();
+        assert_eq!(line.queue.as_deref(), Some("m\u{e4}il".as_bytes()));
+        assert_eq!(line.klass.as_deref(), Some(&b"K"[..]));
+        assert_eq!(line.jid.as_deref(), Some(&b"a/b"[..]));
+        assert_eq!(line.data, Some(&br#"{"n": 9007199254740993, "l": []}"#[..]));
+        assert_eq!(line.tags, Some(&br#"["eu", "v\u0069p"]"#[..]));
+        assert_eq!(texts(line.tags.unwrap()), [&b"eu"[..], b"vip"]);
+        assert_eq!(line.depends, Some(&b"[]"[..]));
+        assert!(texts(b"[]").is_empty());
+        assert_eq!(line.priority, Some(&b"-3"[..]));
+        assert_eq!(line.retries, Some(&b"0"[..]));
+        assert_eq!(line.due, Some(Due::In(Duration::from_secs(600))));
+        assert_eq!(&text.as_bytes()[line.data_at..][..4], b"{\"n\"");
+        assert_eq!(&text.as_bytes()[line.jid_at..][..2], b"\"a");
+    }
+
+    #[test]
+    fn times_are_texts_or_seconds() {
+        let due = |text: &str| {
+            let text = format!("{{\"at\":{text}}}");
+            Line::read(text.as_bytes(), 0).map(|line| line.due)
+        };
+        let at = Moment::from_seconds(1000.5).map(When::At).map(Due::At);
+        assert_eq!(due("1000.5").unwrap(), at);
+        assert!(matches!(
+            due("\"2026-11-21T06:00:00Z\""),
+            Ok(Some(Due::At(_)))
+        ));
+        let delay = Line::read(b"{\"delay\":1.5}", 0).unwrap().due;
+        assert_eq!(delay, Some(Due::In(Duration::from_millis(1500))));
+        for text in ["1e300", "\"soon\"", "null", "[]"] {
+            assert!(due(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_nearest_member_is_named() {
+        assert_eq!(
+            fault(r#"{"klass":"K","qeue":"q"}"#),
+            "14: a job has no member `qeue` (did you mean `queue`?)"
+        );
+        assert_eq!(
+            fault(r#"{"zzz":1}"#),
+            "2: a job has no member `zzz` (a job has queue, klass, data, jid, delay, at, priority, \
+             tags, retries, depends)"
+        );
+    }
+
+    #[test]
+    fn each_member_is_of_its_kind() {
+        for (text, told) in [
+            ("", "1: it is empty, `{` was expected"),
+            ("[]", "1: expected `{`, not `[`"),
+            ("{} {}", "4: expected the end, not `{`"),
+            ("{\"data\":1", "10: it ends where `,` or `}` was expected"),
+            (
+                r#"{"é":1,"queue":x}"#,
+                "2: a job has no member `é` (a job has queue, klass, data, jid, delay, at, priority, tags, retries, depends)",
+            ),
+            (r#"{"queue":1}"#, "10: `queue` wants a text, not a number"),
+            (r#"{"queue":null}"#, "10: `queue` wants a text, not null"),
+            (r#"{"queue":""}"#, "10: `queue` is empty"),
+            (
+                r#"{"klass":"a\nb"}"#,
+                "10: `klass` holds a control character, U+000A",
+            ),
+            (
+                r#"{"jid":"a-history"}"#,
+                "8: `jid` ends in `-history`, which is reserved for the keys beside a job",
+            ),
+            (r#"{"jid":"a","jid":"b"}"#, "12: `jid` stands here twice"),
+            (
+                r#"{"data":false}"#,
+                "9: `data` must not be the bare document `false`",
+            ),
+            (r#"{"data":[1,NaN]}"#, "12: `NaN` is not a JSON number"),
+            (
+                r#"{"delay":-1}"#,
+                "10: `delay` wants a duration such as `90s`, `15m` or `2h`, not `-1`",
+            ),
+            (
+                r#"{"delay":{}}"#,
+                "10: `delay` wants a duration such as `90s`, `15m` or `2h`, not an object",
+            ),
+            (
+                r#"{"delay":1,"at":1}"#,
+                "12: `delay` and `at` exclude each other",
+            ),
+            (
+                r#"{"priority":1.5}"#,
+                "13: `priority` wants a whole number between -9007199254740992 and 9007199254740992, not `1.5`",
+            ),
+            (
+                r#"{"priority":"1"}"#,
+                "13: `priority` wants a whole number, not `\"1\"`",
+            ),
+            (
+                r#"{"retries":-1}"#,
+                "12: `retries` wants a whole number between 0 and 9007199254740992, not `-1`",
+            ),
+            (
+                r#"{"tags":"eu"}"#,
+                "9: `tags` wants an array of texts, not a text",
+            ),
+            (
+                r#"{"tags":["eu", 1]}"#,
+                "16: `tags` wants texts, not a number",
+            ),
+            (r#"{"tags":["eu",""]}"#, "15: a name in `tags` is empty"),
+            (r#"{"depends":[""]}"#, "13: a name in `depends` is empty"),
+        ] {
+            assert_eq!(fault(text), told);
+        }
+        let long = format!(r#"{{"data":"{}"}}"#, "a".repeat(99));
+        assert_eq!(fault(&long), "9: `data` is longer than 100 bytes");
+    }
+}

@@ -1,0 +1,164 @@
+//! The first reading: every line is checked before anything is sent.
+//!
+//! Of each jid only a salted hash is kept, eight bytes, and of what other jobs are waited for as
+//! much; where a hash says that a jid came before, the file is read again to be sure.
+
+use std::collections::HashSet;
+use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
+
+use sha2::{Digest, Sha256};
+
+use super::plan::{Jid, Job, Plan};
+use crate::error::Error;
+use crate::input::line::{Fault, Line, texts};
+use crate::input::twice::{Row, Twice};
+use crate::view::text::clean;
+
+/// What was found out.
+#[derive(Debug, Default)]
+pub struct Checked {
+    /// How many jobs there are.
+    pub jobs: u64,
+    /// Whether some wait for jobs of later lines.
+    pub forward: bool,
+    /// Whether some get a new jid each time.
+    pub fresh: bool,
+    /// The beginning of the SHA-256 of each line by its number, where there is a journal.
+    pub sums: Vec<u64>,
+}
+
+/// A set of numbers that are hashes already.
+pub type Hashes = HashSet<u64, BuildHasherDefault<Hash>>;
+
+/// Takes a number for its own hash.
+#[derive(Debug, Default)]
+pub struct Hash(u64);
+
+impl Hasher for Hash {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, _: &[u8]) {}
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+}
+
+/// Reads the file and refuses it, or tells what is to be known of it.
+pub fn check(twice: &mut Twice, plan: &Plan, sums: bool) -> Result<Checked, Error> {
+    let what = twice.what().to_owned();
+    let salt = RandomState::new();
+    let hash = |jid: &[u8]| salt.hash_one(jid);
+    let mut checked = Checked::default();
+    let (mut known, mut awaited) = (Hashes::default(), Hashes::default());
+    // Jids that seem to come twice: their line, and where they stand in it.
+    let mut doubles: Vec<(u64, usize, Vec<u8>)> = Vec::new();
+    let read = twice.first(|row| {
+        if sums {
+            let line = usize::try_from(row.number).unwrap_or(usize::MAX);
+            checked.sums.resize(line, 0);
+            checked.sums[line - 1] = sum(row.text);
+        }
+        checked.jobs += 1;
+        let wrong = |fault: Fault| refused(&what, &row, fault);
+        let line = Line::read(row.text, plan.max_data).map_err(wrong)?;
+        let job = plan.job(row.text, &line).map_err(wrong)?;
+        let own = match job.jid.known() {
+            None => {
+                checked.fresh = true;
+                None
+            }
+            Some(jid) => {
+                let own = hash(jid);
+                if let (false, Jid::Told(_, at)) = (known.insert(own), &job.jid) {
+                    doubles.push((row.number, *at, jid.to_vec()));
+                    // The first of them is told; more need not be kept.
+                    if doubles.len() == MOST_DOUBLES {
+                        return Err(Error::usage(""));
+                    }
+                }
+                Some(own)
+            }
+        };
+        for other in job.depends.map(texts).unwrap_or_default() {
+            if own.is_some() && job.jid.known() == Some(&*other) {
+                let jid = clean(&other);
+                let at = line.depends_at;
+                let fault = Fault::at(row.text, at, format!("it waits for itself: {jid} → {jid}"));
+                return Err(wrong(fault));
+            }
+            let other = hash(&other);
+            if !known.contains(&other) {
+                awaited.insert(other);
+            }
+        }
+        Ok(())
+    });
+    for (number, at, jid) in doubles {
+        twins(twice, plan, number, at, &jid)?;
+    }
+    read?;
+    twice.unchanged()?;
+    checked.forward = awaited.iter().any(|other| known.contains(other));
+    Ok(checked)
+}
+
+/// So many are looked at before the rest of the file is read.
+const MOST_DOUBLES: usize = 100;
+
+/// Refuses a line whose jid a line before it has, too.
+fn twins(twice: &Twice, plan: &Plan, number: u64, at: usize, jid: &[u8]) -> Result<(), Error> {
+    let mut first = None;
+    let mut fault = None;
+    twice.each(twice.lines(), |row| {
+        if row.number == number && first.is_some() {
+            fault = Some(Fault::at(row.text, at, String::new()).column);
+        }
+        if row.number >= number || first.is_some() {
+            return Ok(());
+        }
+        let has = |job: Job| job.jid.known() == Some(jid);
+        let line = Line::read(row.text, plan.max_data);
+        if line.is_ok_and(|line| plan.job(row.text, &line).is_ok_and(has)) {
+            first = Some(row.number);
+        }
+        Ok(())
+    })?;
+    match (first, fault) {
+        (Some(first), Some(column)) => {
+            let (what, jid) = (twice.what(), clean(jid));
+            Err(Error::usage(format!(
+                "{what}, line {number}, column {column}: jid `{jid}` comes twice, first in line {first}"
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Says which line is refused, and why.
+fn refused(what: &str, row: &Row, fault: Fault) -> Error {
+    let Fault {
+        column,
+        what: why,
+        hint,
+    } = fault;
+    let line = row.number;
+    let error = Error::usage(format!("{what}, line {line}, column {column}: {why}"));
+    match hint {
+        Some(hint) => error.hint(hint),
+        None => error,
+    }
+}
+
+/// Returns the beginning of the SHA-256 of a line; never 0, which is no line.
+pub fn sum(line: &[u8]) -> u64 {
+    start(&Sha256::digest(line))
+}
+
+/// Returns the beginning of a sum, as it is kept.
+pub fn start(sum: &[u8]) -> u64 {
+    let first = sum.first_chunk().copied().unwrap_or_default();
+    u64::from_be_bytes(first).max(1)
+}

@@ -1,0 +1,264 @@
+//! `--journal`: which line was sent by which jid, written before it is, and which was answered.
+//!
+//! Lines of the file, after the ledger's first one:
+//! - `{"line":7,"sha256":"…","jid":"…","at":1795214400.5}`: line 7 is about to be sent
+//! - `{"done":[[1,200]]}`: these are put, or were there already
+//! - `{"failed":[[7,7]]}`: these were refused, and will be tried anew
+//!
+//! Of each line of the input one bit is kept in memory, and the jid where a line was sent but is
+//! not done.
+
+use std::collections::HashMap;
+use std::io::Write;
+use std::path::Path;
+
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+
+use super::pack::Round;
+use super::plan::hex;
+use crate::bulk::ledger::{Head, Ledger};
+use crate::error::Error;
+use crate::model::moment::Moment;
+use crate::model::quote::quote;
+
+/// What earlier runs noted.
+#[derive(Debug, Default)]
+pub struct Notes {
+    /// A bit for each line.
+    done: Vec<u64>,
+    open: HashMap<u64, Open>,
+}
+
+/// A line that was sent and is not done.
+#[derive(Debug, PartialEq)]
+pub struct Open {
+    pub jid: Vec<u8>,
+    /// When it was sent; nothing if it was answered.
+    pub since: Option<Moment>,
+}
+
+/// What is written from now on.
+#[derive(Debug)]
+pub struct Journal {
+    pub ledger: Ledger,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, deny_unknown_fields)]
+enum Record {
+    Sent {
+        line: u64,
+        sha256: String,
+        jid: String,
+        at: f64,
+    },
+    Done {
+        done: Vec<(u64, u64)>,
+    },
+    Failed {
+        failed: Vec<(u64, u64)>,
+    },
+}
+
+impl Notes {
+    /// Returns whether this line was put by an earlier run.
+    pub fn done(&self, line: u64) -> bool {
+        let (at, bit) = place(line);
+        self.done.get(at).is_some_and(|bits| bits & bit != 0)
+    }
+
+    /// Returns how an earlier run sent this line, if it is not done.
+    pub fn open(&self, line: u64) -> Option<&Open> {
+        self.open.get(&line)
+    }
+
+    /// Returns what tells a line from others.
+    pub fn sum(&self, line: &[u8]) -> [u8; 32] {
+        Sha256::digest(line).into()
+    }
+
+    /// Takes a line of the journal; `sums` are those of the input.
+    fn take(&mut self, record: &[u8], sums: &[u64]) -> Result<(), String> {
+        let record: Record = serde_json::from_slice(record)
+            .map_err(|_| "this is no line of a journal".to_owned())?;
+        let known = |line: u64| {
+            let at = usize::try_from(line).unwrap_or(usize::MAX);
+            match at.checked_sub(1).and_then(|at| sums.get(at)) {
+                None | Some(0) => Err(format!("the input has no line {line} any more")),
+                Some(sum) => Ok(*sum),
+            }
+        };
+        match record {
+            Record::Sent {
+                line,
+                sha256,
+                jid,
+                at,
+            } => {
+                let start = sha256
+                    .get(..16)
+                    .and_then(|start| u64::from_str_radix(start, 16).ok());
+                if start.map(|start| start.max(1)) != Some(known(line)?) {
+                    return Err(format!("line {line} of the input is not what it was"));
+                }
+                let open = Open {
+                    jid: jid.into_bytes(),
+                    since: Moment::from_seconds(at),
+                };
+                self.open.insert(line, open);
+            }
+            Record::Done { done } => {
+                for (first, last) in done {
+                    known(first)?;
+                    known(last)?;
+                    for line in first..=last {
+                        let (at, bit) = place(line);
+                        if self.done.len() <= at {
+                            self.done.resize(at + 1, 0);
+                        }
+                        self.done[at] |= bit;
+                        self.open.remove(&line);
+                    }
+                }
+            }
+            Record::Failed { failed } => {
+                for (first, last) in failed {
+                    known(first)?;
+                    known(last)?;
+                    for line in first..=last {
+                        if let Some(open) = self.open.get_mut(&line) {
+                            open.since = None;
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns where a line's bit is.
+fn place(line: u64) -> (usize, u64) {
+    (
+        usize::try_from(line / 64).unwrap_or(usize::MAX),
+        1 << (line % 64),
+    )
+}
+
+impl Journal {
+    /// Opens the file, and reads what earlier runs noted of the same input.
+    pub fn open(
+        path: &Path,
+        head: Head,
+        rehearsal: bool,
+        sums: &[u64],
+    ) -> Result<(Journal, Notes), Error> {
+        let mut notes = Notes::default();
+        let ledger = Ledger::open(path, head, rehearsal, |record| notes.take(record, sums))?;
+        Ok((Journal { ledger }, notes))
+    }
+
+    /// Notes what is about to be sent, down to the disk.
+    pub fn intend(&mut self, round: &Round, now: Moment) -> Result<(), Error> {
+        let mut line = Vec::new();
+        for job in round.parts.iter().flat_map(|part| &part.jobs) {
+            let Some(sum) = &job.sum else {
+                continue;
+            };
+            line.clear();
+            _ = write!(line, "{{\"line\":{},\"sha256\":\"", job.line);
+            hex(sum, &mut line);
+            line.extend(b"\",\"jid\":");
+            line.extend(quote(round.jid(job)));
+            _ = write!(line, ",\"at\":{now}}}");
+            self.ledger.line(&line);
+        }
+        self.ledger.flush()
+    }
+
+    /// Notes what was answered. It need not reach the disk before the next jobs are sent: what
+    /// is lost of it is asked for again.
+    pub fn answered(&mut self, done: &[u64], failed: &[u64]) -> Result<(), Error> {
+        for (word, lines) in [("done", done), ("failed", failed)] {
+            if !lines.is_empty() {
+                let record = serde_json::json!({ word: spans(lines) }).to_string();
+                self.ledger.line(record.as_bytes());
+            }
+        }
+        self.ledger.write()
+    }
+}
+
+/// Returns the numbers as first and last of those that follow one another.
+fn spans(numbers: &[u64]) -> Vec<(u64, u64)> {
+    let mut spans: Vec<(u64, u64)> = Vec::new();
+    for &number in numbers {
+        match spans.last_mut() {
+            Some((_, last)) if *last + 1 == number => *last = number,
+            _ => spans.push((number, number)),
+        }
+    }
+    spans
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::submit::check;
+
+    #[test]
+    fn what_was_sent_and_not_done_is_open() {
+        let lines = [b"a", b"b", b"c"];
+        let sums = lines.map(|line| check::sum(line));
+        let sent = |line: usize| {
+            let mut sum = Vec::new();
+            hex(&Sha256::digest(lines[line - 1]), &mut sum);
+            let sum = String::from_utf8(sum).unwrap();
+            format!("{{\"line\":{line},\"sha256\":\"{sum}\",\"jid\":\"j{line}\",\"at\":1.5}}")
+        };
+        let mut notes = Notes::default();
+        let mut take = |record: &str| notes.take(record.as_bytes(), &sums);
+        for line in 1..=3 {
+            take(&sent(line)).unwrap();
+        }
+        take("{\"done\":[[1,1]]}").unwrap();
+        take("{\"failed\":[[3,3]]}").unwrap();
+        for (record, why) in [
+            (
+                sent(1).replace(":1,", ":2,"),
+                "line 2 of the input is not what it was",
+            ),
+            (
+                sent(1).replace(":1,", ":4,"),
+                "the input has no line 4 any more",
+            ),
+            (
+                "{\"done\":[[0,1]]}".into(),
+                "the input has no line 0 any more",
+            ),
+            (
+                "{\"done\":[[1,9]]}".into(),
+                "the input has no line 9 any more",
+            ),
+            ("{}".into(), "this is no line of a journal"),
+            ("nonsense".into(), "this is no line of a journal"),
+        ] {
+            assert_eq!(take(&record), Err(why.to_owned()), "{record}");
+        }
+        let open = |jid: &str, since| Open {
+            jid: jid.into(),
+            since,
+        };
+        assert!(notes.done(1) && !notes.done(2));
+        assert_eq!(notes.open(1), None);
+        assert_eq!(notes.open(2), Some(&open("j2", Moment::from_seconds(1.5))));
+        assert_eq!(notes.open(3), Some(&open("j3", None)));
+    }
+
+    #[test]
+    fn neighbours_are_told_together() {
+        assert_eq!(spans(&[1, 2, 3, 5, 4, 6]), [(1, 3), (5, 5), (4, 4), (6, 6)]);
+        assert_eq!(spans(&[]), []);
+    }
+}

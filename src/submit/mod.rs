@@ -1,0 +1,381 @@
+//! Submitting many jobs: `put --from`.
+//!
+//! Every line is checked ([`check`]) before the first is sent; where jobs wait for jobs of later
+//! lines they are put in order ([`order`]). Then the lines are read again and packed into calls
+//! ([`pack`]), sent in rounds of a few calls, and told ([`tally`]). What was sent and what was
+//! answered is noted in a journal ([`journal`]).
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread;
+
+use crate::bulk::ledger::Head;
+use crate::bulk::pace::Pace;
+use crate::core::guard::{MOST, Outcome};
+use crate::core::put::{Policy, Puts};
+use crate::cx::Cx;
+use crate::error::{Error, Kind};
+use crate::exit::Exit;
+use crate::input::twice::Twice;
+use crate::model::bulk::{Code, Result as Counted};
+use crate::model::moment::Moment;
+use crate::model::rate::Rate;
+use crate::out::Progress;
+use crate::stop::Stop;
+use crate::view::text::{clean, plural};
+
+mod check;
+mod journal;
+mod order;
+mod pack;
+pub mod plan;
+mod rehearse;
+mod tally;
+
+use journal::Journal;
+use pack::{How, Part, Round, Sent};
+use plan::Plan;
+use tally::{Tally, Told};
+
+/// What is to be submitted, and how.
+#[derive(Debug)]
+pub struct Order {
+    /// A file, or `-`.
+    pub from: OsString,
+    pub plan: Plan,
+    pub policy: Policy,
+    /// Whether a job that is there already is as good as one that is put.
+    pub if_absent: bool,
+    pub batch: Option<usize>,
+    pub rate: Option<Rate>,
+    pub fail_fast: bool,
+    pub journal: Option<PathBuf>,
+    pub dry_run: bool,
+}
+
+/// As many jobs as a call takes where nothing is said.
+const SLICE: usize = 200;
+
+/// As many jobs, and calls, as are sent in one round trip.
+const ROUND: usize = 1000;
+const CALLS: usize = 50;
+
+/// As many rounds as are packed ahead.
+const AHEAD: usize = 2;
+
+/// What a line may have besides its data, names and blanks.
+const BESIDES: usize = 1 << 20;
+
+/// Submits the lines of a file.
+pub fn run(order: &Order, cx: &mut Cx) -> Result<Exit, Error> {
+    let plan = &order.plan;
+    let mut twice = Twice::open(&order.from, plan.max_data.saturating_add(BESIDES))?;
+    let checked = check::check(&mut twice, plan, order.journal.is_some())?;
+    let sorted = match checked.forward {
+        true => Some(order::order(&twice, plan)?),
+        false => None,
+    };
+    let jobs = usize::try_from(checked.jobs).unwrap_or(usize::MAX);
+    if jobs > 0 && !order.dry_run {
+        let (jobs, address) = (plural(checked.jobs, "job", "jobs"), cx.target()?);
+        let what = format!("put {jobs} on {address}");
+        cx.out.confirm_protected(&what, |_| String::new())?;
+    }
+    let head = Head::of("journal", cx)?;
+    let (mut journal, notes) = match &order.journal {
+        Some(path) => {
+            let opened = Journal::open(path, head, order.dry_run, &checked.sums)?;
+            (Some(opened.0), Some(opened.1))
+        }
+        None => (None, None),
+    };
+    let fresh = checked.fresh;
+    drop(checked);
+    let begun = cx.begin()?;
+    if let (Some(journal), false) = (&mut journal, order.dry_run) {
+        let run_id = cx.core()?.run_id();
+        if let Some(note) = journal.ledger.begin(run_id)? {
+            cx.out.note(&format!("note: {note}"));
+        }
+    }
+    let pace = Pace::new(order.rate);
+    let how = How {
+        policy: order.policy,
+        // One by one, so that nothing comes after the first failure.
+        batch: order
+            .batch
+            .unwrap_or(if order.fail_fast { 1 } else { SLICE })
+            .min(MOST),
+        jobs: pace.slice(if order.fail_fast { 1 } else { ROUND }),
+        calls: if order.fail_fast { 1 } else { CALLS },
+        now: begun,
+    };
+    let tally = Tally::new(&cx.out, jobs, order.dry_run, sorted.is_some(), begun);
+    let (to, rounds) = sync_channel(AHEAD);
+    thread::scope(|scope| {
+        let (twice, sorted, notes) = (&twice, sorted.as_deref(), notes.as_ref());
+        scope.spawn(move || pack::pack(twice, plan, sorted, notes, how, &to));
+        let mut sender = Sender {
+            order,
+            twice,
+            stop: Stop::listen(),
+            progress: cx.out.progress(jobs as u64),
+            pace,
+            tally,
+            again: !fresh || journal.is_some(),
+            journal,
+            jobs,
+        };
+        let broke = match order.dry_run {
+            true => sender.rehearse(cx, &rounds),
+            false => sender.send(cx, &rounds),
+        };
+        // So that nothing more is packed.
+        drop(rounds);
+        let now = cx.now();
+        match broke {
+            Ok(broke) => {
+                let broke = broke.map(|error| match error.kind() {
+                    Kind::Unknown => error.hint(sender.go_on(cx)),
+                    _ => error,
+                });
+                sender.tally.end(&mut cx.out, now, broke)
+            }
+            Err(unwritten) => Err(unwritten),
+        }
+    })
+}
+
+/// The loop: rounds, pace, progress, signals.
+struct Sender<'s> {
+    order: &'s Order,
+    twice: &'s Twice,
+    stop: Stop,
+    progress: Progress,
+    pace: Pace,
+    tally: Tally,
+    journal: Option<Journal>,
+    jobs: usize,
+    /// Whether the same command goes on where this one ended.
+    again: bool,
+}
+
+/// What became of the jobs of a call.
+type Answer = Result<Vec<Outcome>, Error>;
+
+impl Sender<'_> {
+    /// Sends the rounds; returns what broke that off. An error is one of telling it.
+    fn send(
+        &mut self,
+        cx: &mut Cx,
+        rounds: &Receiver<Result<Round, Error>>,
+    ) -> Result<Option<Error>, Error> {
+        for round in rounds {
+            let mut round = match round {
+                Ok(round) => round,
+                Err(error) => return Ok(Some(error)),
+            };
+            self.done_before(&round);
+            self.pace.wait(round.jobs(), &self.stop);
+            if let Some(kind) = self.stop.asked() {
+                return Ok(Some(self.interrupted(kind, cx)));
+            }
+            if let Err(changed) = self.twice.unchanged() {
+                return Ok(Some(changed));
+            }
+            let now = cx.core()?.now();
+            if let Some(journal) = &mut self.journal
+                && let Err(error) = journal.intend(&round, now)
+            {
+                return Ok(Some(error));
+            }
+            let puts: Vec<Puts> = round.parts.iter_mut().map(Part::take).collect();
+            let answers = cx.core()?.puts(now, puts);
+            let broke = self.settle(cx, &mut round, answers)?;
+            cx.out.finish()?;
+            self.progress.add(round.jobs() as u64);
+            if broke.is_some() || (self.order.fail_fast && self.tally.failed()) {
+                return Ok(broke);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Tells what became of the jobs of a round; returns what keeps the next from being sent.
+    fn settle(
+        &mut self,
+        cx: &mut Cx,
+        round: &mut Round,
+        answers: Vec<Answer>,
+    ) -> Result<Option<Error>, Error> {
+        let mut broke = None;
+        let (mut done, mut failed) = (Vec::new(), Vec::new());
+        let mut parts = std::mem::take(&mut round.parts);
+        for (part, mut answer) in parts.iter_mut().zip(answers) {
+            if part.again.is_some()
+                && let Ok(outcomes) = &mut answer
+                && let Some(outcome) = outcomes.pop()
+            {
+                answer = self.once_more(cx, part, outcome);
+            }
+            let outcomes = match answer {
+                Ok(outcomes) => outcomes,
+                Err(error) => {
+                    self.lost(cx, round, part, &error)?;
+                    broke.get_or_insert(error);
+                    continue;
+                }
+            };
+            for (job, outcome) in part.jobs.iter().zip(&outcomes) {
+                let told = judge(round, job, outcome, self.order.if_absent);
+                if self.journal.is_some() {
+                    match told.result {
+                        Counted::Failed => failed.push(job.line),
+                        _ => done.push(job.line),
+                    }
+                }
+                self.tally.add(&mut cx.out, told)?;
+            }
+        }
+        if let Some(journal) = &mut self.journal
+            && let Err(error) = journal.answered(&done, &failed)
+        {
+            broke.get_or_insert(error);
+        }
+        Ok(broke)
+    }
+}
+
+impl Sender<'_> {
+    /// Counts the lines that an earlier run has done.
+    fn done_before(&mut self, round: &Round) {
+        self.tally.before(round.before);
+        self.progress.add(round.before as u64);
+    }
+
+    /// Replaces a job of which it was unknown whether an earlier run had replaced it; it had not.
+    fn once_more(&mut self, cx: &mut Cx, part: &mut Part, outcome: Outcome) -> Answer {
+        let sent = part.jobs.first().and_then(|job| job.since);
+        let (Code::Exists, Some(since), Some(mut puts)) = (outcome.code, sent, part.again.take())
+        else {
+            return Ok(vec![outcome]);
+        };
+        if is_since(&outcome, 1, since) {
+            let detail = Vec::new();
+            return Ok(vec![Outcome {
+                code: Code::Ok,
+                detail,
+                ..outcome
+            }]);
+        }
+        puts.policy.replace = true;
+        let core = cx.core()?;
+        let now = core.now();
+        core.puts(now, vec![puts])
+            .pop()
+            .unwrap_or_else(|| Ok(Vec::new()))
+    }
+
+    /// Tells that nothing is known of the jobs of a call.
+    fn lost(
+        &mut self,
+        cx: &mut Cx,
+        round: &Round,
+        part: &Part,
+        error: &Error,
+    ) -> Result<(), Error> {
+        for job in &part.jobs {
+            self.tally.add(&mut cx.out, unanswered(round, job, error))?;
+        }
+        Ok(())
+    }
+
+    fn interrupted(&self, kind: Kind, cx: &Cx) -> Error {
+        let page = cx.out.page();
+        let count = |number: usize| page.count(number as u64);
+        let (done, all) = (count(self.jobs - self.tally.left()), count(self.jobs));
+        Error::new(kind, format!("interrupted after {done} of {all}")).hint(self.go_on(cx))
+    }
+
+    /// Returns how to submit the rest.
+    fn go_on(&self, cx: &Cx) -> String {
+        match (self.again, cx.typed()) {
+            (true, Some(typed)) => format!("run the same command again to go on: `{typed}`"),
+            (true, None) => "run the same command again to go on".to_owned(),
+            (false, _) => "the same command would put them anew; `--jid-from` or `--journal` \
+                           make it go on"
+                .to_owned(),
+        }
+    }
+}
+
+/// Returns what became of a job of which nothing is known.
+fn unanswered<'r>(round: &'r Round, job: &Sent, error: &Error) -> Told<'r> {
+    let code = match error.kind() {
+        Kind::Unknown => Code::Unknown,
+        _ => Code::Server,
+    };
+    Told {
+        line: job.line,
+        jid: round.jid(job),
+        queue: round.queue(job),
+        result: Counted::Failed,
+        code,
+        why: Some(error.message().to_owned()),
+        detail: None,
+        state: None,
+    }
+}
+
+/// Returns what became of a job by what the core says.
+fn judge<'r>(round: &'r Round, job: &Sent, outcome: &Outcome, if_absent: bool) -> Told<'r> {
+    let mut told = Told {
+        line: job.line,
+        jid: round.jid(job),
+        queue: round.queue(job),
+        result: outcome.code.result(),
+        code: outcome.code,
+        why: None,
+        detail: None,
+        state: None,
+    };
+    let ours = |since| is_since(outcome, 0, since);
+    match outcome.code {
+        Code::Ok => told.state = outcome.word(0).cloned(),
+        // An earlier run put it and did not live to note it.
+        Code::Exists if job.since.is_some_and(ours) => {
+            (told.result, told.code) = (Counted::Done, Code::Ok);
+        }
+        Code::Exists if if_absent => told.result = Counted::Skipped,
+        Code::Exists => told.why = Some("a job of this id exists already".into()),
+        Code::MissingDependency => {
+            told.why = Some("a job that it would wait for does not exist".into());
+            let names: Vec<String> = outcome
+                .names()
+                .map(|name| format!("`{}`", clean(name)))
+                .collect();
+            let verb = if names.len() == 1 { "does" } else { "do" };
+            told.detail = Some(format!("{} {verb} not exist", names.join(", ")));
+        }
+        Code::Cycle => {
+            told.why = Some("it would wait for itself".into());
+            let names: Vec<String> = outcome.names().map(clean).collect();
+            told.detail = Some(format!("it would wait for itself: {}", names.join(" → ")));
+        }
+        _ => {
+            let why = outcome.word(0).map(clean);
+            told.why = Some(why.unwrap_or_else(|| outcome.code.word().into()));
+        }
+    }
+    told
+}
+
+/// Returns whether a job that exists is from a moment on, by its first entry (0) or its newest
+/// put (1): those tell whole seconds.
+fn is_since(outcome: &Outcome, which: usize, moment: Moment) -> bool {
+    let when = outcome
+        .word(which)
+        .and_then(|when| Moment::read(when.as_bytes()));
+    when.is_some_and(|when| when.micros() >= moment.micros().div_euclid(1_000_000) * 1_000_000)
+}

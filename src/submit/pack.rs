@@ -1,0 +1,230 @@
+//! The second reading: lines become calls, packed beside the sending, a few rounds ahead of it.
+
+use std::ops::Range;
+use std::sync::mpsc::SyncSender;
+
+use super::journal::Notes;
+use super::order::Place;
+use super::plan::{Fresh, Plan};
+use crate::core::put::{Policy, Puts};
+use crate::error::Error;
+use crate::input::line::Line;
+use crate::input::twice::{Row, Twice};
+use crate::model::moment::Moment;
+
+/// How jobs are sent.
+#[derive(Clone, Copy, Debug)]
+pub struct How {
+    pub policy: Policy,
+    /// As many jobs as a call takes.
+    pub batch: usize,
+    /// As many as are sent in one round trip, and as many calls.
+    pub jobs: usize,
+    pub calls: usize,
+    /// What a time is counted from that is told as one from now.
+    pub now: Moment,
+}
+
+/// More than this is not put by one call, so that it does not stop the server for long.
+const HEAVY: usize = 1 << 19;
+/// Nor sent in one round trip, so that it does not fill our memory.
+const HEAVIEST: usize = 1 << 20;
+
+/// What is sent in one round trip.
+#[derive(Debug, Default)]
+pub struct Round {
+    pub parts: Vec<Part>,
+    /// How many lines an earlier run has done, as a journal tells.
+    pub before: usize,
+    jobs: usize,
+    size: usize,
+    names: Vec<u8>,
+}
+
+/// The jobs of one call.
+#[derive(Debug)]
+pub struct Part {
+    puts: Puts,
+    pub jobs: Vec<Sent>,
+    /// The call once more, where its job may have been replaced by an earlier run.
+    pub again: Option<Puts>,
+}
+
+impl Part {
+    /// Returns the call, to be sent.
+    pub fn take(&mut self) -> Puts {
+        std::mem::take(&mut self.puts)
+    }
+}
+
+/// A job as it is sent.
+#[derive(Clone, Debug)]
+pub struct Sent {
+    pub line: u64,
+    jid: Range<usize>,
+    queue: Range<usize>,
+    /// The SHA-256 of its line, where there is a journal that does not have it yet.
+    pub sum: Option<[u8; 32]>,
+    /// When an earlier run sent it that did not live to see the answer.
+    pub since: Option<Moment>,
+}
+
+impl Round {
+    pub fn jid(&self, job: &Sent) -> &[u8] {
+        &self.names[job.jid.clone()]
+    }
+
+    pub fn queue(&self, job: &Sent) -> &[u8] {
+        &self.names[job.queue.clone()]
+    }
+
+    /// Returns how many jobs are sent.
+    pub fn jobs(&self) -> usize {
+        self.jobs
+    }
+
+    fn name(&mut self, name: &[u8]) -> Range<usize> {
+        let start = self.names.len();
+        self.names.extend_from_slice(name);
+        start..self.names.len()
+    }
+}
+
+/// Packs the lines, as they stand or in another order, until all are or nobody wants them any more.
+pub fn pack(
+    twice: &Twice,
+    plan: &Plan,
+    order: Option<&[Place]>,
+    notes: Option<&Notes>,
+    how: How,
+    to: &SyncSender<Result<Round, Error>>,
+) {
+    let packed = Fresh::new().and_then(|fresh| {
+        let mut packer = Packer {
+            twice,
+            plan,
+            notes,
+            how,
+            fresh,
+            round: Round::default(),
+            to,
+        };
+        match order {
+            None => _ = twice.each(twice.lines(), |row| packer.line(row))?,
+            Some(order) => {
+                let mut text = Vec::new();
+                for place in order {
+                    twice.line(place.offset, place.length, &mut text)?;
+                    packer.line(Row {
+                        number: place.number,
+                        offset: place.offset,
+                        text: &text,
+                    })?;
+                }
+            }
+        }
+        packer.hand_over()
+    });
+    if let Err(error) = packed {
+        // Nobody wants to hear it if sending has ended.
+        _ = to.send(Err(error));
+    }
+}
+
+struct Packer<'p> {
+    twice: &'p Twice,
+    plan: &'p Plan,
+    notes: Option<&'p Notes>,
+    how: How,
+    fresh: Fresh,
+    round: Round,
+    to: &'p SyncSender<Result<Round, Error>>,
+}
+
+impl Packer<'_> {
+    fn line(&mut self, row: Row) -> Result<(), Error> {
+        if self.notes.is_some_and(|notes| notes.done(row.number)) {
+            self.round.before += 1;
+            return match self.round.before < MOST_BEFORE {
+                true => Ok(()),
+                false => self.hand_over(),
+            };
+        }
+        // It was checked before: if it is refused now, it is not what it was.
+        let changed = |_| self.twice.changed();
+        let line = Line::read(row.text, self.plan.max_data).map_err(changed)?;
+        let job = self.plan.job(row.text, &line).map_err(changed)?;
+        let noted = self.notes.and_then(|notes| notes.open(row.number));
+        let fresh;
+        let jid = match (job.jid.known(), noted) {
+            (Some(jid), _) => jid,
+            (None, Some(noted)) => &noted.jid,
+            (None, None) => {
+                fresh = self.fresh.jid()?;
+                &fresh
+            }
+        };
+        let since = noted.and_then(|noted| noted.since);
+        // What may have been put already is not replaced before that is known.
+        let alone = self.how.policy.replace && since.is_some();
+        let policy = Policy {
+            replace: self.how.policy.replace && !alone,
+            ..self.how.policy
+        };
+        let fits = |part: &Part| {
+            part.jobs.len() < self.how.batch
+                && part.puts.size() < HEAVY
+                && part.puts.policy == policy
+                && !alone
+        };
+        if !self.round.parts.last().is_some_and(fits) {
+            let full = self.round.parts.len() >= self.how.calls || self.round.size >= HEAVIEST;
+            if full {
+                self.hand_over()?;
+            }
+            self.round.parts.push(Part {
+                puts: Puts::new(policy),
+                jobs: Vec::with_capacity(self.how.batch.min(self.how.jobs)),
+                again: None,
+            });
+        }
+        let sum = match self.notes {
+            Some(notes) if since.is_none() => Some(notes.sum(row.text)),
+            _ => None,
+        };
+        let sent = Sent {
+            line: row.number,
+            jid: self.round.name(jid),
+            queue: self.round.name(job.queue),
+            sum,
+            since,
+        };
+        let round = &mut self.round;
+        if let Some(part) = round.parts.last_mut() {
+            let before = part.puts.size();
+            job.words(jid, self.how.now, |words| part.puts.add(words));
+            round.size += part.puts.size() - before;
+            part.jobs.push(sent);
+            if alone {
+                part.again = Some(part.puts.clone());
+            }
+        }
+        round.jobs += 1;
+        match round.jobs < self.how.jobs {
+            true => Ok(()),
+            false => self.hand_over(),
+        }
+    }
+
+    fn hand_over(&mut self) -> Result<(), Error> {
+        let round = std::mem::take(&mut self.round);
+        if round.jobs == 0 && round.before == 0 {
+            return Ok(());
+        }
+        let gone = |_| Error::internal("nobody sends");
+        self.to.send(Ok(round)).map_err(gone)
+    }
+}
+
+/// As many lines that were done before are told at once.
+const MOST_BEFORE: usize = 10_000;

@@ -1,0 +1,277 @@
+//! What a line becomes: a job, with what the command line says where the line says nothing.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, Read};
+
+use sha2::{Digest, Sha256};
+
+use crate::cli::value;
+use crate::core::put::Words;
+use crate::error::{Error, Kind, io_words};
+use crate::input::json::Wrong;
+use crate::input::line::{Due, Fault, Line, inside, refuse_jid};
+use crate::model::moment::Moment;
+use crate::model::path::Path;
+
+/// What the command line says of all jobs.
+#[derive(Debug, Default)]
+pub struct Plan {
+    pub queue: Option<Vec<u8>>,
+    pub klass: Option<Vec<u8>>,
+    pub data: Vec<u8>,
+    pub due: Option<Due>,
+    pub priority: Option<Vec<u8>>,
+    pub retries: Option<Vec<u8>>,
+    /// JSON arrays.
+    pub tags: Option<Vec<u8>>,
+    pub depends: Option<Vec<u8>>,
+    /// Where a jid comes from that the line does not tell.
+    pub jids: Jids,
+    /// The most data that a job may have.
+    pub max_data: usize,
+}
+
+/// Where jids come from.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Jids {
+    /// A new one for each job.
+    #[default]
+    Fresh,
+    /// What the job is.
+    Content,
+    /// A place in the data, and how it was typed.
+    Path(Path, String),
+}
+
+/// A job of the file.
+#[derive(Debug)]
+pub struct Job<'l> {
+    pub queue: &'l [u8],
+    pub klass: &'l [u8],
+    pub data: &'l [u8],
+    pub due: Option<&'l Due>,
+    pub priority: Option<&'l [u8]>,
+    pub retries: Option<&'l [u8]>,
+    pub tags: Option<&'l [u8]>,
+    pub depends: Option<&'l [u8]>,
+    pub jid: Jid<'l>,
+}
+
+/// Its id.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Jid<'l> {
+    Fresh,
+    /// Made of all that the job is: a second one is the same job.
+    Content([u8; 32]),
+    /// Told by the line, or found in its data; and where it begins.
+    Told(Cow<'l, [u8]>, usize),
+}
+
+impl Jid<'_> {
+    /// Returns it, unless it is still to be made.
+    pub fn known(&self) -> Option<&[u8]> {
+        match self {
+            Jid::Fresh => None,
+            Jid::Content(jid) => Some(jid),
+            Jid::Told(jid, _) => Some(jid),
+        }
+    }
+}
+
+impl Plan {
+    /// Returns the job that a line means.
+    pub fn job<'l>(&'l self, text: &[u8], line: &'l Line<'l>) -> Result<Job<'l>, Fault> {
+        let queue = line.queue.as_deref().or(self.queue.as_deref());
+        let klass = line.klass.as_deref().or(self.klass.as_deref());
+        let (Some(queue), Some(klass)) = (queue, klass) else {
+            let what = if queue.is_none() { "queue" } else { "klass" };
+            let mut fault = Fault::at(text, 0, format!("it names no {what}"));
+            fault.hint = Some(format!(
+                "add `\"{what}\"` to the line, or name it on the command line: `qless put QUEUE KLASS --from …`"
+            ));
+            return Err(fault);
+        };
+        let data = line.data.unwrap_or(&self.data);
+        let jid = match (&line.jid, &self.jids) {
+            (Some(jid), _) => Jid::Told(Cow::Borrowed(jid), line.jid_at),
+            (None, Jids::Fresh) => Jid::Fresh,
+            (None, Jids::Content) => Jid::Content(content([queue, klass, data])),
+            (None, Jids::Path(path, typed)) => {
+                let found = found(data, path, typed);
+                let (jid, at) = found.map_err(|(at, what)| {
+                    let start = line.data.map_or(0, |_| line.data_at + at);
+                    Fault::at(text, start, what)
+                })?;
+                Jid::Told(jid, line.data_at + at)
+            }
+        };
+        Ok(Job {
+            queue,
+            klass,
+            data,
+            due: line.due.as_ref().or(self.due.as_ref()),
+            priority: line.priority.or(self.priority.as_deref()),
+            retries: line.retries.or(self.retries.as_deref()),
+            tags: line.tags.or(self.tags.as_deref()),
+            depends: line.depends.or(self.depends.as_deref()),
+            jid,
+        })
+    }
+}
+
+/// Returns the jid that stands at a place in the data, and where it begins there.
+fn found<'d>(data: &'d [u8], path: &Path, typed: &str) -> Result<(Cow<'d, [u8]>, usize), Wrong> {
+    let json = std::str::from_utf8(data).unwrap_or_default();
+    let Some(value) = path.find(json) else {
+        return Err((0, format!("there is no `{typed}` in its data")));
+    };
+    let value = value.get().as_bytes();
+    let at = (value.as_ptr() as usize).saturating_sub(data.as_ptr() as usize);
+    let jid = match value.first() {
+        Some(b'"') => inside(value),
+        Some(b'-' | b'0'..=b'9') => Cow::Borrowed(value),
+        other => {
+            let what = match other {
+                Some(b'{') => "an object",
+                Some(b'[') => "an array",
+                Some(b'n') => "null",
+                _ => "true or false",
+            };
+            return Err((at, format!("`{typed}` is {what}, not a text or a number")));
+        }
+    };
+    match refuse_jid(&jid) {
+        Ok(()) => Ok((jid, at)),
+        Err(why) => Err((at, format!("`{typed}` {why}"))),
+    }
+}
+
+impl Job<'_> {
+    /// Hands over its words as they are sent.
+    pub fn words<T>(&self, jid: &[u8], now: Moment, take: impl FnOnce(&Words) -> T) -> T {
+        let (mut delay, mut at) = (None, None);
+        match self.due {
+            Some(Due::In(duration)) => delay = Some(value::seconds(*duration)),
+            Some(Due::At(when)) => at = Some(when.from(now).to_string()),
+            None => {}
+        }
+        let mut options: [(&'static str, &[u8]); 5] = [("", b""); 5];
+        let told = [
+            ("at", at.as_deref().map(str::as_bytes)),
+            ("priority", self.priority),
+            ("retries", self.retries),
+            ("tags", self.tags),
+            ("depends", self.depends),
+        ];
+        let mut count = 0;
+        for (name, value) in told {
+            if let Some(value) = value {
+                options[count] = (name, value);
+                count += 1;
+            }
+        }
+        take(&Words {
+            queue: self.queue,
+            jid,
+            klass: self.klass,
+            data: self.data,
+            delay: delay.as_deref().map_or(b"0", str::as_bytes),
+            options: &options[..count],
+        })
+    }
+}
+
+/// Returns the first half of SHA-256 over the texts, each after its length in bytes, in decimal
+/// digits, and a colon: `4:mail13:Mail::Welcome2:{}`.
+fn content(texts: [&[u8]; 3]) -> [u8; 32] {
+    let mut sum = Sha256::new();
+    for text in texts {
+        let length = text.len();
+        sum.update(format!("{length}:"));
+        sum.update(text);
+    }
+    let mut jid = [0; 32];
+    for (byte, digits) in sum.finalize().iter().zip(jid.chunks_exact_mut(2)) {
+        digits.copy_from_slice(&HEX[usize::from(*byte)]);
+    }
+    jid
+}
+
+/// The two digits of each byte.
+const HEX: [[u8; 2]; 256] = {
+    let digits = b"0123456789abcdef";
+    let mut table = [[0; 2]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = [digits[byte / 16], digits[byte % 16]];
+        byte += 1;
+    }
+    table
+};
+
+/// Returns bytes as hexadecimal digits.
+pub fn hex(bytes: &[u8], into: &mut Vec<u8>) {
+    for byte in bytes {
+        into.extend_from_slice(&HEX[usize::from(*byte)]);
+    }
+}
+
+/// Makes new jids as other clients do, random UUIDs; the system is asked for many at once.
+pub struct Fresh {
+    from: File,
+    bytes: Vec<u8>,
+}
+
+impl Fresh {
+    pub fn new() -> Result<Fresh, Error> {
+        let from = File::open("/dev/urandom").map_err(|fault| unlucky(&fault))?;
+        Ok(Fresh {
+            from,
+            bytes: Vec::new(),
+        })
+    }
+
+    pub fn jid(&mut self) -> Result<[u8; 32], Error> {
+        if self.bytes.is_empty() {
+            self.bytes.resize(256 * 16, 0);
+            let read = self.from.read_exact(&mut self.bytes);
+            read.map_err(|fault| unlucky(&fault))?;
+        }
+        let mut random = [0; 16];
+        let rest = self.bytes.len() - random.len();
+        random.copy_from_slice(&self.bytes[rest..]);
+        self.bytes.truncate(rest);
+        let uuid = uuid::Builder::from_random_bytes(random).into_uuid();
+        let mut jid = [0; 32];
+        uuid.simple().encode_lower(&mut jid);
+        Ok(jid)
+    }
+}
+
+fn unlucky(fault: &io::Error) -> Error {
+    let why = io_words(fault);
+    Error::new(Kind::Error, format!("cannot read `/dev/urandom`: {why}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_is_told_apart_by_its_lengths() {
+        // printf '4:mail13:Mail::Welcome2:{}' | sha256sum | cut -c1-32
+        let jid = content([b"mail", b"Mail::Welcome", b"{}"]);
+        assert_eq!(&jid, b"8bc483e3e3ffe8dd47490e78e5036b62");
+        assert_ne!(content([b"ab", b"c", b"1"]), content([b"a", b"bc", b"1"]));
+    }
+
+    #[test]
+    fn fresh_jids_are_random_uuids() {
+        let mut fresh = Fresh::new().unwrap();
+        let (one, other) = (fresh.jid().unwrap(), fresh.jid().unwrap());
+        assert_ne!(one, other);
+        assert!(one.iter().all(|digit| b"0123456789abcdef".contains(digit)));
+        assert_eq!(one[12], b'4');
+    }
+}

@@ -1,0 +1,174 @@
+//! What is told of the lines: each as it happens, the sum at the end.
+
+use crate::bulk::exit::{self, Codes};
+use crate::cli::Format;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::model::bulk::{Bulk, Code, Item, Result as Counted, Shows, Sum};
+use crate::model::moment::Moment;
+use crate::model::name::Name;
+use crate::model::queue::Seconds;
+use crate::out::Out;
+use crate::view::bulk::{Reasons, submitted};
+use crate::view::json;
+
+/// Counts what became of the lines and tells it.
+pub struct Tally {
+    doc: Bulk,
+    /// Of those that were left out: that were there, and that a journal told to be done.
+    there: usize,
+    before: usize,
+    codes: Codes,
+    reasons: Reasons,
+    begun: Moment,
+    /// Whether what was put is listed, too.
+    all: bool,
+    /// Jids with their lines, where they are told in another order than they are sent in.
+    jids: Option<Vec<(u64, Name)>>,
+}
+
+/// What became of a line.
+pub struct Told<'t> {
+    pub line: u64,
+    pub jid: &'t [u8],
+    pub queue: &'t [u8],
+    pub result: Counted,
+    pub code: Code,
+    /// Why it failed, in words that many may share; and, where there is more to say, of it alone.
+    pub why: Option<String>,
+    pub detail: Option<String>,
+    pub state: Option<Name>,
+}
+
+#[derive(serde::Serialize)]
+struct Last<'a> {
+    summary: &'a Sum,
+}
+
+impl Tally {
+    pub fn new(out: &Out, matched: usize, dry_run: bool, sorted: bool, begun: Moment) -> Tally {
+        Tally {
+            doc: Bulk {
+                sum: Sum::of("put", dry_run, matched),
+                items: Vec::new(),
+                shows: Shows::Nothing,
+                rows: Vec::new(),
+            },
+            there: 0,
+            before: 0,
+            codes: Codes::default(),
+            reasons: Reasons::default(),
+            begun,
+            all: dry_run || out.verbose(),
+            jids: sorted.then(Vec::new),
+        }
+    }
+
+    /// Counts one line and tells it.
+    pub fn add(&mut self, out: &mut Out, told: Told) -> Result<(), Error> {
+        let sum = &mut self.doc.sum;
+        match told.result {
+            Counted::Done => sum.done += 1,
+            Counted::Skipped => {
+                sum.skipped += 1;
+                self.there += 1;
+            }
+            Counted::Failed => sum.failed += 1,
+            Counted::Planned => {}
+        }
+        let failed = told.result == Counted::Failed;
+        if !failed {
+            match out.format() {
+                Format::Table => return Ok(()),
+                Format::Json if !self.all && told.result == Counted::Done => return Ok(()),
+                Format::Jid | Format::Raw => return self.jid(out, &told),
+                _ => {}
+            }
+        }
+        if let (true, Some(why)) = (failed, &told.why) {
+            self.reasons.count(told.result, why, told.jid);
+        }
+        let item = Item {
+            jid: told.jid.into(),
+            result: told.result,
+            code: told.code,
+            detail: told.detail.or(told.why),
+            queue: Some(told.queue.into()),
+            state_before: None,
+            state_after: told.state,
+            line: Some(told.line),
+        };
+        if failed {
+            *self.codes.entry((item.result, item.code)).or_default() += 1;
+        }
+        match out.format() {
+            Format::Ndjson => out.write(&json::line(&item).map_err(Error::internal)?),
+            Format::Json => {
+                self.doc.items.push(item);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Counts lines that an earlier run has done.
+    pub fn before(&mut self, lines: usize) {
+        self.doc.sum.skipped += lines;
+        self.before += lines;
+    }
+
+    fn jid(&mut self, out: &mut Out, told: &Told) -> Result<(), Error> {
+        match &mut self.jids {
+            Some(jids) => {
+                jids.push((told.line, told.jid.into()));
+                Ok(())
+            }
+            None => out.verbatim(&[told.jid, b"\n"].concat()),
+        }
+    }
+
+    /// Returns whether some line failed.
+    pub fn failed(&self) -> bool {
+        self.doc.sum.failed > 0
+    }
+
+    /// Returns how many lines nothing is known of.
+    pub fn left(&self) -> usize {
+        let sum = &self.doc.sum;
+        sum.matched - (sum.done + sum.skipped + sum.failed).min(sum.matched)
+    }
+
+    /// Tells the sum and returns the exit code, or what broke the action off.
+    pub fn end(mut self, out: &mut Out, now: Moment, broke: Option<Error>) -> Result<Exit, Error> {
+        let left = self.left();
+        let sum = &mut self.doc.sum;
+        sum.remaining = if sum.dry_run { 0 } else { left };
+        sum.elapsed_s = Seconds(now.since(self.begun));
+        if let Some(mut jids) = self.jids.take() {
+            jids.sort_by_key(|(line, _)| *line);
+            for (_, jid) in jids {
+                out.verbatim(&[jid.as_bytes(), b"\n"].concat())?;
+            }
+        }
+        match out.format() {
+            Format::Json | Format::Table => out.show(&self.doc)?,
+            Format::Ndjson => {
+                let summary = &self.doc.sum;
+                out.write(&json::line(&Last { summary }).map_err(Error::internal)?)?;
+            }
+            Format::Jid | Format::Raw => {}
+        }
+        let sum = &self.doc.sum;
+        let text = submitted(sum, self.there, self.before, &self.reasons, out.page());
+        out.note(text.trim_end());
+        for (result, count) in [(Counted::Done, sum.done), (Counted::Skipped, sum.skipped)] {
+            if count > 0 {
+                self.codes.insert((result, Code::Ok), count);
+            }
+        }
+        match broke {
+            Some(error) => Err(error),
+            None => Ok(exit::exit(&self.codes, sum.remaining)),
+        }
+    }
+}

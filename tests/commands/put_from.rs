@@ -1,0 +1,1044 @@
+//! `qless put --from`: many jobs from a file.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use expect_test::expect;
+use tempfile::TempDir;
+
+use crate::house::qless::Qless;
+use crate::house::redis::Redis;
+
+/// A server, and a directory for files.
+struct Place {
+    redis: Redis,
+    dir: TempDir,
+}
+
+impl Place {
+    fn new() -> Place {
+        Place {
+            redis: Redis::start(),
+            dir: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    /// Writes a file and returns its path.
+    fn file(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.dir.path().join(name);
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// The binary, which shows the directory as DIR.
+    fn qless(&self) -> Qless {
+        let dir = self.dir.path().to_str().unwrap();
+        self.redis.at(1000.5).hide(dir, "DIR")
+    }
+
+    /// Runs `put --from` of a text in a file `jobs`, with more arguments.
+    fn put(&self, text: impl AsRef<[u8]>, more: &str) -> crate::house::qless::Ran {
+        let path = self.file("jobs", text);
+        self.qless()
+            .run(&format!("put --from {} {more}", path.display()))
+    }
+
+    fn keys(&self) -> usize {
+        self.redis.dump().len()
+    }
+
+    /// Returns how many jobs there are.
+    fn jobs(&self) -> u64 {
+        let counts = self.redis.qless().run("jobs --all --count -o json").json();
+        let counts = counts.as_object().unwrap().values();
+        counts.filter_map(serde_json::Value::as_u64).sum::<u64>() - 1
+    }
+}
+
+/// As many lines, each a job of its own: `{"photo":1}` and so on.
+fn night(lines: usize) -> String {
+    let line = |photo| {
+        format!(
+            "{{\"queue\":\"uploads\",\"klass\":\"Photo::Upload\",\"data\":{{\"photo\":{photo}}},\"tags\":[\"night\"]}}\n"
+        )
+    };
+    (1..=lines).map(line).collect()
+}
+
+#[test]
+fn each_line_becomes_a_job() {
+    let place = Place::new();
+    let lines = concat!(
+        r#"{"queue":"mail","klass":"Mail::Welcome","jid":"a","data":{"n": 9007199254740993, "l": [], "e":"caf\u00e9"}}"#,
+        "\n",
+        r#"{"jid":"b","priority":-3,"retries":2,"tags":["eu","v\u0069p"],"delay":"10m"}"#,
+        "\n",
+        r#"{"jid":"c","at":"2026-11-21T06:00:00Z","depends":["a","b"]}"#,
+        "\n",
+    );
+    place
+        .put(lines, "q K --tag all --priority 1")
+        .shows(expect![[r#"
+        --- stderr
+        3 put
+    "#]]);
+    let qless = place.qless();
+    assert_eq!(
+        qless.run("get a --data").stdout(),
+        r#"{"n": 9007199254740993, "l": [], "e":"caf\u00e9"}"#
+    );
+    qless
+        .run("jobs --queue * --columns jid,queue,klass,state,pri,tags")
+        .shows(expect![[r#"
+            a	mail	Mail::Welcome	waiting	1	all
+            b	q	K	scheduled	-3	eu, vip
+            c	q	K	depends	1	all
+        "#]]);
+    qless.run("get b c").shows(expect![[r#"
+        jid	b
+        klass	K
+        queue	q
+        state	scheduled	since 1970-01-01T00:16:40.000Z
+        priority	-3	higher runs first
+        retries	2 of 2 left
+        tags	eu, vip
+        tracked	no
+        depends on	–
+        needed by	c (depends)
+        scheduled	1970-01-01T00:26:40.500Z
+        data	{}
+
+        jid	c
+        klass	K
+        queue	q
+        state	depends	on 2 jobs
+        priority	1	higher runs first
+        retries	5 of 5 left
+        tags	all
+        tracked	no
+        depends on	a (waiting), b (scheduled)
+        needed by	–
+        scheduled	2026-11-21T06:00:00.000Z
+        data	{}
+    "#]]);
+}
+
+#[test]
+fn lines_may_begin_and_end_as_other_systems_have_it() {
+    let place = Place::new();
+    let lines = "\u{feff}{\"jid\":\"a\"}\r\n\r\n   \n{\"jid\":\"b\"}\r\n{\"jid\":\"c\"}";
+    place.put(lines, "q K -o jid").shows(expect![[r#"
+        a
+        b
+        c
+        --- stderr
+        3 put
+    "#]]);
+    place.put("", "q K").shows(expect![[r#"
+        --- stderr
+        no jobs to put
+    "#]]);
+    place.put("\n\n", "q K -o json").shows(expect![[r#"
+        {
+          "kind": "bulk",
+          "v": 1,
+          "action": "put",
+          "dry_run": false,
+          "context": null,
+          "matched": 0,
+          "done": 0,
+          "skipped": 0,
+          "failed": 0,
+          "remaining": 0,
+          "elapsed_s": 0,
+          "items": []
+        }
+        --- stderr
+        no jobs to put
+    "#]]);
+    place.put("{}\n{}\n", "q K -o jid | wc").exits(2);
+    let jids = place.put("{}\n{}\n", "q K -o jid").stdout();
+    assert_eq!(jids.lines().map(str::len).collect::<Vec<_>>(), [32, 32]);
+}
+
+#[test]
+fn standard_input_is_read_too() {
+    let place = Place::new();
+    let qless = place.qless().input(night(3));
+    qless
+        .run("put --from - --jid-from content")
+        .shows(expect![[r#"
+            --- stderr
+            3 put
+        "#]]);
+    qless
+        .run("put --from - --jid-from content")
+        .shows(expect![[r#"
+            --- stderr
+            0 put, 3 already there
+        "#]]);
+    qless.run("put --from - --data -").shows(expect![[r#"
+        --- stderr
+        error: data is not JSON: line 2, column 1: expected the end, not `{`
+        hint: quote it for the shell, or build it from pairs: `--arg user:=42`
+        --- exit 2
+    "#]]);
+    // A redirected file needs no copy, and may have been read in part.
+    let path = place.file("jobs", "{\"jid\":\"x\"}\n{\"jid\":\"y\"}\n");
+    let mut file = File::open(path).unwrap();
+    file.read_exact(&mut [0; 12]).unwrap();
+    let mut command = place.qless().command();
+    let output = command
+        .args(["put", "q", "K", "--from", "-", "-o", "jid"])
+        .stdin(file)
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "y\n");
+}
+
+#[test]
+fn nothing_is_sent_before_all_lines_were_checked() {
+    let place = Place::new();
+    let mut lines: Vec<String> = night(100_000).lines().map(str::to_owned).collect();
+    lines[99_998] = lines[99_998].replace(",\"klass\"", " \"klass\"");
+    place.put(lines.join("\n"), "").shows(expect![[r#"
+        --- stderr
+        error: `DIR/jobs`, line 99999, column 20: expected `,` or `}`, not `"`
+        --- exit 2
+    "#]]);
+    assert_eq!(place.keys(), 0);
+}
+
+#[test]
+fn a_line_that_is_no_job_is_told_with_its_place() {
+    let place = Place::new();
+    for (line, told) in [
+        (&b"[]"[..], "line 2, column 1: expected `{`, not `[`"),
+        (
+            b"{\"data\":{\"a\":1}",
+            "line 2, column 16: it ends where `,` or `}` was expected",
+        ),
+        (
+            b"{\"data\":\"\xff\"}",
+            "line 2, column 10: byte 0xff is not UTF-8",
+        ),
+        (
+            b"{\"data\":\"\\ud800\"}",
+            "line 2, column 10: half of a surrogate pair stands alone",
+        ),
+        (
+            "{\"data\":\"é\", \"klass\":1}".as_bytes(),
+            "line 2, column 22: `klass` wants a text, not a number",
+        ),
+        (
+            b"{\"qeue\":\"q\"}",
+            "line 2, column 2: a job has no member `qeue`\nhint: did you mean `queue`?",
+        ),
+        (
+            b"{\"data\":1,\"data\":2}",
+            "line 2, column 11: `data` stands here twice",
+        ),
+        (
+            b"{\"jid\":\"first\"}",
+            "line 2, column 8: jid `first` comes twice, first in line 1",
+        ),
+        (
+            b"{\"jid\":\"a-history\"}",
+            "line 2, column 8: `jid` ends in `-history`, which is reserved for the keys beside a job",
+        ),
+        (
+            b"{\"jid\":\"a\\u001b[31mb\"}",
+            "line 2, column 8: `jid` holds a control character, U+001B",
+        ),
+        (
+            b"{\"data\":\"0123456789012345678901234567890\"}",
+            "line 2, column 9: `data` is longer than 30 bytes",
+        ),
+        (
+            b"{\"priority\":9007199254740993}",
+            "line 2, column 13: `priority` wants a whole number between -9007199254740992 and 9007199254740992, not `9007199254740993`",
+        ),
+        (
+            b"{\"jid\":\"b\",\"depends\":[\"b\"]}",
+            "line 2, column 22: it waits for itself: b → b",
+        ),
+    ] {
+        let text = [b"{\"jid\":\"first\"}\n", line, b"\n"].concat();
+        let ran = place.put(text, "q K --max-data 30").exits(2);
+        assert_eq!(ran.stderr(), format!("error: `DIR/jobs`, {told}\n"));
+        assert_eq!(ran.stdout(), "");
+    }
+    let deep = format!("{{\"data\":{}{}}}", "[".repeat(1001), "]".repeat(1001));
+    place.put(deep, "q K").shows(expect![[r#"
+        --- stderr
+        error: `DIR/jobs`, line 1, column 1009: nested deeper than 1000
+        --- exit 2
+    "#]]);
+    let long = format!("{{\"data\":\"{}\"}}", " ".repeat(2 << 20));
+    place.put(long, "q K --max-data 10").shows(expect![[r#"
+        --- stderr
+        error: `DIR/jobs`, line 1: it is longer than 1048586 bytes
+        hint: `--max-data` raises the limit
+        --- exit 2
+    "#]]);
+    place.put("{\"queue\":\"q\"}", "").shows(expect![[r#"
+        --- stderr
+        error: `DIR/jobs`, line 1, column 1: it names no klass
+        hint: add `"klass"` to the line, or name it on the command line: `qless put QUEUE KLASS --from …`
+        --- exit 2
+    "#]]);
+    assert_eq!(place.keys(), 0);
+}
+
+#[test]
+fn contradictions_are_usage_errors() {
+    let place = Place::new();
+    let path = place.file("jobs", night(1));
+    for more in [
+        "q K {} --from FILE",
+        "--from FILE --jid a",
+        "--from FILE --jid-from content --replace",
+        "--from FILE --jid-from content --if-absent --replace",
+        "--from FILE --batch 0",
+        "--from FILE --batch 501",
+        "--from FILE --rate 5",
+        "--from FILE --rate 0/s",
+        "--from FILE --jid-from ''",
+        "--from FILE --jid-from a..b",
+        "--from ''",
+        "q K --jid-from content",
+        "q K --journal FILE",
+        "q K --batch 5",
+        "q K --rate 5/s",
+        "q K --fail-fast",
+        "q K --allow-missing",
+        "--from FILE -o csv",
+    ] {
+        let line = format!("put {more}").replace("FILE", path.to_str().unwrap());
+        place.qless().run(&line).exits(2);
+    }
+    place
+        .qless()
+        .run("put --from /nonexistent/jobs")
+        .shows(expect![[r#"
+            --- stderr
+            error: cannot read `/nonexistent/jobs`: no such file or directory
+            --- exit 2
+        "#]]);
+    place
+        .qless()
+        .args(["put", "--from", place.dir.path().to_str().unwrap()])
+        .shows(expect![[r#"
+            --- stderr
+            error: cannot read `DIR`: is a directory
+            --- exit 2
+        "#]]);
+    assert_eq!(place.keys(), 0);
+    let read_only = format!("put --from {} --read-only", path.display());
+    place.qless().run(&read_only).exits(9);
+}
+
+#[test]
+fn a_job_that_is_there_already_is_a_failure_unless_told_otherwise() {
+    let place = Place::new();
+    place.qless().run("put q K --jid a").ok();
+    let lines = "{\"jid\":\"a\"}\n{\"jid\":\"b\"}\n";
+    place.put(lines, "q K -o ndjson").shows(expect![[r#"
+        {"jid":"a","result":"failed","code":"exists","detail":"a job of this id exists already","queue":"q","state_before":null,"state_after":null,"line":1}
+        {"jid":"b","result":"done","code":"ok","detail":null,"queue":"q","state_before":null,"state_after":"waiting","line":2}
+        {"summary":{"action":"put","dry_run":false,"context":null,"matched":2,"done":1,"skipped":0,"failed":1,"remaining":0,"elapsed_s":0}}
+        --- stderr
+        1 put, 1 failed
+          failed   1  a job of this id exists already: a
+        --- exit 3
+    "#]]);
+    place.put(lines, "q K").shows(expect![[r#"
+        --- stderr
+        0 put, 2 failed
+          failed   2  a job of this id exists already: a, b
+        --- exit 5
+    "#]]);
+    place
+        .put(lines, "q K --if-absent -o json")
+        .shows(expect![[r#"
+            {
+              "kind": "bulk",
+              "v": 1,
+              "action": "put",
+              "dry_run": false,
+              "context": null,
+              "matched": 2,
+              "done": 0,
+              "skipped": 2,
+              "failed": 0,
+              "remaining": 0,
+              "elapsed_s": 0,
+              "items": [
+                {
+                  "jid": "a",
+                  "result": "skipped",
+                  "code": "exists",
+                  "detail": null,
+                  "queue": "q",
+                  "state_before": null,
+                  "state_after": null,
+                  "line": 1
+                },
+                {
+                  "jid": "b",
+                  "result": "skipped",
+                  "code": "exists",
+                  "detail": null,
+                  "queue": "q",
+                  "state_before": null,
+                  "state_after": null,
+                  "line": 2
+                }
+              ]
+            }
+            --- stderr
+            0 put, 2 already there
+        "#]]);
+    place
+        .put(lines, "q K --if-absent -o jid")
+        .shows(expect![[r#"
+            a
+            b
+            --- stderr
+            0 put, 2 already there
+        "#]]);
+    place.put(lines, "q2 K --replace -v -o json").exits(0);
+    place
+        .qless()
+        .run("jobs --queue q2 -o jid")
+        .shows(expect![[r#"
+            b
+            a
+        "#]]);
+}
+
+#[test]
+fn lines_may_wait_for_others_in_any_order() {
+    let place = Place::new();
+    let lines = concat!(
+        "{\"jid\":\"last\",\"depends\":[\"middle\",\"outside\"]}\n",
+        "{\"jid\":\"alone\"}\n",
+        "{\"jid\":\"middle\",\"depends\":[\"first\"]}\n",
+        "{\"jid\":\"first\"}\n",
+    );
+    place.put(lines, "q K").shows(expect![[r#"
+        --- stderr
+        3 put, 1 failed
+          failed   1  a job that it would wait for does not exist: last
+        --- exit 3
+    "#]]);
+    place.qless().run("put q K --jid outside").ok();
+    place
+        .put(lines, "q K --if-absent -o jid")
+        .shows(expect![[r#"
+            last
+            alone
+            middle
+            first
+            --- stderr
+            1 put, 3 already there
+        "#]]);
+    place.qless().run("depends last").shows(expect![[r#"
+        waits for	middle	K	q	depends
+        waits for	outside	K	q	waiting
+    "#]]);
+    let missing = "{\"jid\":\"m\",\"depends\":[\"nope\"]}\n";
+    place.put(missing, "q K -o ndjson").shows(expect![[r#"
+        {"jid":"m","result":"failed","code":"missing_dependency","detail":"`nope` does not exist","queue":"q","state_before":null,"state_after":null,"line":1}
+        {"summary":{"action":"put","dry_run":false,"context":null,"matched":1,"done":0,"skipped":0,"failed":1,"remaining":0,"elapsed_s":0}}
+        --- stderr
+        0 put, 1 failed
+          failed   1  a job that it would wait for does not exist: m
+        --- exit 4
+    "#]]);
+    place.put(missing, "q K --allow-missing").shows(expect![[r#"
+            --- stderr
+            1 put
+        "#]]);
+}
+
+#[test]
+fn a_cycle_is_told_before_anything_is_sent() {
+    let place = Place::new();
+    let lines = concat!(
+        "{\"jid\":\"x\"}\n",
+        "{\"jid\":\"a\",\"depends\":[\"b\"]}\n",
+        "{\"jid\":\"b\",\"depends\":[\"x\",\"c\"]}\n",
+        "{\"jid\":\"c\",\"depends\":[\"a\"]}\n",
+    );
+    place.put(lines, "q K").shows(expect![[r#"
+        --- stderr
+        error: `DIR/jobs`, line 2: jobs wait for each other: a → b → c → a
+        --- exit 2
+    "#]]);
+    // What the command line says of all lines is said of `a`, too.
+    place
+        .put("{\"jid\":\"b\"}\n{\"jid\":\"a\"}\n", "q K --depends a")
+        .shows(expect![[r#"
+            --- stderr
+            error: `DIR/jobs`, line 2, column 1: it waits for itself: a → a
+            --- exit 2
+        "#]]);
+    assert_eq!(place.keys(), 0);
+}
+
+#[test]
+fn ten_thousand_lines_that_wait_for_the_next_are_put_from_the_end() {
+    let place = Place::new();
+    let line = |at| format!("{{\"jid\":\"j{at}\",\"depends\":[\"j{}\"]}}\n", at + 1);
+    let mut lines: String = (1..10_000).map(line).collect();
+    lines.push_str("{\"jid\":\"j10000\"}\n");
+    place.put(lines, "q K").shows(expect![[r#"
+        --- stderr
+        10000 put
+    "#]]);
+    place
+        .qless()
+        .run("jobs --queue q --count")
+        .shows(expect![[r#"
+            running	0
+            stalled	0
+            waiting	1
+            scheduled	0
+            depends	9999
+            failed	0
+            complete	0
+        "#]]);
+}
+
+#[test]
+fn jids_come_from_the_content() {
+    let place = Place::new();
+    let lines = concat!(
+        "{\"data\":{\"a\":1}}\n",
+        "{\"data\":{\"a\":1},\"priority\":7}\n",
+        "{\"data\":{\"a\": 1}}\n",
+        "{\"jid\":\"told\",\"data\":{\"a\":1}}\n",
+    );
+    place
+        .put(lines, "mail Mail::Welcome --jid-from content -o ndjson")
+        .shows(expect![[r#"
+            {"jid":"6f90cfffc6e00a30f45b1ea234651cc3","result":"done","code":"ok","detail":null,"queue":"mail","state_before":null,"state_after":"waiting","line":1}
+            {"jid":"6f90cfffc6e00a30f45b1ea234651cc3","result":"skipped","code":"exists","detail":null,"queue":"mail","state_before":null,"state_after":null,"line":2}
+            {"jid":"e695a9337721f36f9c305efb5872b9a2","result":"done","code":"ok","detail":null,"queue":"mail","state_before":null,"state_after":"waiting","line":3}
+            {"jid":"told","result":"done","code":"ok","detail":null,"queue":"mail","state_before":null,"state_after":"waiting","line":4}
+            {"summary":{"action":"put","dry_run":false,"context":null,"matched":4,"done":3,"skipped":1,"failed":0,"remaining":0,"elapsed_s":0}}
+            --- stderr
+            3 put, 1 already there
+        "#]]);
+    // printf '4:mail13:Mail::Welcome2:{}' | sha256sum | cut -c1-32
+    place
+        .put("{}", "mail Mail::Welcome --jid-from content -o jid")
+        .shows(expect![[r#"
+            8bc483e3e3ffe8dd47490e78e5036b62
+            --- stderr
+            1 put
+        "#]]);
+    place
+        .put(lines, "mail Mail::Welcome --jid-from content")
+        .shows(expect![[r#"
+            --- stderr
+            0 put, 4 already there
+        "#]]);
+}
+
+#[test]
+fn jids_come_from_a_place_in_the_data() {
+    let place = Place::new();
+    let lines = concat!(
+        "{\"data\":{\"user\":{\"id\":9007199254740993}}}\n",
+        "{\"data\":{\"user\":{\"id\":\"\\u00e4\"}}}\n",
+        "{\"data\":{\"user\":{\"id\":1.50}}}\n",
+        "{\"jid\":\"told\",\"data\":{}}\n",
+    );
+    place
+        .put(lines, "q K --jid-from user.id -o jid")
+        .shows(expect![[r#"
+            9007199254740993
+            ä
+            1.50
+            told
+            --- stderr
+            4 put
+        "#]]);
+    place
+        .put(lines, "q K --jid-from /user/id")
+        .shows(expect![[r#"
+            --- stderr
+            0 put, 4 already there
+        "#]]);
+    for (data, told) in [
+        ("{}", "line 2, column 9: there is no `user.id` in its data"),
+        (
+            "{\"user\":{\"id\":null}}",
+            "line 2, column 23: `user.id` is null, not a text or a number",
+        ),
+        (
+            "{\"user\":{\"id\":[1]}}",
+            "line 2, column 23: `user.id` is an array, not a text or a number",
+        ),
+        (
+            "{\"user\":{\"id\":true}}",
+            "line 2, column 23: `user.id` is true or false, not a text or a number",
+        ),
+        (
+            "{\"user\":{\"id\":\"\"}}",
+            "line 2, column 23: `user.id` is empty",
+        ),
+        (
+            "{\"user\":{\"id\":\"a-history\"}}",
+            "line 2, column 23: `user.id` ends in `-history`, which is reserved for the keys beside a job",
+        ),
+        (
+            "{\"user\":{\"id\":7}}",
+            "line 2, column 23: jid `7` comes twice, first in line 1",
+        ),
+    ] {
+        let lines = format!("{{\"data\":{{\"user\":{{\"id\":\"7\"}}}}}}\n{{\"data\":{data}}}\n");
+        let ran = place.put(lines, "q K --jid-from user.id").exits(2);
+        assert_eq!(ran.stderr(), format!("error: `DIR/jobs`, {told}\n"));
+    }
+    // Data of the command line are looked at, too.
+    place
+        .put("{}\n{}\n", "q K --data '{\"id\":5}' --jid-from id")
+        .shows(expect![[r#"
+            --- stderr
+            error: `DIR/jobs`, line 2, column 3: jid `5` comes twice, first in line 1
+            --- exit 2
+        "#]]);
+}
+
+#[test]
+fn many_lines_are_put_once_however_often() {
+    let place = Place::new();
+    let path = place.file("night.ndjson", night(5_000));
+    let line = format!("put --from {} --jid-from photo", path.display());
+    place.qless().run(&line).shows(expect![[r#"
+        --- stderr
+        5000 put
+    "#]]);
+    place.qless().run(&line).shows(expect![[r#"
+        --- stderr
+        0 put, 5000 already there
+    "#]]);
+    assert_eq!(place.jobs(), 5_000);
+}
+
+#[test]
+fn the_first_failure_can_end_all() {
+    let place = Place::new();
+    place.qless().run("put q K --jid b").ok();
+    let lines = "{\"jid\":\"a\"}\n{\"jid\":\"b\"}\n{\"jid\":\"c\"}\n";
+    place.put(lines, "q K --fail-fast").shows(expect![[r#"
+        --- stderr
+        1 put, 1 failed, 1 not tried
+          failed   1  a job of this id exists already: b
+        --- exit 3
+    "#]]);
+    assert_eq!(place.jobs(), 2);
+}
+
+#[test]
+fn a_rehearsal_changes_nothing() {
+    let place = Place::new();
+    place.qless().run("put q K --jid a").ok();
+    let before = place.redis.dump();
+    let lines = "{\"jid\":\"a\"}\n{\"jid\":\"b\"}\n";
+    place
+        .put(lines, "q K --dry-run --if-absent -o ndjson")
+        .shows(expect![[r#"
+            {"jid":"a","result":"skipped","code":"exists","detail":null,"queue":"q","state_before":null,"state_after":null,"line":1}
+            {"jid":"b","result":"planned","code":"ok","detail":null,"queue":"q","state_before":null,"state_after":null,"line":2}
+            {"summary":{"action":"put","dry_run":true,"context":null,"matched":2,"done":0,"skipped":1,"failed":0,"remaining":0,"elapsed_s":0}}
+            --- stderr
+            would put 1, 1 already there
+        "#]]);
+    place.put(lines, "q K --dry-run").shows(expect![[r#"
+        --- stderr
+        would put 1, 1 failed
+          failed   1  a job of this id exists already: a
+        --- exit 5
+    "#]]);
+    let journal = place.dir.path().join("journal");
+    let more = format!("q K -n --replace --journal {}", journal.display());
+    place.put(lines, &more).shows(expect![[r#"
+        --- stderr
+        would put 2
+    "#]]);
+    assert!(!journal.exists());
+    assert_eq!(place.redis.dump(), before);
+}
+
+#[test]
+fn a_rate_is_kept() {
+    let place = Place::new();
+    let begun = Instant::now();
+    place.put(night(30), "--rate 100/s").ok();
+    let took = begun.elapsed();
+    assert!(took >= Duration::from_millis(190), "{took:?}");
+}
+
+/// A run that is to be ended by a signal.
+struct Running(Child);
+
+impl Running {
+    fn start(qless: &Qless, line: &str) -> Running {
+        let args = line.split(' ');
+        let mut command = qless.command();
+        command.args(args).stdin(Stdio::null());
+        Running(command.spawn().unwrap())
+    }
+
+    fn signal(&self, signal: &str) {
+        let pid = self.0.id().to_string();
+        let sent = std::process::Command::new("kill")
+            .args([signal, &pid])
+            .status();
+        assert!(sent.unwrap().success());
+    }
+
+    /// Waits for its end; returns the exit code, 128 + signal, and stderr.
+    fn end(self) -> (i32, String) {
+        use std::os::unix::process::ExitStatusExt;
+        let output = self.0.wait_with_output().unwrap();
+        let code = output.status.code();
+        let code = code.unwrap_or_else(|| 128 + output.status.signal().unwrap());
+        (code, String::from_utf8(output.stderr).unwrap())
+    }
+}
+
+/// Waits until so many jobs wait in `uploads`.
+fn await_jobs(redis: &Redis, jobs: i64) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    let mut connection = redis.connection();
+    loop {
+        let mut card = redis::cmd("ZCARD");
+        let card: i64 = card
+            .arg("ql:q:uploads-work")
+            .query(&mut connection)
+            .unwrap();
+        if card >= jobs {
+            return;
+        }
+        assert!(Instant::now() < deadline, "{card} of {jobs} jobs");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Returns how often each photo is in the queue.
+fn photos(redis: &Redis) -> BTreeMap<u64, usize> {
+    let lines = redis.qless().run("jobs --queue uploads -o ndjson").ok();
+    let mut photos = BTreeMap::new();
+    for line in lines.lines() {
+        let job: serde_json::Value = serde_json::from_str(line).unwrap();
+        *photos
+            .entry(job["data"]["photo"].as_u64().unwrap())
+            .or_default() += 1;
+    }
+    photos
+}
+
+fn each_once(lines: u64) -> BTreeMap<u64, usize> {
+    (1..=lines).map(|photo| (photo, 1)).collect()
+}
+
+#[test]
+fn an_interrupted_run_says_what_remains_and_the_next_goes_on() {
+    let place = Place::new();
+    let path = place.file("night.ndjson", night(2_000));
+    let line = format!(
+        "put --from {} --jid-from photo --rate 400/s",
+        path.display()
+    );
+    let run = Running::start(&place.redis.qless(), &line);
+    await_jobs(&place.redis, 40);
+    run.signal("-INT");
+    let (code, told) = run.end();
+    assert_eq!(code, 130, "{told}");
+    assert!(told.contains(" put, "), "{told}");
+    assert!(told.contains(" not tried"), "{told}");
+    assert!(told.contains("error: interrupted after "), "{told}");
+    assert!(
+        told.contains(" of 2000\nhint: run the same command again to go on: `qless put "),
+        "{told}"
+    );
+    let put = photos(&place.redis).len();
+    assert!(told.starts_with(&format!("{put} put, ")), "{told}");
+    let line = line.replace(" --rate 400/s", "");
+    let there = place.qless().run(&line).exits(0).stderr();
+    assert_eq!(there, format!("{} put, {put} already there\n", 2_000 - put));
+    assert_eq!(photos(&place.redis), each_once(2_000));
+}
+
+#[test]
+fn a_killed_run_is_finished_by_the_next() {
+    let place = Place::new();
+    let path = place.file("night.ndjson", night(4_000));
+    let line = format!("put --from {} --jid-from photo", path.display());
+    for jobs in [1, 1_500, 3_000] {
+        let run = Running::start(&place.redis.qless(), &line);
+        await_jobs(&place.redis, jobs);
+        run.signal("-KILL");
+        run.end();
+    }
+    place.qless().run(&line).exits(0);
+    assert_eq!(photos(&place.redis), each_once(4_000));
+}
+
+fn journaled(place: &Place, lines: usize) -> (PathBuf, String) {
+    let path = place.file("night.ndjson", night(lines));
+    let journal = place.dir.path().join("night.journal");
+    let line = format!(
+        "put --from {} --journal {}",
+        path.display(),
+        journal.display()
+    );
+    (journal, line)
+}
+
+#[test]
+fn a_journal_keeps_jids_over_kill_9() {
+    let place = Place::new();
+    let (journal, line) = journaled(&place, 3_000);
+    let mut first = None;
+    for jobs in [1, 700, 1_900] {
+        let run = Running::start(&place.redis.qless(), &format!("{line} --batch 50"));
+        await_jobs(&place.redis, jobs);
+        run.signal("-KILL");
+        run.end();
+        let jids = place.qless().run("jobs --queue uploads -o jid").ok();
+        first = first.or_else(|| jids.lines().next().map(str::to_owned));
+    }
+    place.qless().run(&line).exits(0);
+    assert_eq!(photos(&place.redis), each_once(3_000));
+    // A job that is gone by then is not put again, nor one that was put.
+    place
+        .qless()
+        .run(&format!("cancel {}", first.unwrap()))
+        .ok();
+    place.qless().run(&line).shows(expect![[r#"
+        --- stderr
+        0 put, 3000 done before
+    "#]]);
+    assert_eq!(photos(&place.redis).len(), 2_999);
+    let mode = fs::metadata(&journal).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+/// Cuts a journal to its first lines.
+fn cut(journal: &Path, lines: usize) {
+    let text = fs::read_to_string(journal).unwrap();
+    let text: String = text.split_inclusive('\n').take(lines).collect();
+    fs::write(journal, text).unwrap();
+}
+
+#[test]
+fn a_line_that_was_sent_and_not_noted_is_known_by_its_jid() {
+    let place = Place::new();
+    let (journal, line) = journaled(&place, 3);
+    place.qless().run(&format!("{line} -o jid")).exits(0);
+    // As if it had ended before the answer.
+    cut(&journal, 4);
+    place.qless().run(&line).shows(expect![[r#"
+        --- stderr
+        3 put
+    "#]]);
+    assert_eq!(photos(&place.redis), each_once(3));
+    // As if it had ended in the middle of writing.
+    let text = fs::read_to_string(&journal).unwrap();
+    fs::write(&journal, &text[..text.len() - 9]).unwrap();
+    place.qless().run(&line).shows(expect![[r#"
+        --- stderr
+        3 put
+    "#]]);
+    place.qless().run(&line).shows(expect![[r#"
+        --- stderr
+        0 put, 3 done before
+    "#]]);
+    assert_eq!(photos(&place.redis), each_once(3));
+    let lines = fs::read_to_string(&journal).unwrap();
+    assert!(
+        lines
+            .lines()
+            .all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()),
+        "{lines}"
+    );
+}
+
+#[test]
+fn a_line_that_failed_is_tried_again() {
+    let place = Place::new();
+    let journal = place.dir.path().join("journal");
+    let more = format!("q K --journal {}", journal.display());
+    place.qless().run("put q K --jid a").ok();
+    let lines = "{\"jid\":\"a\"}\n{\"jid\":\"b\"}\n";
+    place.put(lines, &more).exits(3);
+    place.put(lines, &more).shows(expect![[r#"
+        --- stderr
+        0 put, 1 done before, 1 failed
+          failed   1  a job of this id exists already: a
+        --- exit 3
+    "#]]);
+    place.qless().run("cancel a").ok();
+    place.put(lines, &more).shows(expect![[r#"
+        --- stderr
+        1 put, 1 done before
+    "#]]);
+}
+
+#[test]
+fn what_was_replaced_before_a_crash_is_not_replaced_again() {
+    let place = Place::new();
+    let journal = place.dir.path().join("journal");
+    let more = format!("q K --replace --journal {}", journal.display());
+    let lines = "{\"jid\":\"a\"}\n{\"jid\":\"b\"}\n{\"jid\":\"c\"}\n";
+    for jid in ["a", "b"] {
+        place
+            .redis
+            .at(1)
+            .run(&format!("put old K --jid {jid}"))
+            .ok();
+    }
+    place.put(lines, &more).shows(expect![[r#"
+        --- stderr
+        3 put
+    "#]]);
+    cut(&journal, 4);
+    // One was popped since: it stays with its worker.
+    place.redis.at(1001).run("pop q --count 1 --worker w").ok();
+    let before = place
+        .qless()
+        .run("jobs --queue q --columns jid,state")
+        .stdout();
+    place.put(lines, &more).shows(expect![[r#"
+        --- stderr
+        3 put
+    "#]]);
+    assert_eq!(
+        place
+            .qless()
+            .run("jobs --queue q --columns jid,state")
+            .stdout(),
+        before
+    );
+    // One that was not replaced is.
+    place.redis.send(&["FLUSHALL"]);
+    place.redis.at(1).run("put old K --jid a").ok();
+    cut(&journal, 4);
+    place.put(lines, &more).shows(expect![[r#"
+        --- stderr
+        3 put
+    "#]]);
+    place
+        .qless()
+        .run("jobs --queue q -o jid")
+        .shows(expect![[r#"
+            c
+            b
+            a
+        "#]]);
+}
+
+#[test]
+fn a_journal_belongs_to_its_input_prefix_and_command() {
+    let place = Place::new();
+    let (journal, line) = journaled(&place, 3);
+    place.qless().run(&line).exits(0);
+    let before = fs::read(&journal).unwrap();
+    place
+        .qless()
+        .run(&format!("{line} --tag more"))
+        .shows(expect![[r#"
+            --- stderr
+            error: `DIR/night.journal` is of command `put`, this is `put --tag more`; nothing was changed
+            hint: name another file, or repeat what it was begun with
+            --- exit 2
+        "#]]);
+    place
+        .qless()
+        .run(&format!("{line} --prefix other:"))
+        .shows(expect![[r#"
+            --- stderr
+            error: `DIR/night.journal` is of prefix `ql:`, this is `other:`; nothing was changed
+            hint: name another file, or repeat what it was begun with
+            --- exit 2
+        "#]]);
+    let night = place.dir.path().join("night.ndjson");
+    let text = fs::read_to_string(&night).unwrap();
+    fs::write(&night, text.replace("{\"photo\":2}", "{\"photo\":9}")).unwrap();
+    place.qless().run(&line).shows(expect![[r#"
+        --- stderr
+        error: `DIR/night.journal`, line 3: line 2 of the input is not what it was
+        hint: repair the line, or name another file
+        --- exit 2
+    "#]]);
+    fs::write(&night, text.lines().next().unwrap()).unwrap();
+    place.qless().run(&line).shows(expect![[r#"
+        --- stderr
+        error: `DIR/night.journal`, line 3: the input has no line 2 any more
+        hint: repair the line, or name another file
+        --- exit 2
+    "#]]);
+    assert_eq!(fs::read(&journal).unwrap(), before);
+    // Lines that were added are new ones.
+    fs::write(
+        &night,
+        text + "{\"queue\":\"uploads\",\"klass\":\"K\",\"data\":{\"photo\":4}}\n",
+    )
+    .unwrap();
+    place.qless().run(&line).shows(expect![[r#"
+        --- stderr
+        1 put, 3 done before
+    "#]]);
+    let other = place.file("other", "something else\n");
+    let line = format!(
+        "put q K --from {} --journal {}",
+        night.display(),
+        other.display()
+    );
+    place.qless().run(&line).shows(expect![[r#"
+        --- stderr
+        error: `DIR/other` is there and is no journal of ours
+        hint: name another file
+        --- exit 2
+    "#]]);
+    assert_eq!(fs::read(&other).unwrap(), b"something else\n");
+    let missing = "put q K --from /dev/null --journal /nonexistent/journal";
+    place.qless().run(missing).shows(expect![[r#"
+        --- stderr
+        error: cannot write `/nonexistent/journal`: no such file or directory
+        hint: run again with the same file
+        --- exit 1
+    "#]]);
+}
+
+#[test]
+fn a_file_that_changes_meanwhile_is_noticed() {
+    let place = Place::new();
+    let path = place.file("night.ndjson", night(2_000));
+    let line = format!(
+        "put --from {} --jid-from photo --rate 400/s",
+        path.display()
+    );
+    let run = Running::start(&place.redis.qless(), &line);
+    await_jobs(&place.redis, 40);
+    let mut file = File::options().append(true).open(&path).unwrap();
+    file.write_all(b"{}\n").unwrap();
+    let (code, told) = run.end();
+    assert_eq!(code, 1, "{told}");
+    assert!(
+        told.contains("night.ndjson` was changed while it was read"),
+        "{told}"
+    );
+    assert!(told.contains(" not tried"), "{told}");
+}
