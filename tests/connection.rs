@@ -120,7 +120,9 @@ fn a_full_server_is_told() {
     let port = listen(|mut stream| {
         _ = stream.write_all(b"-ERR max number of clients reached\r\n");
     });
-    at_port(port).run("length q").shows(expect![[r#"
+    at_port(port)
+        .run("--timeout 300ms length q")
+        .shows(expect![[r#"
         --- stderr
         error: `redis://127.0.0.1:PORT/0` refuses connections: max number of clients reached
         --- exit 6
@@ -615,12 +617,63 @@ mod refusals {
             .get_packed_command();
         busy.send_packed_command(&spin).unwrap();
         thread::sleep(Duration::from_millis(50));
-        redis.at(0).run("length mail").shows(expect![[r#"
-            --- stderr
-            error: `unix://DIR/s` is busy with a script
-            hint: `redis-cli SCRIPT KILL` ends it if it has not written yet
-            --- exit 6
-        "#]]);
+        redis
+            .at(0)
+            .run("--timeout 300ms length mail")
+            .shows(expect![[r#"
+                --- stderr
+                error: `unix://DIR/s` is busy with a script
+                hint: `redis-cli SCRIPT KILL` ends it if it has not written yet
+                --- exit 6
+            "#]]);
+        // It is waited for until it is no longer.
+        let mut child = redis.at(0).command();
+        let child = child.args(["length", "mail"]).spawn().unwrap();
+        thread::sleep(Duration::from_millis(200));
+        let kill = redis::cmd("SCRIPT")
+            .arg("KILL")
+            .exec(&mut redis.connection());
+        kill.unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "0\n");
+    }
+
+    #[test]
+    fn a_server_that_is_still_loading() {
+        const LOADING: &[u8] = b"-LOADING Redis is loading the dataset in memory\r\n";
+        // To each word of the handshake.
+        const BOTH: &[u8] = b"-LOADING Redis is loading\r\n-LOADING Redis is loading\r\n";
+        at_port(answering(BOTH))
+            .run("--timeout 300ms length mail")
+            .shows(expect![[r#"
+                --- stderr
+                error: `redis://127.0.0.1:PORT/0` is still loading its data
+                --- exit 6
+            "#]]);
+        let redis = Redis::start();
+        let socket = redis.socket();
+        let count = AtomicUsize::new(0);
+        let port = listen(
+            move |mut client| match count.fetch_add(1, Ordering::SeqCst) {
+                0..3 => _ = client.write_all(LOADING),
+                _ => hand_over(client, &socket, None),
+            },
+        );
+        assert_eq!(at_port(port).run("length mail").ok(), "0");
+    }
+
+    #[test]
+    fn a_full_server_is_waited_for() {
+        let redis = Redis::start();
+        let socket = redis.socket();
+        let count = AtomicUsize::new(0);
+        let port = listen(
+            move |mut client| match count.fetch_add(1, Ordering::SeqCst) {
+                0..2 => _ = client.write_all(b"-ERR max number of clients reached\r\n"),
+                _ => hand_over(client, &socket, None),
+            },
+        );
+        assert_eq!(at_port(port).run("length mail").ok(), "0");
     }
 
     #[test]

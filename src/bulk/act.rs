@@ -194,7 +194,15 @@ impl Told {
             }
         }
         progress.finish();
-        Ok((left, broke))
+        Ok((left, broke.map(|error| again(error, one, cx))))
+    }
+}
+
+/// What broke an action of many jobs off is no reason to look at one of them.
+fn again(error: Error, one: bool, cx: &Cx) -> Error {
+    match (one, error.kind()) {
+        (false, Kind::Unknown) => error.hint(go_on(cx)),
+        _ => error,
     }
 }
 
@@ -202,9 +210,12 @@ fn interrupted(kind: Kind, matched: usize, left: usize, cx: &Cx) -> Error {
     let page = cx.out.page();
     let count = |number: usize| page.count(number as u64);
     let (done, all) = (count(matched - left), count(matched));
-    let again = match cx.typed() {
+    Error::new(kind, format!("interrupted after {done} of {all}")).hint(go_on(cx))
+}
+
+fn go_on(cx: &Cx) -> String {
+    match cx.typed() {
         Some(typed) => format!("run the same command again to go on: `{typed}`"),
         None => "run the same command again to go on".to_string(),
-    };
-    Error::new(kind, format!("interrupted after {done} of {all}")).hint(again)
+    }
 }

@@ -131,6 +131,11 @@ impl Core {
         self.clock.now()
     }
 
+    /// Returns how long a call may take, with its repeats.
+    pub fn patience(&self) -> Duration {
+        self.timeout
+    }
+
     /// Lets a server that went away be told at once, for one who asks again anyhow.
     pub fn hurry(&mut self) {
         self.patient = false;

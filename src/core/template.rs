@@ -1,13 +1,15 @@
 //! Changing recurring jobs.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::{Core, reply};
 use crate::cli::value::seconds;
-use crate::error::Error;
+use crate::error::{Error, Kind};
+use crate::model::json::Number;
 use crate::model::moment::Moment;
 use crate::model::name::Name;
 use crate::model::quote::array;
+use crate::model::recur::Recurring;
 use crate::out::Consent;
 
 /// A recurring job as it is to be.
@@ -51,7 +53,21 @@ impl Core {
             b"backlog",
             backlog.as_bytes(),
         ];
-        self.call(now, "recur", &words).map(drop)
+        // Made again blindly it could put a second job; so the template itself is asked.
+        let deadline = Instant::now() + self.patience();
+        loop {
+            let lost = match self.call(now, "recur", &words) {
+                Err(error) if error.kind() == Kind::Unknown => error,
+                answered => return answered.map(drop),
+            };
+            let found = self.recurs(now, std::slice::from_ref(&job.jid))?;
+            if found.iter().flatten().any(|found| job.is_stored_as(found)) {
+                return Ok(());
+            }
+            if Instant::now() >= deadline {
+                return Err(lost);
+            }
+        }
     }
 
     /// Changes attributes of a recurring job, by their names in the core.
@@ -88,6 +104,21 @@ impl Core {
     /// Removes a recurring job; the jobs that it put stay.
     pub fn unrecur(&mut self, now: Moment, jid: &Name, _: Consent) -> Result<(), Error> {
         self.call(now, "unrecur", &[jid.as_bytes()]).map(drop)
+    }
+}
+
+impl Template {
+    /// Returns whether this is what is stored.
+    fn is_stored_as(&self, found: &Recurring) -> bool {
+        let number = |stored: &Option<Number>| stored.map(|number| number.0);
+        found.queue.as_ref() == Some(&self.queue)
+            && found.klass.as_ref() == Some(&self.klass)
+            && found.data.as_bytes() == self.data
+            && found.tags == self.tags
+            && number(&found.every_s) == Some(self.every.as_secs_f64())
+            && number(&found.priority) == Some(self.priority as f64)
+            && number(&found.retries) == Some(self.retries as f64)
+            && number(&found.backlog) == Some(self.backlog as f64)
     }
 }
 

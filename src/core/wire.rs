@@ -123,10 +123,20 @@ pub fn call(name: &str, args: &[Vec<u8>]) -> Wire {
             false => known.class,
         },
         // Options and note, then per job: jid, mark, due.
-        ("guard.requeue", _) => match (3..args.len()).step_by(3).all(marked) {
-            true => known.class,
-            false => Class::Never,
-        },
+        ("guard.requeue", _) => {
+            let (verb, doing) = args.get(1).map_or((known.verb, known.doing), |note| {
+                requeueing(note).unwrap_or((known.verb, known.doing))
+            });
+            return Wire {
+                class: match (3..args.len()).step_by(3).all(marked) {
+                    true => known.class,
+                    false => Class::Never,
+                },
+                verb,
+                doing,
+                ..known
+            };
+        }
         ("guard.depends", _) if !marked(1) => Class::Idempotent,
         ("guard.call", _) => {
             let Some(inner) = args.get(3).and_then(|name| std::str::from_utf8(name).ok()) else {
@@ -142,6 +152,17 @@ pub fn call(name: &str, args: &[Vec<u8>]) -> Wire {
         _ => known.class,
     };
     Wire { class, ..known }
+}
+
+/// Returns how a requeue is spoken of by its note.
+fn requeueing(note: &[u8]) -> Option<(&'static str, &'static str)> {
+    let note: serde_json::Value = serde_json::from_slice(note).ok()?;
+    match note["verb"].as_str()? {
+        "retry" => Some(("retry", "retrying")),
+        "promote" => Some(("promote", "promoting")),
+        "move" => Some(("move", "moving")),
+        _ => None,
+    }
 }
 
 /// Whether a policy of `guard.put` may put a job again that exists.

@@ -192,6 +192,83 @@ fn a_job_of_somebody_else_is_not_taken_for_ours() {
     }
 }
 
+#[test]
+fn a_recurring_job_is_put_once_wherever_the_line_breaks() {
+    for cut in [Cut::Before(2), Cut::After(2)] {
+        let redis = Redis::start();
+        let url = format!("redis://127.0.0.1:{}", proxy(redis.socket(), cut));
+        let qless = Qless::bare().env("QLESS_REDIS_URL", url).at(50);
+        let line = "recur put mail K --jid r --every 90s --tag a --priority 3";
+        qless.run(line).exits(0);
+        assert_eq!(redis.at(50).run("recur list -o jid").ok(), "r");
+    }
+}
+
+#[test]
+fn jobs_of_which_nobody_knows_are_told_as_such() {
+    let redis = failed(500);
+    // Handshake, list and so on pass; the last slice is not answered.
+    let calls = |qless: &Qless| {
+        let ran = qless.run("-v retry --group boom --dry-run -o jid");
+        ran.stderr()
+            .lines()
+            .filter(|line| line.contains(" ms "))
+            .count()
+    };
+    let before = calls(&redis.at(50));
+    let port = proxy(redis.socket(), Cut::Hold(before + 2));
+    let url = format!("redis://127.0.0.1:{port}");
+    let qless = Qless::bare().env("QLESS_REDIS_URL", url).at(50);
+    let ran = qless
+        .run("--timeout 500ms retry --group boom --yes -o json")
+        .exits(6);
+    let document: serde_json::Value = serde_json::from_str(&ran.stdout()).unwrap();
+    let sums = ["done", "skipped", "failed", "remaining"].map(|sum| document[sum].as_u64());
+    assert_eq!(sums, [200, 0, 200, 100].map(Some), "{}", ran.stderr());
+    for item in document["items"].as_array().unwrap() {
+        assert_eq!(item["result"], "failed");
+        assert_eq!(item["code"], "unknown");
+        let why = "the answer was lost, it may or may not have happened";
+        assert_eq!(item["detail"], why);
+    }
+    let told = ran.stderr();
+    assert!(
+        told.contains("while retrying `j200`; it may or may not"),
+        "{told}"
+    );
+    assert!(
+        told.contains("run the same command again to go on"),
+        "{told}"
+    );
+    // It had happened; the same command does the rest.
+    let rest = redis.at(60).run("retry --group boom --yes -o json").json();
+    assert_eq!(
+        (&rest["matched"], &rest["done"]),
+        (&100.into(), &100.into())
+    );
+    assert_eq!(
+        histories(&redis, "jobs --queue mail"),
+        [("put popped failed put cli".to_string(), 500)]
+    );
+}
+
+#[test]
+fn one_job_of_which_nobody_knows_is_an_error() {
+    let redis = failed(1);
+    let port = proxy(redis.socket(), Cut::Hold(3));
+    let url = format!("redis://127.0.0.1:{port}");
+    let qless = Qless::bare().env("QLESS_REDIS_URL", url).at(50);
+    qless
+        .hide(&port.to_string(), "PORT")
+        .run("--timeout 300ms retry j000")
+        .shows(expect![[r#"
+            --- stderr
+            error: no answer from `redis://127.0.0.1:PORT/0` within 300ms while retrying `j000`; it may or may not have happened
+            hint: `qless get j000` shows it
+            --- exit 6
+        "#]]);
+}
+
 // --rate, --spread
 
 #[test]
@@ -683,6 +760,30 @@ fn an_interrupted_action_is_ended_by_the_same_command() {
             [("put popped failed put cli".to_string(), 30)]
         );
     }
+}
+
+#[test]
+fn a_second_signal_ends_at_once() {
+    let redis = failed(1);
+    let mut child = redis.at(50).command();
+    // The server takes the listing and no more.
+    let port = proxy(redis.socket(), Cut::Hold(3));
+    child.env("QLESS_REDIS_URL", format!("redis://127.0.0.1:{port}"));
+    let child = child
+        .args(["retry", "j000", "--timeout", "60s"])
+        .spawn()
+        .unwrap();
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while redis.at(50).run("get j000 --field state").ok() == "failed" {
+        assert!(Instant::now() < deadline, "the call is not made");
+    }
+    signal(&child, "-INT");
+    std::thread::sleep(Duration::from_millis(100));
+    let begun = Instant::now();
+    signal(&child, "-INT");
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    assert!(begun.elapsed() < Duration::from_secs(5));
 }
 
 #[test]

@@ -359,7 +359,7 @@ fn what_changed_since_it_was_listed_is_skipped() {
 
 /// Starts to retry a group of many and returns as soon as a slice is through.
 fn retrying(redis: &Redis, format: &str) -> Child {
-    let qless = redis.at(300);
+    let qless = redis.at(300).env("QLESS_TIMEOUT", "2s");
     let mut command = qless.command();
     command.args(["failed", "--group", "upload error", "--retry-all", "--yes"]);
     let child = command.args(["-o", format]).spawn().unwrap();
