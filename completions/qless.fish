@@ -788,6 +788,27 @@ complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_sub
 complete -c qless -n "__fish_qless_using_subcommand context; and __fish_seen_subcommand_from validate" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand depends" -l on -d 'Let it wait for further jobs: for all of them, or for none' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand depends" -l off -d 'Let it no longer wait for these' -r -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand depends" -l rate -d 'At most so many jobs a second, such as `20/s`' -r
+complete -c qless -n "__fish_qless_using_subcommand depends" -l reason -d 'Why, for the history of each job' -r
+complete -c qless -n "__fish_qless_using_subcommand depends" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done' -r -F
+complete -c qless -n "__fish_qless_using_subcommand depends" -l queue -d 'Jobs of a queue, by name or glob' -r -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand depends" -l state -d 'Jobs in a state' -r -f -a "running\t''
+stalled\t''
+waiting\t''
+scheduled\t''
+depends\t''
+failed\t''
+complete\t''"
+complete -c qless -n "__fish_qless_using_subcommand depends" -l tag -d 'Jobs with a tag; repeated: with all of them' -r -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand depends" -l klass -d 'Jobs of a class, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand depends" -l held-by -d 'Jobs that a worker holds, by name or glob' -r -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand depends" -l older-than -d 'Jobs to which nothing has happened for this time' -r
+complete -c qless -n "__fish_qless_using_subcommand depends" -l newer-than -d 'Jobs to which something happened within this time' -r
+complete -c qless -n "__fish_qless_using_subcommand depends" -l where -d 'Jobs with this value in their data, such as `user.id=42`; repeated: with all of them' -r
+complete -c qless -n "__fish_qless_using_subcommand depends" -l limit -d 'The first N of them' -r
+complete -c qless -n "__fish_qless_using_subcommand depends" -l offset -d 'Without the first N of them' -r
+complete -c qless -n "__fish_qless_using_subcommand depends" -l group -d 'Failed jobs of a group, by name or glob' -r -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand depends" -l message -d 'Failed jobs whose message a regular expression finds itself in' -r
 complete -c qless -n "__fish_qless_using_subcommand depends" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
 complete -c qless -n "__fish_qless_using_subcommand depends" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand depends" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
@@ -814,6 +835,10 @@ never\t''"
 complete -c qless -n "__fish_qless_using_subcommand depends" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
 complete -c qless -n "__fish_qless_using_subcommand depends" -l off-all -d 'Let it no longer wait for anything'
 complete -c qless -n "__fish_qless_using_subcommand depends" -s n -l dry-run -d 'Show what would be done, change nothing'
+complete -c qless -n "__fish_qless_using_subcommand depends" -l fail-fast -d 'Stop at the first job that fails'
+complete -c qless -n "__fish_qless_using_subcommand depends" -l require-match -d 'Exit with 4 if no job matches'
+complete -c qless -n "__fish_qless_using_subcommand depends" -l tracked -d 'Tracked jobs'
+complete -c qless -n "__fish_qless_using_subcommand depends" -l all -d 'All jobs, where no other flag narrows them down'
 complete -c qless -n "__fish_qless_using_subcommand depends" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand depends" -l reverse -d 'Turn the order of a table around'
 complete -c qless -n "__fish_qless_using_subcommand depends" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
@@ -890,6 +915,22 @@ complete -c qless -n "__fish_qless_using_subcommand fail" -l worker -d 'The work
 complete -c qless -n "__fish_qless_using_subcommand fail" -l rate -d 'At most so many jobs a second, such as `20/s`' -r
 complete -c qless -n "__fish_qless_using_subcommand fail" -l reason -d 'Why, for the history of each job' -r
 complete -c qless -n "__fish_qless_using_subcommand fail" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done' -r -F
+complete -c qless -n "__fish_qless_using_subcommand fail" -l queue -d 'Jobs of a queue, by name or glob' -r -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand fail" -l state -d 'Jobs in a state' -r -f -a "running\t''
+stalled\t''
+waiting\t''
+scheduled\t''
+depends\t''
+failed\t''
+complete\t''"
+complete -c qless -n "__fish_qless_using_subcommand fail" -l tag -d 'Jobs with a tag; repeated: with all of them' -r -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand fail" -l klass -d 'Jobs of a class, by name or glob' -r
+complete -c qless -n "__fish_qless_using_subcommand fail" -l held-by -d 'Jobs that a worker holds, by name or glob' -r -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand fail" -l older-than -d 'Jobs to which nothing has happened for this time' -r
+complete -c qless -n "__fish_qless_using_subcommand fail" -l newer-than -d 'Jobs to which something happened within this time' -r
+complete -c qless -n "__fish_qless_using_subcommand fail" -l where -d 'Jobs with this value in their data, such as `user.id=42`; repeated: with all of them' -r
+complete -c qless -n "__fish_qless_using_subcommand fail" -l limit -d 'The first N of them' -r
+complete -c qless -n "__fish_qless_using_subcommand fail" -l offset -d 'Without the first N of them' -r
 complete -c qless -n "__fish_qless_using_subcommand fail" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
 complete -c qless -n "__fish_qless_using_subcommand fail" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand fail" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
@@ -918,6 +959,8 @@ complete -c qless -n "__fish_qless_using_subcommand fail" -l as-holder -d 'Act i
 complete -c qless -n "__fish_qless_using_subcommand fail" -s n -l dry-run -d 'Show what would be done, change nothing'
 complete -c qless -n "__fish_qless_using_subcommand fail" -l fail-fast -d 'Stop at the first job that fails'
 complete -c qless -n "__fish_qless_using_subcommand fail" -l require-match -d 'Exit with 4 if no job matches'
+complete -c qless -n "__fish_qless_using_subcommand fail" -l tracked -d 'Tracked jobs'
+complete -c qless -n "__fish_qless_using_subcommand fail" -l all -d 'All jobs, where no other flag narrows them down'
 complete -c qless -n "__fish_qless_using_subcommand fail" -l askpass -d 'Prompt for the password on the terminal'
 complete -c qless -n "__fish_qless_using_subcommand fail" -l reverse -d 'Turn the order of a table around'
 complete -c qless -n "__fish_qless_using_subcommand fail" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'

@@ -58,6 +58,16 @@ pub struct Selection<'a> {
     matched: u64,
     ended: bool,
     newest: bool,
+    strays: Vec<Stray>,
+}
+
+/// What stands in a failure list and does not belong there.
+#[derive(Debug)]
+pub struct Stray {
+    pub jid: Name,
+    pub group: Name,
+    /// What it is instead; nothing where there is no such job.
+    pub job: Option<Job>,
 }
 
 /// Returns all jobs that are meant; of a job only what `tell` says is read.
@@ -67,12 +77,28 @@ pub fn all(
     selector: &Selector,
     tell: Tell,
 ) -> Result<Vec<Job>, Error> {
+    all_and_strays(core, now, selector, tell).map(|(jobs, _)| jobs)
+}
+
+/// Returns all jobs that are meant, and what else stands in the failure lists that were read.
+pub fn all_and_strays(
+    core: &mut Core,
+    now: Moment,
+    selector: &Selector,
+    tell: Tell,
+) -> Result<(Vec<Job>, Vec<Stray>), Error> {
     let mut selection = Selection::open(core, now, selector, tell)?;
     let mut jobs = Vec::new();
     while let Some(mut slice) = selection.next(core)? {
         jobs.append(&mut slice);
     }
-    Ok(jobs)
+    let mut strays = selection.strays;
+    if !strays.is_empty() {
+        // What is at home in another list that was read is no stray.
+        let jids: HashSet<&Name> = jobs.iter().map(|job| &job.jid).collect();
+        strays.retain(|stray| !jids.contains(&stray.jid));
+    }
+    Ok((jobs, strays))
 }
 
 impl<'a> Selection<'a> {
@@ -101,6 +127,7 @@ impl<'a> Selection<'a> {
             matched: 0,
             ended: false,
             newest: false,
+            strays: Vec::new(),
         })
     }
 
@@ -123,6 +150,10 @@ impl<'a> Selection<'a> {
         };
         let front = source.front;
         let locks = matches!(source.index, Index::Locks(_));
+        let group = match &source.index {
+            Index::Failed(group) => Some(group.clone()),
+            _ => None,
+        };
         // Locks are put in order by state, so that slices of one size are looked at.
         let exact = source.exact && !locks;
         // Where every member counts, those before the offset need not be looked at.
@@ -141,9 +172,17 @@ impl<'a> Selection<'a> {
             Tell::Match if exact => Tell::Jid,
             tell => tell,
         };
-        for job in core.jobs(self.now, tell, &slice)?.into_iter().flatten() {
-            if (tell == Tell::Jid || self.means(&job)) && self.first(&job) {
-                jobs.push(job);
+        let told = core.jobs(self.now, tell, &slice)?;
+        for (jid, job) in slice.into_iter().zip(told) {
+            match (job, &group) {
+                (Some(job), _) if (tell == Tell::Jid || self.means(&job)) && self.first(&job) => {
+                    jobs.push(job);
+                }
+                (job, Some(group)) if job.as_ref().is_none_or(|job| !at_home(job, group)) => {
+                    let group = group.clone();
+                    self.strays.push(Stray { jid, group, job });
+                }
+                _ => {}
             }
         }
         if front && jobs.is_empty() {
@@ -259,6 +298,12 @@ impl<'a> Selection<'a> {
             .as_mut()
             .is_none_or(|told| told.insert(job.jid.clone()))
     }
+}
+
+/// Returns whether a job belongs into the list of a group.
+fn at_home(job: &Job, group: &Name) -> bool {
+    let failure = job.failure.as_ref();
+    job.state == Some(State::Failed) && failure.is_some_and(|failure| failure.group == *group)
 }
 
 /// Returns the sets to search, the cheapest that hold all that is meant.

@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use crate::cli::shared::{BulkFlags, Spread, Targets};
+use crate::cli::shared::{BulkFlags, Selector, Spread, Targets};
 use crate::core::guard::Outcome;
 use crate::core::job::Tell;
 use crate::core::refusal::{self, Refusal};
@@ -21,7 +21,7 @@ use crate::model::job::{Job, State};
 use crate::model::moment::Moment;
 use crate::model::name::Name;
 use crate::model::seen::Seen;
-use crate::select;
+use crate::select::{self, Stray};
 use crate::view::Page;
 use crate::view::bulk::by_queue;
 use crate::view::text::{clean, duration, plural};
@@ -251,17 +251,28 @@ impl Plan {
         states: &[State],
         judge: impl Fn(&Seen) -> Option<Fate>,
     ) -> Result<Plan, Error> {
+        let told = jids::read(&mut Source::default(), &targets.jids)?;
+        Plan::open_told(cx, verb, flags, (targets, &told), states, judge)
+    }
+
+    /// The same where the named jobs were read already.
+    pub fn open_told(
+        cx: &mut Cx,
+        verb: &'static Verb,
+        flags: &BulkFlags,
+        (targets, told): (&Targets, &Told),
+        states: &[State],
+        judge: impl Fn(&Seen) -> Option<Fate>,
+    ) -> Result<Plan, Error> {
         targets.check()?;
         let order = Order::new(cx, verb, flags)?;
-        let told = jids::read(&mut Source::default(), &targets.jids)?;
         if !targets.jids.is_empty() {
             let now = cx.begin()?;
-            return Plan::told(cx, now, order, &told, judge);
+            return Plan::told(cx, now, order, told, judge);
         }
         let selector = targets.selector.or_states(states)?;
         let now = cx.begin()?;
-        let jobs = select::all(cx.core()?, now, &selector, Tell::Mark)?;
-        Ok(Plan::selected(order, jobs, judge))
+        Plan::selected(cx, now, order, &selector, judge)
     }
 
     /// Looks at the jobs that are named.
@@ -288,15 +299,38 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Takes jobs that were selected.
-    pub fn selected(order: Order, jobs: Vec<Job>, judge: impl Fn(&Seen) -> Option<Fate>) -> Plan {
+    /// Looks at the jobs that are selected. What a failure list names without reason is left out
+    /// and named.
+    pub fn selected(
+        cx: &mut Cx,
+        now: Moment,
+        order: Order,
+        selector: &Selector,
+        judge: impl Fn(&Seen) -> Option<Fate>,
+    ) -> Result<Plan, Error> {
+        let (core, out) = cx.parts()?;
+        let (jobs, strays) = select::all_and_strays(core, now, selector, Tell::Mark)?;
         let mut plan = Plan::new(order, Named::Not);
         for job in jobs {
             if !plan.done_before(&job.jid) {
                 plan.judge(Seen::from(job), &judge);
             }
         }
-        plan
+        for stray in &strays {
+            plan.refuse(astray(stray));
+        }
+        for stray in strays.iter().take(NAMED) {
+            out.note(&format!(
+                "note: {}: `{}`",
+                in_list(stray),
+                clean(&stray.jid)
+            ));
+        }
+        if strays.len() > NAMED {
+            let more = strays.len() - NAMED;
+            out.note(&format!("note: and {more} more that do not belong there"));
+        }
+        Ok(plan)
     }
 
     /// Returns whether some jobs do not exist.
@@ -443,6 +477,37 @@ impl Plan {
         match self.refused.first() {
             Some(Refused { fate, .. }) if self.one() => Err(fate.error(self.order.verb.asks)),
             _ => Ok(()),
+        }
+    }
+}
+
+/// As many strays of failure lists are named one by one.
+const NAMED: usize = 10;
+
+/// A job that a failure list names without reason.
+fn astray(stray: &Stray) -> Fate {
+    let code = match &stray.job {
+        None => Code::Gone,
+        Some(_) => Code::StateChanged,
+    };
+    let fate = Fate::refused(&stray.jid, code, in_list(stray));
+    match &stray.job {
+        Some(job) => fate.seen(&Seen::from(job.clone())),
+        None => fate,
+    }
+}
+
+fn in_list(stray: &Stray) -> String {
+    let group = clean(&stray.group);
+    match &stray.job {
+        None => format!("in the list of `{group}`, but it does not exist"),
+        Some(Job {
+            state: Some(State::Failed),
+            ..
+        }) => format!("in the list of `{group}`, but it failed in another group"),
+        Some(job) => {
+            let state = job.state.map_or("in no known state", State::word);
+            format!("in the list of `{group}`, but it is {state}")
         }
     }
 }

@@ -372,14 +372,6 @@ pub struct MaxData {
     pub max_data: usize,
 }
 
-/// Jobs to be changed.
-#[derive(Clone, Debug, Args)]
-pub struct Jids {
-    /// The jobs; `-` reads them from stdin, `@FILE` from a file
-    #[arg(required = true, value_name = "JID", value_parser = value::jids())]
-    pub jids: Vec<Name>,
-}
-
 /// In whose name a job is settled.
 #[derive(Clone, Debug, Args)]
 pub struct Holder {

@@ -1,33 +1,36 @@
 //! `qless depends`
 
-use crate::bulk::Fate;
-use crate::cli::shared::{DryRun, apart};
+use crate::bulk::{Fate, Order, Plan, Slice, Verb};
+use crate::cli::shared::{BulkFlags, Targets, apart};
 use crate::cli::{Format, value};
 use crate::core::guard::Outcome;
 use crate::core::steer::Steered;
 use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::Code;
+use crate::input::jids::{self, Told};
+use crate::input::source::Source;
+use crate::model::bulk::{Bulk, Code, Shows};
+use crate::model::job::State;
 use crate::model::moment::Moment;
 use crate::model::name::Name;
 use crate::model::seen::Seen;
 use crate::view::text::clean;
-use crate::who;
 
 /// Show what a job waits for and what waits for it, or change it
 ///
 /// Only a job in state depends can be changed. Without its last dependency it is released: to
-/// run, or to wait for its time if that is still ahead.
+/// run, or to wait for its time if that is still ahead. `--off-all` takes several jobs, or a
+/// selector, which without `--state` means those that wait for others.
 ///
 /// Example: `qless depends c41d77aa0e3b4f6c9d1f2a5b8c7e6d50 --off 5510a4d2b8c34e6f8a9b0c1d2e3f4a5b`
 ///
-/// Exit codes: 0, 4 unknown jid, 5 not in state depends, or a cycle, 6 server.
+/// Example: `qless depends --queue deploy --off-all --yes`
+///
+/// Exit codes: 0, 3 some failed, 4 unknown jid, 5 not in state depends, or a cycle, 6 server,
+/// 9 not confirmed.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The job
-    #[arg(value_name = "JID", value_parser = value::jids())]
-    jid: Name,
     /// Let it wait for further jobs: for all of them, or for none
     #[arg(long, value_name = "JID", num_args = 1.., value_parser = value::name())]
     on: Vec<Name>,
@@ -38,11 +41,20 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["on", "off"])]
     off_all: bool,
     #[command(flatten)]
-    dry: DryRun,
+    bulk: BulkFlags,
+    #[command(flatten)]
+    jobs: Targets,
 }
 
 /// As errors speak of it.
 const ASKS: &str = "change the dependencies of";
+
+const RELEASE: Verb = Verb {
+    word: "depends",
+    asks: "release",
+    past: "released",
+    shows: Shows::Nothing,
+};
 
 impl Args {
     pub fn writes(&self) -> bool {
@@ -53,23 +65,81 @@ impl Args {
 pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     apart(("--on", &args.on), ("--off", &args.off))?;
     cx.out.accepts(&[Format::Jid])?;
-    let now = cx.begin()?;
-    if args.writes() {
-        change(&args, now, cx)?;
+    args.jobs.check()?;
+    let told = jids::read(&mut Source::default(), &args.jobs.jids)?;
+    match &told {
+        Told::One(jid) => one(&args, jid, cx),
+        Told::Many(_) if args.off_all => release(&args, &told, cx),
+        Told::Many(_) => {
+            Err(Error::usage("one job is to be named here")
+                .hint("only `--off-all` takes several jobs"))
+        }
     }
-    show(&args.jid, now, cx)
 }
 
-fn change(args: &Args, now: Moment, cx: &mut Cx) -> Result<(), Error> {
-    let found = cx.core()?.seen(now, std::slice::from_ref(&args.jid))?;
-    let Some(job) = found.into_iter().flatten().next() else {
-        return Err(Fate::gone(&args.jid).error(ASKS));
-    };
-    if !job.is("depends") {
-        let why = format!("it is {}, it waits for no job", clean(&job.state));
-        return Err(Fate::refused(&args.jid, Code::StateChanged, why).error(ASKS));
+/// Shows one job and what it waits for, after the change if there is one.
+fn one(args: &Args, jid: &Name, cx: &mut Cx) -> Result<Exit, Error> {
+    let flags = [
+        ("--rate", args.bulk.rate.is_some()),
+        ("--fail-fast", args.bulk.fail_fast),
+        ("--require-match", args.bulk.require_match),
+        ("--report", args.bulk.report.is_some()),
+    ];
+    if let Some((flag, _)) = flags.iter().find(|(_, given)| *given) {
+        return Err(Error::usage(format!(
+            "`{flag}` needs `--off-all` and several jobs"
+        )));
     }
-    let waits = cx.core()?.dependencies(now, &args.jid)?;
+    let note = Order::new(cx, &RELEASE, &args.bulk)?.note;
+    let now = cx.begin()?;
+    if args.writes() {
+        change(args, jid, &note, now, cx)?;
+    }
+    show(jid, now, cx)
+}
+
+/// Lets many jobs no longer wait for anything.
+fn release(args: &Args, told: &Told, cx: &mut Cx) -> Result<Exit, Error> {
+    cx.out.shows::<Bulk>()?;
+    let states = [State::Depends];
+    let plan = Plan::open_told(cx, &RELEASE, &args.bulk, (&args.jobs, told), &states, judge)?;
+    plan.consent(cx, "")?;
+    let note = plan.note();
+    plan.run(cx, |core, now, jobs| {
+        let answers = core.undepend(now, &note, jobs, &[]);
+        Slice::each(jobs, answers, |job, ()| {
+            let state = if job.due.is_some() {
+                "scheduled"
+            } else {
+                "waiting"
+            };
+            Fate::done(&job.jid).now(state)
+        })
+    })
+}
+
+/// Refuses a job that waits for no other.
+fn judge(job: &Seen) -> Option<Fate> {
+    if job.is("depends") {
+        return None;
+    }
+    let code = match job.is("complete") {
+        true => Code::Complete,
+        false => Code::StateChanged,
+    };
+    let why = format!("it is {}, it waits for no job", clean(&job.state));
+    Some(Fate::refused(&job.jid, code, why))
+}
+
+fn change(args: &Args, jid: &Name, note: &[u8], now: Moment, cx: &mut Cx) -> Result<(), Error> {
+    let found = cx.core()?.seen(now, std::slice::from_ref(jid))?;
+    let Some(job) = found.into_iter().flatten().next() else {
+        return Err(Fate::gone(jid).error(ASKS));
+    };
+    if let Some(fate) = judge(&job) {
+        return Err(fate.error(ASKS));
+    }
+    let waits = cx.core()?.dependencies(now, jid)?;
     let waits: Vec<Name> = waits
         .into_iter()
         .flat_map(|both| both.dependencies)
@@ -79,14 +149,13 @@ fn change(args: &Args, now: Moment, cx: &mut Cx) -> Result<(), Error> {
         cx.out
             .note(&format!("note: it does not wait for `{}`", clean(jid)));
     }
-    if args.dry.dry_run {
-        return rehearse(args, now, cx);
+    if args.bulk.dry_run {
+        return rehearse(args, jid, now, cx);
     }
-    let note = who::note("depends", None);
     let off = args.off_all || !args.off.is_empty();
     if !args.on.is_empty() {
         // A note changes the mark, by which the second call is guarded: it comes with the last.
-        let note = if off { &[] } else { note.as_slice() };
+        let note = if off { &[] } else { note };
         let outcome = cx.core()?.depend(now, &job, note, &args.on)?;
         if outcome.code != Code::Ok {
             return Err(refused(&job, &outcome));
@@ -102,10 +171,10 @@ fn change(args: &Args, now: Moment, cx: &mut Cx) -> Result<(), Error> {
         return Ok(());
     }
     let jobs = std::slice::from_ref(&job);
-    let steered = cx.core()?.undepend(now, &note, jobs, &args.off).pop();
+    let steered = cx.core()?.undepend(now, note, jobs, &args.off).pop();
     match steered {
         Some(Ok(Steered::Refused(outcome))) => Err(refused(&job, &outcome)),
-        Some(Err(error)) => Err(Fate::explained(&args.jid, ASKS, error)),
+        Some(Err(error)) => Err(Fate::explained(jid, ASKS, error)),
         _ => Ok(()),
     }
 }
@@ -132,12 +201,12 @@ fn refused(job: &Seen, outcome: &Outcome) -> Error {
 }
 
 /// Says what would be done, as far as can be seen from outside.
-fn rehearse(args: &Args, now: Moment, cx: &mut Cx) -> Result<(), Error> {
+fn rehearse(args: &Args, jid: &Name, now: Moment, cx: &mut Cx) -> Result<(), Error> {
     let found = cx.core()?.seen(now, &args.on)?;
-    for (jid, found) in args.on.iter().zip(found) {
+    for (on, found) in args.on.iter().zip(found) {
         if found.is_none() {
-            let why = format!("`{}` does not exist", clean(jid));
-            return Err(Fate::refused(&args.jid, Code::MissingDependency, why).error(ASKS));
+            let why = format!("`{}` does not exist", clean(on));
+            return Err(Fate::refused(jid, Code::MissingDependency, why).error(ASKS));
         }
     }
     cx.out

@@ -3,8 +3,8 @@
 use std::ffi::OsString;
 
 use crate::bulk::held::InName;
-use crate::bulk::{Fate, Order, Plan, Slice, Verb};
-use crate::cli::shared::{BulkFlags, Holder, Jids, MaxData};
+use crate::bulk::{Fate, Plan, Slice, Verb};
+use crate::cli::shared::{BulkFlags, Holder, MaxData, Targets, Unfailed};
 use crate::cli::{Format, value};
 use crate::core::hold::Why;
 use crate::cx::Cx;
@@ -13,22 +13,27 @@ use crate::exit::Exit;
 use crate::input::source::Source;
 use crate::input::{data, jids};
 use crate::model::bulk::{Bulk, Shows};
+use crate::model::job::State;
 use crate::model::name::Name;
 use crate::model::seen::Seen;
+use crate::view::text::{clean, quoted};
 
 /// Fail running jobs
 ///
 /// In the name of the worker that holds them. Only running jobs can be failed; a waiting one can
-/// be cancelled.
+/// be cancelled. `--group` and `--message` say what is recorded, they select nothing. A selector
+/// without `--state` means running and stalled jobs.
 ///
 /// Example: `qless fail 77be2d0c4a1f4e0f9f0d3b6a5c8e7f10 --group hung --message "no output for 2h"
 /// --as-holder`
 ///
-/// Exit codes: 0, 3 some failed, 4 unknown jid, 5 not running or held by another worker, 6 server.
+/// Example: `qless fail --held-by 'mx-2-*' --group 'lost host' --message 'mx-2 is gone'
+/// --as-holder --yes`
+///
+/// Exit codes: 0, 3 some failed, 4 unknown jid, 5 not running or held by another worker, 6 server,
+/// 9 not confirmed.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    #[command(flatten)]
-    jobs: Jids,
     /// What kind of failure it is
     #[arg(long, value_name = "G", value_parser = value::new_name())]
     group: Name,
@@ -44,6 +49,8 @@ pub struct Args {
     holder: Holder,
     #[command(flatten)]
     bulk: BulkFlags,
+    #[command(flatten)]
+    jobs: Unfailed,
 }
 
 const FAIL: Verb = Verb {
@@ -58,7 +65,9 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     cx.out.shows::<Bulk>()?;
     let mut source = Source::default();
     let most = args.limit.max_data;
-    let told = jids::read(&mut source, &args.jobs.jids)?;
+    let targets = Targets::from(args.jobs);
+    targets.check()?;
+    let told = jids::read(&mut source, &targets.jids)?;
     let message = source.read(&args.message, "the message", most)?.bytes;
     let data = match &args.data {
         Some(given) => Some(data::read(&mut source, given, most)?.0),
@@ -68,10 +77,15 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         group: args.group,
         message: message.into(),
     };
-    let order = Order::new(cx, &FAIL, &args.bulk)?;
     let name = InName::of(&args.holder)?;
-    let now = cx.begin()?;
-    let plan = Plan::told(cx, now, order, &told, |job| name.judge(job))?;
+    let states = [State::Running, State::Stalled];
+    let plan = Plan::open_told(cx, &FAIL, &args.bulk, (&targets, &told), &states, |job| {
+        judge(&name, job)
+    })?;
+    plan.consent(
+        cx,
+        &format!("\n  their group becomes `{}`\n", clean(&why.group)),
+    )?;
     let note = plan.note();
     plan.run(cx, |core, now, jobs| {
         let worker = |job: &Seen| name.worker(job);
@@ -79,5 +93,17 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         Slice::each(jobs, answers, |job, ()| {
             Fate::done(&job.jid).now("failed").raw(job.jid.as_bytes())
         })
+    })
+}
+
+/// Refuses a job that is not in the hands of this worker.
+fn judge(name: &InName, job: &Seen) -> Option<Fate> {
+    let fate = name.judge(job)?;
+    let jid = quoted(&job.jid);
+    Some(match job.stored.as_bytes() {
+        b"waiting" | b"scheduled" | b"depends" | b"stalled" => {
+            fate.hint(format!("delete it: `qless cancel {jid}`"))
+        }
+        _ => fate,
     })
 }

@@ -10,7 +10,6 @@ use crate::cli::shared::{BulkFlags, Selector, Spread, Watch};
 use crate::cli::{Format, value};
 use crate::core::call::Call;
 use crate::core::guard::Dependents;
-use crate::core::job::Tell;
 use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -19,7 +18,7 @@ use crate::model::failure::Group;
 use crate::model::job::State;
 use crate::model::list::{Jobs, List};
 use crate::model::name::Name;
-use crate::select;
+use crate::model::seen::Seen;
 
 /// Show the groups of failed jobs, or the jobs of some
 ///
@@ -122,8 +121,16 @@ fn act(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         return Err(Error::usage("`--state` can only be `failed` here"));
     }
     selector = selector.or_states(&[State::Failed])?;
-    if args.action.cancel_all && args.spread.spread.is_some() {
-        return Err(Error::usage("`--spread` needs `--retry-all`"));
+    let flags = [
+        ("--to", args.to.is_some()),
+        ("--delay", args.delay.is_some()),
+        ("--spread", args.spread.spread.is_some()),
+    ];
+    if let (true, Some((flag, _))) = (
+        args.action.cancel_all,
+        flags.iter().find(|(_, given)| *given),
+    ) {
+        return Err(Error::usage(format!("`{flag}` needs `--retry-all`")));
     }
     let verb = if args.action.cancel_all {
         &CANCEL
@@ -132,9 +139,8 @@ fn act(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     };
     let order = Order::new(cx, verb, &args.bulk)?;
     let now = cx.begin()?;
-    let jobs = select::all(cx.core()?, now, &selector, Tell::Mark)?;
     if args.action.cancel_all {
-        let plan = Plan::selected(order, jobs, cancel::judge);
+        let plan = Plan::selected(cx, now, order, &selector, cancel::judge)?;
         return cancel::run(plan, Dependents::Refuse, None, now, cx);
     }
     let how = How {
@@ -142,7 +148,8 @@ fn act(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         delay: args.delay,
         ..How::default()
     };
-    let plan = Plan::selected(order, jobs, |job| how.judge(job)).spread(&args.spread);
+    let judge = |job: &Seen| how.judge(job);
+    let plan = Plan::selected(cx, now, order, &selector, judge)?.spread(&args.spread);
     plan.consent(cx, &how.promise(&plan))?;
     how.run(plan, cx)
 }

@@ -158,3 +158,108 @@ fn what_cannot_be_waited_for_is_refused() {
         needed by	e	K	mail	depends
     "#]]);
 }
+
+#[test]
+fn many_jobs_wait_no_longer() {
+    let redis = Redis::start();
+    redis.at(1).run("put ci Build --jid root").ok();
+    for (jid, more) in [("a", ""), ("b", "--delay 1h"), ("c d", ""), ("-x", "")] {
+        let line = format!("put deploy Deploy --jid '{jid}' --depends root {more}");
+        redis
+            .at(2)
+            .run(&line.replace("--jid '-x'", "--jid=-x"))
+            .ok();
+    }
+    redis
+        .at(3)
+        .run("depends --off-all a root 'c d' nope -o ndjson")
+        .shows(expect![[r#"
+            {"jid":"root","result":"skipped","code":"state_changed","detail":"it is waiting, it waits for no job","queue":"ci","state_before":"waiting","state_after":null}
+            {"jid":"nope","result":"skipped","code":"gone","detail":"it does not exist","queue":null,"state_before":null,"state_after":null}
+            {"jid":"a","result":"done","code":"ok","detail":null,"queue":"deploy","state_before":"depends","state_after":"waiting"}
+            {"jid":"c d","result":"done","code":"ok","detail":null,"queue":"deploy","state_before":"depends","state_after":"waiting"}
+            {"summary":{"action":"depends","dry_run":false,"context":null,"matched":4,"done":2,"skipped":2,"failed":0,"remaining":0,"elapsed_s":0}}
+            --- stderr
+            2 released, 2 skipped
+              skipped  1  gone
+                       1  waiting, it waits for no job
+        "#]]);
+    redis
+        .at(3)
+        .input("b\n-x\n")
+        .run("depends --off-all - --dry-run")
+        .shows(expect![[r#"
+            --- stderr
+            Release 2 jobs on unix://DIR/s
+
+              deploy	2	1970-01-01T00:00:02.000Z	1970-01-01T00:00:02.000Z
+            would release 2
+        "#]]);
+    redis
+        .at(3)
+        .run("depends --queue deploy --off-all")
+        .shows(expect![[r#"
+            --- stderr
+            error: cannot ask whether to release 2 jobs on unix://DIR/s; nothing was changed
+            hint: add `--yes`
+            --- exit 9
+        "#]]);
+    redis
+        .at(3)
+        .run("depends --queue deploy --off-all --yes --reason 'root is stuck' -o jid")
+        .shows(expect![[r#"
+            -x
+            b
+            --- stderr
+            2 released
+        "#]]);
+    redis
+        .at(4)
+        .run("depends --queue deploy --off-all --yes")
+        .shows(expect![[r#"
+            --- stderr
+            no jobs to release
+        "#]]);
+    redis
+        .at(4)
+        .hide(&qless::who::host(), "HOST")
+        .env("USER", "ann")
+        .run("jobs --queue deploy --columns jid,state --headers never")
+        .shows(expect![[r#"
+            c d	waiting
+            a	waiting
+            -x	waiting
+            b	scheduled
+        "#]]);
+    let history = redis.at(5).run("get b -o json").json()["history"].clone();
+    assert_eq!(history[1]["reason"], "root is stuck");
+}
+
+#[test]
+fn only_off_all_takes_several_jobs() {
+    let redis = Redis::start();
+    for line in [
+        "depends a b",
+        "depends a b --on c",
+        "depends --queue q",
+        "depends --queue q --off c",
+        "depends",
+        "depends --off-all",
+        "depends a --queue q --off-all",
+        "depends a --off-all --on b",
+        "depends a --rate 5/s",
+    ] {
+        redis.at(1).run(line).exits(2);
+    }
+    redis.at(1).run("depends a b --on c").shows(expect![[r#"
+        --- stderr
+        error: one job is to be named here
+        hint: only `--off-all` takes several jobs
+        --- exit 2
+    "#]]);
+    redis.at(1).run("depends a --rate 5/s").shows(expect![[r#"
+        --- stderr
+        error: `--rate` needs `--off-all` and several jobs
+        --- exit 2
+    "#]]);
+}

@@ -100,6 +100,7 @@ fn what_is_not_running_or_not_ours_is_a_conflict() {
     fail("c --worker w1").shows(expect![[r#"
         --- stderr
         error: cannot fail `c`: it is waiting, not running
+        hint: delete it: `qless cancel c`
         --- exit 5
     "#]]);
     fail("nope --worker w1").shows(expect![[r#"
@@ -182,4 +183,102 @@ fn another_holder_makes_some_fail() {
         .at(20)
         .run("fail c c --group g --message m --worker w1 -n")
         .exits(5);
+}
+
+#[test]
+fn a_selector_means_what_is_in_the_hands_of_workers() {
+    let redis = Redis::start();
+    for at in 0..4 {
+        redis.at(1).run(&format!("put mail K --jid j{at}")).ok();
+    }
+    redis.at(2).run("pop mail --count 2 --worker mx-1").ok();
+    redis.at(2).run("pop mail --worker mx-2").ok();
+    let line = "fail --queue mail --group 'lost host' --message gone";
+    redis.at(3).run(line).shows(expect![[r#"
+        --- stderr
+        0 marked failed, 3 failed
+          failed   2  held by `mx-1`: j2, j3
+                   1  held by `mx-2`: j1
+        --- exit 5
+    "#]]);
+    redis
+        .at(3)
+        .run(&format!("{line} --worker mx-2 --yes"))
+        .shows(expect![[r#"
+            --- stderr
+            1 marked failed, 2 failed
+              failed   2  held by `mx-1`: j2, j3
+            --- exit 3
+        "#]]);
+    redis
+        .at(3)
+        .run(&format!(
+            "{line} --held-by 'mx-*' --as-holder --dry-run -o jid"
+        ))
+        .shows(expect![[r#"
+            j2
+            j3
+            --- stderr
+            Fail 2 running jobs on unix://DIR/s
+
+              mail	2	1970-01-01T00:00:02.000Z	1970-01-01T00:00:02.000Z
+
+              their group becomes `lost host`
+            would fail 2
+        "#]]);
+    redis
+        .at(3)
+        .run(&format!(
+            "{line} --held-by 'mx-*' --as-holder --yes -o ndjson"
+        ))
+        .shows(expect![[r#"
+            {"jid":"j2","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"running","state_after":"failed"}
+            {"jid":"j3","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"running","state_after":"failed"}
+            {"summary":{"action":"fail","dry_run":false,"context":null,"matched":2,"done":2,"skipped":0,"failed":0,"remaining":0,"elapsed_s":0}}
+            --- stderr
+            2 marked failed
+        "#]]);
+    redis
+        .at(4)
+        .run("failed --time-format unix")
+        .shows(expect![[r#"
+            lost host	3	3	mail	gone
+        "#]]);
+    redis
+        .at(4)
+        .run(&format!("{line} --state waiting --yes"))
+        .shows(expect![[r#"
+            --- stderr
+            0 marked failed, 1 skipped
+              skipped  1  waiting, not running
+        "#]]);
+    redis
+        .at(4)
+        .run("fail j3 --queue mail --group g --message m")
+        .exits(2)
+        .shows(expect![[r#"
+            --- stderr
+            error: jobs are either named or selected by flags, not both
+            --- exit 2
+        "#]]);
+    redis
+        .at(4)
+        .run("fail --group g --message m")
+        .exits(2)
+        .shows(expect![[r#"
+            --- stderr
+            error: no job is named
+            hint: name jobs, or select them by flags: `qless help selectors`
+            --- exit 2
+        "#]]);
+    redis
+        .at(4)
+        .input("j3\n")
+        .run("fail - --group g --message -")
+        .exits(2)
+        .shows(expect![[r#"
+            --- stderr
+            error: `-` can be given once: stdin cannot be both job ids and the message
+            --- exit 2
+        "#]]);
 }

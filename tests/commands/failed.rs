@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use expect_test::expect;
 
+use crate::house::jobs::mixed;
 use crate::house::redis::Redis;
 
 fn fails() -> Redis {
@@ -500,4 +501,150 @@ fn a_server_that_goes_away_leaves_the_rest_untried() {
     let codes: std::collections::BTreeSet<&str> =
         codes.map(|item| item["code"].as_str().unwrap()).collect();
     assert!(codes.len() == 1 && (codes.contains("unknown") || codes.contains("server")));
+}
+
+#[test]
+fn what_does_not_belong_in_the_list_is_skipped_and_named() {
+    let redis = mixed();
+    redis.send(&["RPUSH", "ql:f:boom", "gh\u{1b}ost", "w", "r"]);
+    redis.send(&["SADD", "ql:failures", "bang"]);
+    redis.send(&["LPUSH", "ql:f:bang", "f1"]);
+    redis
+        .at(20)
+        .run("failed --group 'b*' --retry-all --yes -o ndjson")
+        .shows(expect![[r#"
+            {"jid":"r","result":"skipped","code":"state_changed","detail":"in the list of `boom`, but it is running","queue":"mail","state_before":"running","state_after":null}
+            {"jid":"w","result":"skipped","code":"state_changed","detail":"in the list of `boom`, but it is waiting","queue":"mail","state_before":"waiting","state_after":null}
+            {"jid":"gh\u001bost","result":"skipped","code":"gone","detail":"in the list of `boom`, but it does not exist","queue":null,"state_before":null,"state_after":null}
+            {"jid":"f1","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"failed","state_after":"waiting"}
+            {"jid":"f2","result":"done","code":"ok","detail":null,"queue":"images","state_before":"failed","state_after":"waiting"}
+            {"summary":{"action":"retry","dry_run":false,"context":null,"matched":5,"done":2,"skipped":3,"failed":0,"remaining":0,"elapsed_s":0}}
+            --- stderr
+            note: in the list of `boom`, but it is running: `r`
+            note: in the list of `boom`, but it is waiting: `w`
+            note: in the list of `boom`, but it does not exist: `gh\x1bost`
+            2 retried, 3 skipped
+              skipped  1  gone
+                       1  in the list of `boom`, but it is running
+                       1  in the list of `boom`, but it is waiting
+        "#]]);
+    redis
+        .at(21)
+        .run("failed --group boom --retry-all --yes")
+        .shows(expect![[r#"
+            --- stderr
+            note: in the list of `boom`, but it is running: `r`
+            note: in the list of `boom`, but it is waiting: `w`
+            note: in the list of `boom`, but it does not exist: `gh\x1bost`
+            0 retried, 3 skipped
+              skipped  1  gone
+                       1  in the list of `boom`, but it is running
+                       1  in the list of `boom`, but it is waiting
+        "#]]);
+    redis
+        .at(22)
+        .run("failed --group bang --cancel-all --yes")
+        .shows(expect![[r#"
+            --- stderr
+            note: in the list of `bang`, but it is waiting: `f1`
+            0 cancelled, 1 skipped
+              skipped  1  in the list of `bang`, but it is waiting
+        "#]]);
+}
+
+#[test]
+fn verbs_over_all_groups_and_over_nothing() {
+    let redis = mixed();
+    redis
+        .at(20)
+        .run("failed --retry-all --yes")
+        .exits(2)
+        .shows(expect![[r#"
+            --- stderr
+            error: no group is named
+            hint: name it: `--group GROUP`, or mean all of them: `--all-groups`
+            --- exit 2
+        "#]]);
+    redis
+        .at(20)
+        .run("failed --group nope --cancel-all --yes")
+        .exits(4)
+        .shows(expect![[r#"
+            --- stderr
+            error: group `nope` does not exist
+            --- exit 4
+        "#]]);
+    redis
+        .at(20)
+        .run("failed --group 'n*' --cancel-all --yes")
+        .shows(expect![[r#"
+            --- stderr
+            no jobs to cancel
+        "#]]);
+    redis
+        .at(20)
+        .run("failed --group 'n*' --cancel-all --yes --require-match")
+        .exits(4)
+        .shows(expect![[r#"
+            --- stderr
+            error: there are no jobs to cancel
+            --- exit 4
+        "#]]);
+    redis
+        .at(20)
+        .run("failed --group boom --older-than 1h --retry-all --yes")
+        .shows(expect![[r#"
+            --- stderr
+            no jobs to retry
+        "#]]);
+    redis
+        .at(20)
+        .run("failed --group boom --older-than 0s --queue images --retry-all --to slow --delay 1m --spread 1m --yes -o json")
+        .shows(expect![[r#"
+            {
+              "kind": "bulk",
+              "v": 1,
+              "action": "retry",
+              "dry_run": false,
+              "context": null,
+              "matched": 1,
+              "done": 1,
+              "skipped": 0,
+              "failed": 0,
+              "remaining": 0,
+              "elapsed_s": 0,
+              "items": []
+            }
+            --- stderr
+            1 retried
+        "#]]);
+    redis
+        .at(20)
+        .run("failed --all-groups --cancel-all --to slow")
+        .exits(2)
+        .shows(expect![[r#"
+            --- stderr
+            error: `--to` needs `--retry-all`
+            --- exit 2
+        "#]]);
+    redis
+        .at(20)
+        .run("failed --all-groups --cancel-all --dry-run")
+        .shows(expect![[r#"
+            f1
+            --- stderr
+            Cancel 1 failed job on unix://DIR/s
+
+              mail	1	1970-01-01T00:00:07.000Z	1970-01-01T00:00:07.000Z
+            would cancel 1
+        "#]]);
+    redis
+        .at(20)
+        .run("failed --all-groups --cancel-all --yes")
+        .shows(expect![[r#"
+            f1
+            --- stderr
+            1 cancelled
+        "#]]);
+    redis.at(21).run("failed").shows(expect![[""]]);
 }
