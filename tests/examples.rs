@@ -5,7 +5,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
+use tempfile::TempDir;
+
 use super::house::redis::Redis;
+use super::house::terminal;
 
 /// Programs that examples name and a machine need not have.
 const OTHERS: &[&str] = &["jq", "redis-cli", "send"];
@@ -13,24 +16,58 @@ const OTHERS: &[&str] = &["jq", "redis-cli", "send"];
 /// Exit codes that say that an example is wrong: errors, usage, not executable, not found, panic.
 const WRONG: &[i32] = &[1, 2, 101, 126, 127];
 
+/// A home with the other programs, and the files that examples name.
+struct Home {
+    dir: TempDir,
+    redis: Redis,
+}
+
+impl Home {
+    fn new() -> Home {
+        let dir = tempfile::Builder::new()
+            .prefix("ql")
+            .tempdir_in("/tmp")
+            .unwrap();
+        for name in OTHERS {
+            let path = dir.path().join(name);
+            std::fs::write(&path, "#!/bin/sh\nexec cat >/dev/null\n").unwrap();
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        let job = "{\"queue\":\"uploads\",\"klass\":\"Photo::Upload\",\"data\":{\"photo\":1}}\n";
+        std::fs::write(dir.path().join("night.ndjson"), job).unwrap();
+        let redis = Redis::start();
+        Home { dir, redis }
+    }
+
+    /// Returns bash, which is to run a script.
+    fn bash(&self, script: &str) -> Command {
+        let path = [
+            self.dir.path().as_os_str(),
+            Path::new(env!("CARGO_BIN_EXE_qless"))
+                .parent()
+                .unwrap()
+                .as_os_str(),
+            &std::env::var_os("PATH").unwrap(),
+        ]
+        .join(":".as_ref());
+        let mut bash = Command::new("bash");
+        bash.args(["-c", script])
+            .current_dir(self.dir.path())
+            .env_clear()
+            .env("PATH", &path)
+            .env("HOME", self.dir.path())
+            .env("QLESS_REDIS_URL", self.redis.url())
+            .env("jid", "0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a");
+        if let Ok(program) = std::env::var("REDIS_SERVER") {
+            bash.env("QLESS_REDIS_SERVER", program);
+        }
+        bash
+    }
+}
+
 #[test]
 fn examples_of_the_help_are_understood() {
-    let redis = Redis::start();
-    let dir = tempfile::tempdir().unwrap();
-    for name in OTHERS {
-        let path = dir.path().join(name);
-        std::fs::write(&path, "#!/bin/sh\nexec cat >/dev/null\n").unwrap();
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
-    }
-    let path = [
-        dir.path().as_os_str(),
-        Path::new(env!("CARGO_BIN_EXE_qless"))
-            .parent()
-            .unwrap()
-            .as_os_str(),
-        &std::env::var_os("PATH").unwrap(),
-    ]
-    .join(":".as_ref());
+    let home = Home::new();
     let mut examples = Vec::new();
     collect(&qless::cli::command(), &mut examples);
     assert!(examples.len() > 30, "{examples:?}");
@@ -41,21 +78,47 @@ fn examples_of_the_help_are_understood() {
             "set -o pipefail; {example}; code=$?\n\
              [ ! -e night ] || qless local stop --redis local:$PWD/night; exit $code"
         );
-        let ran = Command::new("bash")
-            .args(["-c", &script])
-            .current_dir(dir.path())
-            .env_clear()
-            .env("PATH", &path)
-            .env("HOME", dir.path())
-            .env("QLESS_REDIS_URL", redis.url())
-            .env("jid", "0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a")
-            .output()
-            .unwrap();
+        let ran = home.bash(&script).output().unwrap();
         if ran.status.code().is_none_or(|code| WRONG.contains(&code)) {
             let said = String::from_utf8_lossy(&ran.stderr);
             wrong.push(format!("{example}\n{}\n{said}", ran.status));
         }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// On a terminal, as their reader would; Ctrl-C ends what does not end by itself.
+#[test]
+fn lines_of_the_recipes_are_understood() {
+    let home = Home::new();
+    let mut wrong = Vec::new();
+    let mut lines = 0;
+    for line in qless::commands::help::RECIPES.lines() {
+        let Some(typed) = line.strip_prefix("    ") else {
+            continue;
+        };
+        lines += 1;
+        let typed = typed
+            .replace("redis://old.example:6379/0", &home.redis.url())
+            .replace("redis://new.example:6379/0", &home.redis.url());
+        let watched = typed.contains("--watch");
+        let typed = if watched {
+            format!("timeout -s INT 1 {typed}")
+        } else {
+            typed
+        };
+        let mut bash = home.bash(&format!("set -o pipefail; {typed}"));
+        bash.env("PAGER", "cat").env("TERM", "xterm");
+        let (status, said) = terminal::run(bash, 100);
+        let understood = match status.code() {
+            Some(124) => watched,
+            code => code.is_some_and(|code| !WRONG.contains(&code)),
+        };
+        if !understood {
+            wrong.push(format!("{typed}\n{status}\n{said}"));
+        }
+    }
+    assert!(lines > 20);
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 

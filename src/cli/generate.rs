@@ -6,7 +6,9 @@ use clap::Command;
 use clap_complete::{Generator, Shell};
 use clap_mangen::Man;
 
+use super::help::Parts;
 use super::hook;
+use crate::exit::Exit;
 use crate::settings::key;
 use crate::view::schema::KINDS;
 
@@ -181,10 +183,44 @@ pub fn completion(shell: Shell) -> Generated {
 /// Writes the page of a command and of all below it.
 fn pages(command: &Command, files: &mut Vec<Generated>) -> io::Result<()> {
     let name = command.get_display_name().unwrap_or("qless");
+    let parts = Parts::of(command);
+    let mut about = vec![parts.first];
+    about.extend(parts.text);
+    let man = Man::new(command.clone().long_about(about.join("\n\n"))).manual("qless");
     let mut bytes = Vec::new();
-    Man::new(command.clone())
-        .manual("qless")
-        .render(&mut bytes)?;
+    man.render_title(&mut bytes)?;
+    man.render_name_section(&mut bytes)?;
+    man.render_synopsis_section(&mut bytes)?;
+    man.render_description_section(&mut bytes)?;
+    man.render_options_section(&mut bytes)?;
+    if command.has_subcommands() {
+        man.render_subcommands_section(&mut bytes)?;
+    }
+    let mut rest = String::new();
+    if !parts.examples.is_empty() {
+        rest.push_str(".SH EXAMPLES\n.nf\n");
+        for example in &parts.examples {
+            rest.push_str(&format!("{}\n", roff(example)));
+        }
+        rest.push_str(".fi\n");
+    }
+    rest.push_str(".SH \"EXIT STATUS\"\n");
+    match parts.exit_codes {
+        Some(codes) => rest.push_str(&format!("{}\n", roff(&codes))),
+        None => {
+            for exit in Exit::ALL {
+                let (name, when) = exit.told();
+                let (code, name, when) = (exit.code(), roff(name), roff(when));
+                rest.push_str(&format!(".TP\n.B {code}\n{name}: {when}\n"));
+            }
+        }
+    }
+    rest.push_str(".SH \"SEE ALSO\"\n");
+    if let Some(others) = parts.see_also {
+        rest.push_str(&format!("{}\n.PP\n", roff(&others)));
+    }
+    rest.push_str("qless(1), qless\\-json(5), qless\\-config(5)\n");
+    bytes.extend_from_slice(rest.as_bytes());
     files.push(Generated {
         path: format!("man/{name}.1"),
         bytes,

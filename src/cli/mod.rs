@@ -13,6 +13,7 @@ use crate::view::text::quoted;
 pub mod env;
 pub mod format;
 pub mod generate;
+pub mod help;
 mod hook;
 pub mod shared;
 pub mod usage;
@@ -231,8 +232,8 @@ fn tree(args: &[OsString]) -> clap::Command {
     let named = |command: &&clap::Command| args.iter().any(|arg| arg == command.get_name());
     let named: Vec<_> = whole.get_subcommands().filter(named).cloned().collect();
     match named.is_empty() {
-        true => whole,
-        false => root().subcommands(named),
+        true => help::of_all(whole),
+        false => root().subcommands(named.into_iter().map(help::laid_out)),
     }
 }
 
@@ -241,7 +242,11 @@ const PROMISE: &str = "\
 Look at, steer and repair the queues of qless, a job queue on Redis
 
 Delivery is at least once: a command may run and its completion be lost with the machine. What Redis \
-acknowledged can still be lost by Redis itself at failover, in a partition, or without AOF `always`.";
+acknowledged can still be lost by Redis itself at failover, in a partition, or without AOF `always`.
+
+Examples: `qless queues`
+· `qless failed`
+· `qless retry --group 'upload error' --older-than 1h --rate 20/s --dry-run`";
 
 fn root() -> clap::Command {
     Globals::augment_args(clap::Command::new("qless"))

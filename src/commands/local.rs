@@ -31,12 +31,32 @@ pub struct Args {
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     /// Print whether it runs, its pid, directory and address, jobs and size on disk
+    ///
+    /// It is not started.
+    ///
+    /// Example: `qless local status -o json`
+    ///
+    /// Exit codes: 0, 6 it does not answer.
     Status,
     /// Start it, if it does not run
+    ///
+    /// Example: `qless --redis local:$PWD/night local start`
+    ///
+    /// Exit codes: 0, 6 no server to start, or it does not answer.
     Start,
     /// Have it save its data and end
+    ///
+    /// Example: `qless --redis local:$PWD/night local stop`
+    ///
+    /// Exit codes: 0, also if it did not run; 6 it does not answer.
     Stop,
     /// Print its address for other clients
+    ///
+    /// It is not started.
+    ///
+    /// Example: `redis-cli -u "$(qless local url)" ping`
+    ///
+    /// Exit codes: 0, 6 the directory is not usable.
     Url,
 }
 

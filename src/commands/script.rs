@@ -13,6 +13,8 @@ use crate::exit::Exit;
 /// `--prefix` writes another prefix into it. It needs no server.
 ///
 /// Examples: `qless script > qless.lua`, `redis-cli -x script load < qless.lua`
+///
+/// Exit codes: 0.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Print the library form: no commands, but the names that plugins use

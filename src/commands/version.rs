@@ -11,6 +11,8 @@ use crate::model::version::Version;
 /// The core is named by the SHA-1 of its script, as `EVALSHA` uses it.
 ///
 /// Example: `qless version -o json`
+///
+/// Exit codes: 0.
 #[derive(Debug, clap::Args)]
 pub struct Args {}
 

@@ -18,7 +18,9 @@ mod unset;
 ///
 /// Options are kept on the server and are the same for all clients.
 ///
-/// Example: `qless config list`
+/// Examples: `qless config list` · `qless config set images-max-concurrency 5`
+///
+/// Exit codes: 0, 2 wrong value, 4 unknown option, 6 server, 9 not confirmed.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]

@@ -11,7 +11,11 @@ mod worker;
 
 /// Take queues or workers off the lists of known ones
 ///
-/// Example: `qless forget queue old-import`
+/// Jobs are not touched: what holds some is refused.
+///
+/// Examples: `qless forget queue old-import` · `qless forget worker build-7-4121`
+///
+/// Exit codes: 0, 4 unknown queue or worker, 5 it is in use, 6 server, 9 not confirmed.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]

@@ -10,10 +10,12 @@ use crate::view::schema::{self, Kind};
 
 /// Print the help of a command, or about a topic
 ///
-/// Topics: `exit-codes`, `environment`, `selectors`, `formats`, `json` (the documents, and
-/// `json KIND` the schema of one).
+/// Topics: `recipes` (what to type when), `selectors`, `formats`, `environment`, `exit-codes`,
+/// `json` (the documents, and `json KIND` the schema of one).
 ///
-/// Examples: `qless help put`, `qless help exit-codes`, `qless help json queues`
+/// Examples: `qless help put` · `qless help recipes` · `qless help json queues`
+///
+/// Exit codes: 0, 2 no such command or topic.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// A command, such as `recur put`, or a topic
@@ -29,6 +31,7 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         ["environment"] => ENVIRONMENT.into(),
         ["selectors"] => SELECTORS.into(),
         ["formats"] => FORMATS.into(),
+        ["recipes"] => RECIPES.into(),
         ["json"] => schema::kinds(),
         ["json", kind] => of_document(kind)?,
         path => of_command(path)?,
@@ -47,7 +50,12 @@ fn of_document(kind: &str) -> Result<String, Error> {
 }
 
 fn of_command(path: &[&str]) -> Result<String, Error> {
-    let mut tree = cli::command();
+    if path.is_empty() {
+        return Ok(cli::help::of_all(cli::command())
+            .render_long_help()
+            .to_string());
+    }
+    let mut tree = cli::help::laid_out(cli::command());
     tree.build();
     let mut command = &mut tree;
     for (at, word) in path.iter().enumerate() {
@@ -73,6 +81,9 @@ fn exit_codes() -> String {
     text.push_str("A closed stdout ends the process by SIGPIPE.\n");
     text
 }
+
+/// Task first; each line that stands four blanks in can be typed, and a test does.
+pub const RECIPES: &str = include_str!("recipes.txt");
 
 const ENVIRONMENT: &str = "\
 A flag beats its variable, which beats the config file; an empty variable counts as unset.
