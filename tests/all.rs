@@ -94,6 +94,7 @@ mod commands {
 
 mod recovery {
     mod kill;
+    mod verbs;
     mod worker;
 }
 

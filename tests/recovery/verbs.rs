@@ -1,0 +1,232 @@
+//! Each verb over jobs with hostile names, told in every way there is: one jid, many, standard
+//! input, a file, a selector; rehearsed first. And what each does about jobs it is not for.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+
+use serde_json::Value;
+
+use crate::house::qless::Ran;
+use crate::house::redis::Redis;
+
+/// A blank, a line end, a pattern, an option, no text at all, an escape.
+const JIDS: [&[u8]; 6] = [
+    b"a b",
+    b"two\nlines",
+    b"*",
+    b"-x",
+    b"\xff\xfe",
+    b"\x1b[31mred",
+];
+const QUEUE: &[u8] = b"q*\x1b[1m\xff";
+const TAG: &[u8] = b"t \x1b[2m\xfe";
+const WORKER: &[u8] = b"w\x1b[1m\xfd";
+
+/// In which state the jobs of a verb are.
+#[derive(Clone, Copy, PartialEq)]
+enum As {
+    Waiting,
+    Scheduled,
+    Depends,
+    Running,
+    Failed,
+}
+
+/// The verbs: how they are typed, and jobs of which state they are for.
+const VERBS: [(&[&str], As); 11] = [
+    (&["retry"], As::Failed),
+    (&["retry", "--force"], As::Running),
+    (&["promote"], As::Scheduled),
+    (&["move", "--to", "slow lane"], As::Waiting),
+    (&["cancel"], As::Failed),
+    (
+        &["fail", "--group", "g", "--message", "m", "--as-holder"],
+        As::Running,
+    ),
+    (&["timeout"], As::Running),
+    (&["priority", "--to", "7"], As::Waiting),
+    (&["tag", "--add", "more tags"], As::Waiting),
+    (&["track"], As::Failed),
+    (&["depends", "--off-all"], As::Depends),
+];
+
+fn run(redis: &Redis, input: &[u8], words: &[&[u8]]) -> Ran {
+    let words = words.iter().map(|word| OsStr::from_bytes(word));
+    redis.at(100).input(input).args(words)
+}
+
+/// Jobs with hostile names in one state.
+fn jobs(state: As) -> Redis {
+    let redis = Redis::start();
+    let mut connection = redis.connection();
+    let mut call = |now: u32, words: &[&[u8]]| {
+        let mut call = redis::cmd("EVAL");
+        call.arg(crate::house::core::script()).arg(0);
+        call.arg(words[0]).arg(now).arg(&words[1..]);
+        let _: redis::Value = call.query(&mut connection).unwrap();
+    };
+    call(1, &[b"put", b"me", b"root", b"root", b"K", b"{}", b"0"]);
+    let tags = [b"[\"", TAG, b"\"]"].concat();
+    let tags = tags.iter().flat_map(|byte| match byte {
+        0x1b => b"\\u001b".to_vec(),
+        byte => vec![*byte],
+    });
+    let tags: Vec<u8> = tags.collect();
+    let delay: &[u8] = if state == As::Scheduled { b"900" } else { b"0" };
+    let depends: &[u8] = if state == As::Depends {
+        b"[\"root\"]"
+    } else {
+        b"[]"
+    };
+    for jid in JIDS {
+        let put = [b"put", b"me".as_slice(), QUEUE, jid, b"K", b"{}", delay];
+        let more = [b"tags".as_slice(), &tags, b"depends", depends];
+        call(2, &[put.as_slice(), &more].concat());
+    }
+    if matches!(state, As::Running | As::Failed) {
+        call(90, &[b"pop", QUEUE, WORKER, b"10"]);
+    }
+    if state == As::Failed {
+        for jid in JIDS {
+            call(91, &[b"fail", jid, WORKER, b"boom\x1b", b"no\x1b"]);
+        }
+    }
+    redis
+}
+
+/// Nothing but text, line ends and tabs.
+fn is_clean(ran: &Ran, what: &str) {
+    for text in [ran.bytes(), ran.stderr().as_bytes()] {
+        let text = std::str::from_utf8(text).unwrap_or_else(|_| panic!("{what}: {text:?}"));
+        let acts = text
+            .chars()
+            .find(|c| c.is_control() && !"\n\t".contains(*c));
+        assert_eq!(acts, None, "{what}: {text:?}");
+    }
+}
+
+fn words<'a>(verb: &'a [&'a str]) -> Vec<&'a [u8]> {
+    verb.iter().map(|word| word.as_bytes()).collect()
+}
+
+/// Returns how many were done, as the last line of `-o ndjson` tells.
+fn done(ran: &Ran, what: &str) -> Value {
+    let text = ran.stdout();
+    assert_eq!(ran.code(), 0, "{what}: {text}{}", ran.stderr());
+    let last: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+    last["summary"]["done"].clone()
+}
+
+#[test]
+fn each_way_to_tell_jobs_means_the_same_jobs() {
+    let dir = tempfile::tempdir().unwrap();
+    for (verb, state) in VERBS {
+        // A selector of `retry` means failed jobs unless another state is told.
+        let stated: &[&[u8]] = match (verb[0], state) {
+            ("retry", As::Running) => &[b"--state", b"running"],
+            _ => &[],
+        };
+        let selector = [&[b"--tag".as_slice(), TAG, b"--yes"], stated].concat();
+        let list = dir.path().join("jobs");
+        let file = OsString::from_vec([b"@", list.as_os_str().as_bytes()].concat());
+        let many: Vec<&[u8]> = [b"--yes", b"--".as_slice()]
+            .into_iter()
+            .chain(JIDS)
+            .collect();
+        let ways: [(&str, Vec<&[u8]>); 4] = [
+            ("many", many),
+            ("stdin", vec![b"--yes", b"-"]),
+            ("file", vec![b"--yes", file.as_bytes()]),
+            ("selector", selector),
+        ];
+        for (way, told) in ways {
+            let what = format!("{verb:?} by {way}");
+            let redis = jobs(state);
+            let listed = run(&redis, b"", &[b"jobs", b"--tag", TAG, b"-o", b"ndjson"]);
+            std::fs::write(&list, listed.bytes()).unwrap();
+            let before = redis.dump();
+            let flags = [b"-n".as_slice(), b"-o", b"ndjson"];
+            let line = [words(verb), flags.to_vec(), told.clone()].concat();
+            assert_eq!(done(&run(&redis, listed.bytes(), &line), &what), 0);
+            assert!(
+                redis.dump() == before,
+                "{what}: a rehearsal changed something"
+            );
+            let line = [words(verb), flags[1..].to_vec(), told.clone()].concat();
+            assert_eq!(
+                done(&run(&redis, listed.bytes(), &line), &what),
+                6,
+                "{what}"
+            );
+            assert!(redis.dump() != before, "{what}: nothing was changed");
+
+            let redis = jobs(state);
+            let line = [words(verb), told].concat();
+            let ran = run(&redis, listed.bytes(), &line);
+            assert_eq!(ran.code(), 0, "{what}: {}", ran.stderr());
+            is_clean(&ran, &what);
+        }
+    }
+}
+
+#[test]
+fn one_job_is_changed_or_refused() {
+    for (verb, state) in VERBS {
+        let redis = jobs(state);
+        for jid in JIDS {
+            let what = format!("{verb:?} {jid:?}");
+            let before = redis.dump();
+            let line = [words(verb), vec![b"--", jid]].concat();
+            let ran = run(&redis, b"", &line);
+            assert_eq!(ran.code(), 0, "{what}: {}", ran.stderr());
+            is_clean(&ran, &what);
+            assert!(redis.dump() != before, "{what}: nothing was changed");
+        }
+        let line = [words(verb), vec![b"no\x1bsuch"]].concat();
+        let ran = run(&redis, b"", &line);
+        assert_eq!(ran.code(), 4, "{verb:?}: {}", ran.stderr());
+        is_clean(&ran, verb[0]);
+        assert_eq!(ran.stderr(), "error: job `no\\x1bsuch` does not exist\n");
+        // Several that nobody knows are skipped, and no job is left.
+        let line = [words(verb), vec![b"--yes", b"no", b"such"]].concat();
+        let ran = run(&redis, b"", &line);
+        assert_eq!(ran.code(), 4, "{verb:?}: {}", ran.stderr());
+    }
+}
+
+#[test]
+fn a_job_in_another_state_is_a_conflict_or_skipped() {
+    // What a verb is not for; the others take any state.
+    for (verb, others) in [
+        (
+            0,
+            vec![As::Waiting, As::Scheduled, As::Depends, As::Running],
+        ),
+        (2, vec![As::Waiting, As::Depends, As::Running, As::Failed]),
+        (3, vec![As::Running]),
+        (5, vec![As::Waiting, As::Scheduled, As::Depends, As::Failed]),
+        (6, vec![As::Waiting, As::Scheduled, As::Depends, As::Failed]),
+        (
+            10,
+            vec![As::Waiting, As::Scheduled, As::Running, As::Failed],
+        ),
+    ] {
+        let (verb, _) = VERBS[verb];
+        for state in others {
+            let redis = jobs(state);
+            let before = redis.dump();
+            let line = [words(verb), vec![b"--", JIDS[0]]].concat();
+            let ran = run(&redis, b"", &line);
+            assert_eq!(ran.code(), 5, "{verb:?}: {}", ran.stderr());
+            is_clean(&ran, verb[0]);
+            let line = [
+                words(verb),
+                vec![b"--yes", b"-o", b"ndjson", b"--"],
+                JIDS.to_vec(),
+            ];
+            let ran = run(&redis, b"", &line.concat());
+            assert_eq!(done(&ran, verb[0]), 0);
+            assert!(redis.dump() == before, "{verb:?}: something was changed");
+        }
+    }
+}
