@@ -70,6 +70,14 @@ impl Cx {
         })
     }
 
+    /// Returns ` on PLACE` where a context holds, for questions that name no address elsewhere.
+    pub fn on(&mut self) -> Result<String, Error> {
+        match self.context().is_some() {
+            true => self.place().map(|place| format!(" on {place}")),
+            false => Ok(String::new()),
+        }
+    }
+
     /// Returns the prefix of all keys.
     pub fn prefix(&self) -> &str {
         self.globals.prefix.as_deref().unwrap_or(USUAL)

@@ -7,11 +7,11 @@ pub enum Exit {
     Ok,
     /// Anything not below; a defect of ours.
     Error,
-    /// Bad flags, arguments, JSON or times.
+    /// Bad flags, arguments, config file, JSON or times.
     Usage,
     /// Some items of a bulk action failed.
     Partial,
-    /// Unknown jid, queue, group, worker or key; a pop that got nothing.
+    /// Unknown jid, queue, group, worker, context or key; a pop that got nothing.
     NotFound,
     /// The job's state, lock or dependents forbid it; the jid exists already; a cycle.
     Conflict,
@@ -45,11 +45,11 @@ impl Exit {
         match self {
             Exit::Ok => ("ok", "done; also an empty list, a dry run, nothing to do"),
             Exit::Error => ("error", "anything not below; a defect"),
-            Exit::Usage => ("usage", "bad flags, arguments, JSON or times"),
+            Exit::Usage => ("usage", "bad flags, arguments, config file, JSON or times"),
             Exit::Partial => ("partial", "some items of a bulk action failed"),
             Exit::NotFound => (
                 "not found",
-                "no such job, queue, group, worker or key; pop got nothing",
+                "no such job, queue, group, worker, context or key; pop got nothing",
             ),
             Exit::Conflict => (
                 "conflict",

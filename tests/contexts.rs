@@ -724,6 +724,36 @@ mod protected {
     }
 
     #[test]
+    fn dry_runs_ask_nothing_and_say_where() {
+        let place = Place::new("label = \"PROD\"\n");
+        place.failed(&["a", "b"]);
+        let before = place.redis.dump();
+        for (line, says) in [
+            ("retry --group boom -n", "PROD: would retry 2\n"),
+            ("cancel a b -n", "PROD: would cancel 2\n"),
+            ("cancel a -n", "PROD: would cancel a\n"),
+            (
+                "unfail boom --to mail -n",
+                "PROD: would move the 2 oldest jobs of `boom` to `mail`\n",
+            ),
+            ("pause mail -n", "PROD: would pause mail\n"),
+            (
+                "forget queue mail --force -n",
+                "PROD: would forget queue `mail`\n",
+            ),
+        ] {
+            assert_eq!(place.prod().run(line).exits(0).stderr(), says, "{line}");
+        }
+        assert_eq!(place.redis.dump(), before);
+        place.prod().run("forget queue mail --force").shows(expect![[r#"
+            --- stderr
+            error: cannot ask whether to forget queue `mail` on PROD (unix://DIR/s); nothing was changed
+            hint: add `--yes --confirm PROD`: the context is protected
+            --- exit 9
+        "#]]);
+    }
+
+    #[test]
     fn on_a_terminal_the_label_is_typed() {
         let place = Place::new("label = \"PROD\"\n");
         place.failed(&["a", "b"]);

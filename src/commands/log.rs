@@ -77,7 +77,7 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     match dry {
         true => cx
             .out
-            .note(&format!("would append to the history of {jid}")),
+            .rehearse(&format!("would append to the history of {jid}")),
         false => cx
             .out
             .note_on_terminal(&format!("appended to the history of {jid}")),

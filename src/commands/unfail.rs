@@ -56,9 +56,10 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     );
     let mut moved = 0;
     if args.dry.dry_run {
-        cx.out.note(&format!("would {what}"));
+        cx.out.rehearse(&format!("would {what}"));
     } else {
-        let consent = cx.out.confirm(&what, |_| String::new())?;
+        let on = cx.on()?;
+        let consent = cx.out.confirm(&(what + &on), |_| String::new())?;
         moved = cx
             .core()?
             .unfail(now, &args.to, &args.group, args.count, consent)?;

@@ -37,7 +37,9 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     let names: Vec<String> = queues.iter().map(clean).collect();
     match (queues.is_empty(), dry) {
         (true, _) => cx.out.note_on_terminal("no paused queues"),
-        (false, true) => cx.out.note(&format!("would unpause {}", names.join(", "))),
+        (false, true) => cx
+            .out
+            .rehearse(&format!("would unpause {}", names.join(", "))),
         (false, false) => cx
             .out
             .note_on_terminal(&format!("unpaused {}", names.join(", "))),

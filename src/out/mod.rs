@@ -267,7 +267,19 @@ impl Out {
         }
     }
 
-    /// The same, but only where people read stdout: there it says what a script does not need.
+    /// Says in one line on stderr what would be changed, and where, if that place has a label.
+    pub fn rehearse(&mut self, line: &str) {
+        let label = self
+            .context
+            .as_ref()
+            .map(|context| text::clean(context.label()));
+        match label {
+            Some(label) => self.note(&format!("{label}: {line}")),
+            None => self.note(line),
+        }
+    }
+
+    /// The same as [`Out::note`], but only where people read stdout: there it says what a script does not need.
     pub fn note_on_terminal(&mut self, line: &str) {
         if self.page.terminal && self.format == Format::Table {
             self.note(line);

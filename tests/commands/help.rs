@@ -41,9 +41,9 @@ fn the_topics_are_there() {
     run("help exit-codes").shows(expect![[r#"
           0  ok             done; also an empty list, a dry run, nothing to do
           1  error          anything not below; a defect
-          2  usage          bad flags, arguments, JSON or times
+          2  usage          bad flags, arguments, config file, JSON or times
           3  partial        some items of a bulk action failed
-          4  not found      no such job, queue, group, worker or key; pop got nothing
+          4  not found      no such job, queue, group, worker, context or key; pop got nothing
           5  conflict       the job's state, lock or dependents forbid it; it exists already
           6  server         cannot connect, wrong password, no permission, out of memory, too old
           9  not confirmed  a confirmation was refused or could not be asked

@@ -53,9 +53,10 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     let what = format!("forget worker {}", names.join(", "));
     let dry = args.dry.dry_run;
     if dry {
-        cx.out.note(&format!("would {what}"));
+        cx.out.rehearse(&format!("would {what}"));
     } else {
-        let consent = cx.out.confirm(&what, |_| String::new())?;
+        let on = cx.on()?;
+        let consent = cx.out.confirm(&(what + &on), |_| String::new())?;
         cx.core()?.forget_workers(now, &args.workers, consent)?;
         let names: Vec<String> = args.workers.iter().map(clean).collect();
         cx.out

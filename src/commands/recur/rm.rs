@@ -42,12 +42,14 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     let names: Vec<String> = jids.iter().map(clean).collect();
     let dry = args.dry.dry_run;
     if dry {
-        cx.out.note(&format!("would remove {}", names.join(", ")));
+        cx.out
+            .rehearse(&format!("would remove {}", names.join(", ")));
     } else {
         let count = jids.len() as u64;
         let what = format!(
-            "remove {}",
-            plural(count, "recurring job", "recurring jobs")
+            "remove {}{}",
+            plural(count, "recurring job", "recurring jobs"),
+            cx.on()?
         );
         let consent = match count {
             0 | 1 => cx.out.named(),
