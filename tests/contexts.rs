@@ -111,7 +111,7 @@ mod file {
             expect![[r#"
                 --- stderr
                 error: config file `HOME/qless/config.toml`, line 2, column 1: unknown key `yes` in `[defaults]`
-                hint: known are redis, prefix, read-only, timeout, output, headers, time-format, color, no-input
+                hint: known are redis, prefix, read-only, timeout, output, headers, time-format, color, no-pager, no-input
                 --- exit 2
             "#]],
         );
@@ -617,23 +617,23 @@ mod protected {
         let prod = place.prod();
         prod.run("retry --group boom").shows(expect![[r#"
             --- stderr
-            error: cannot ask whether to retry 2 jobs on PROD EU (unix://DIR/s); nothing was changed
+            error: cannot ask whether to retry 2 failed jobs on PROD EU (unix://DIR/s); nothing was changed
             hint: add `--yes --confirm 'PROD EU'`: the context is protected
             --- exit 9
         "#]]);
         prod.run("retry --group boom --yes").shows(expect![[r#"
             --- stderr
-            error: cannot ask whether to retry 2 jobs on PROD EU (unix://DIR/s); nothing was changed
+            error: cannot ask whether to retry 2 failed jobs on PROD EU (unix://DIR/s); nothing was changed
             hint: add `--confirm 'PROD EU'`: the context is protected
             --- exit 9
         "#]]);
         prod.run("retry --group boom --confirm 'PROD EU'")
             .shows(expect![[r#"
-            --- stderr
-            error: cannot ask whether to retry 2 jobs on PROD EU (unix://DIR/s); nothing was changed
-            hint: add `--yes`
-            --- exit 9
-        "#]]);
+                --- stderr
+                error: cannot ask whether to retry 2 failed jobs on PROD EU (unix://DIR/s); nothing was changed
+                hint: add `--yes`
+                --- exit 9
+            "#]]);
         prod.run("retry --group boom --yes --confirm prod")
             .shows(expect![[r#"
             --- stderr
@@ -729,8 +729,6 @@ mod protected {
         place.failed(&["a", "b"]);
         let before = place.redis.dump();
         for (line, says) in [
-            ("retry --group boom -n", "PROD: would retry 2\n"),
-            ("cancel a b -n", "PROD: would cancel 2\n"),
             ("cancel a -n", "PROD: would cancel a\n"),
             (
                 "unfail boom --to mail -n",
@@ -743,6 +741,14 @@ mod protected {
             ),
         ] {
             assert_eq!(place.prod().run(line).exits(0).stderr(), says, "{line}");
+        }
+        for line in [
+            "retry --group boom -n",
+            "cancel a b -n",
+            "tag a b --add t -n",
+        ] {
+            let said = place.prod().run(line).exits(0).stderr();
+            assert!(said.contains(" on PROD (unix://DIR/s)\n"), "{said}");
         }
         assert_eq!(place.redis.dump(), before);
         place.prod().run("forget queue mail --force").shows(expect![[r#"
@@ -763,12 +769,12 @@ mod protected {
         let seen = plain(&seen);
         let (plan, answer) = seen.split_once("Type PROD to proceed").unwrap();
         expect![[r#"
-            Retry 2 jobs on PROD (URL)
+            Retry 2 failed jobs on PROD (URL)
 
               QUEUE  JOBS  OLDEST  NEWEST
               mail      2  0s      0s
 
-              each goes back to its own queue with fresh retries
+              each goes back to its own queue with 5 fresh retries
 
         "#]]
         .assert_eq(plan);
@@ -809,7 +815,7 @@ mod protected {
         };
         let (code, seen) = ask(&["cancel", "j1", "j2"], &[("[y/N]", "n\n")]);
         assert_eq!(code, Some(9), "{seen}");
-        assert!(seen.starts_with("Cancel 2 jobs on test (URL)\n"), "{seen}");
+        assert!(seen.starts_with("Cancel 2 waiting jobs on test (URL)\n"), "{seen}");
         let all = ["cancel", "--queue", "mail"];
         let (code, seen) = ask(&all, &[("to proceed", "y\n")]);
         assert_eq!(code, Some(9), "{seen}");

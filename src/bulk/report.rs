@@ -137,14 +137,11 @@ impl Report {
                 .push_str(&format!(", and {jobs} that {wait} for it"));
         }
         match self.one {
-            true if self.doc.sum.dry_run => out.rehearse(&self.told),
+            true if self.doc.sum.dry_run => out.would(&self.told),
             true => out.note_on_terminal(&self.told),
             false => {
                 let text = summary(self.verb, &self.doc.sum, &self.reasons, out.page());
-                match self.doc.sum.dry_run {
-                    true => out.rehearse(text.trim_end()),
-                    false => out.note(text.trim_end()),
-                }
+                out.note(text.trim_end());
             }
         }
         match broke {

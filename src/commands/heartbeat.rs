@@ -54,8 +54,7 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     let job = name.take(cx.core()?, now, &args.jid, VERB)?;
     if args.dry.dry_run {
         let jid = short(args.jid.as_bytes());
-        cx.out
-            .rehearse(&format!("would push the lock of {jid} back"));
+        cx.out.would(&format!("would push the lock of {jid} back"));
         cx.out.show(&Done::new(VERB, vec![args.jid], true))?;
         return Ok(Exit::Ok);
     }

@@ -77,7 +77,7 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     match dry {
         true => cx
             .out
-            .rehearse(&format!("would append to the history of {jid}")),
+            .would(&format!("would append to the history of {jid}")),
         false => cx
             .out
             .note_on_terminal(&format!("appended to the history of {jid}")),

@@ -122,7 +122,7 @@ fn told(queues: &[Name], until: Option<Moment>, stopped: u64, dry: bool, cx: &mu
         line.push_str(&format!(", {jobs} timed out"));
     }
     match dry {
-        true => cx.out.rehearse(&line),
+        true => cx.out.would(&line),
         false => cx.out.note_on_terminal(&line),
     }
 }

@@ -66,7 +66,7 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     };
     out.show(&jobs)?;
     if args.dry.dry_run {
-        out.rehearse(&format!("would pop {}", jobs.list.items.len()));
+        out.would(&format!("would pop {}", jobs.list.items.len()));
         return Ok(Exit::Ok);
     }
     let ends = jobs.list.items.iter().filter_map(|job| job.expires).min();

@@ -56,7 +56,7 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     );
     let mut moved = 0;
     if args.dry.dry_run {
-        cx.out.rehearse(&format!("would {what}"));
+        cx.out.would(&format!("would {what}"));
     } else {
         let on = cx.on()?;
         let consent = cx.out.confirm(&(what + &on), |_| String::new())?;

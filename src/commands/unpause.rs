@@ -37,9 +37,7 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     let names: Vec<String> = queues.iter().map(clean).collect();
     match (queues.is_empty(), dry) {
         (true, _) => cx.out.note_on_terminal("no paused queues"),
-        (false, true) => cx
-            .out
-            .rehearse(&format!("would unpause {}", names.join(", "))),
+        (false, true) => cx.out.would(&format!("would unpause {}", names.join(", "))),
         (false, false) => cx
             .out
             .note_on_terminal(&format!("unpaused {}", names.join(", "))),

@@ -268,7 +268,7 @@ impl Out {
     }
 
     /// Says in one line on stderr what would be changed, and where, if that place has a label.
-    pub fn rehearse(&mut self, line: &str) {
+    pub fn would(&mut self, line: &str) {
         let label = self
             .context
             .as_ref()

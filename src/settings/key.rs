@@ -24,6 +24,7 @@ pub struct Values {
     pub time_format: Option<TimeFormat>,
     pub color: Option<When>,
     pub no_input: Option<bool>,
+    pub no_pager: Option<bool>,
 }
 
 impl Values {
@@ -39,6 +40,7 @@ impl Values {
             time_format: self.time_format.or(defaults.time_format),
             color: self.color.or(defaults.color),
             no_input: self.no_input.or(defaults.no_input),
+            no_pager: self.no_pager.or(defaults.no_pager),
             ..self.clone()
         }
     }
@@ -208,7 +210,7 @@ read-only = true
 ";
 
 /// All keys, in the order of the manual.
-pub const KEYS: [Key; 13] = [
+pub const KEYS: [Key; 14] = [
     text(
         "redis",
         "redis://127.0.0.1:6379/0",
@@ -330,6 +332,12 @@ pub const KEYS: [Key; 13] = [
     )
     .in_defaults(),
     switch(
+        "no-pager",
+        "show what is longer than the screen without a pager, as `--no-pager`",
+        |values, given| values.no_pager = Some(given),
+    )
+    .in_defaults(),
+    switch(
         "no-input",
         "never prompt, as `--no-input`",
         |values, given| values.no_input = Some(given),
@@ -351,5 +359,52 @@ pub fn advice<'a>(typed: &str, known: impl Iterator<Item = &'a str>) -> String {
             String::from_utf8_lossy(near.as_bytes())
         ),
         None => format!("known are {}", known.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::read::read;
+
+    #[test]
+    fn the_example_of_the_manual_is_understood() {
+        let contents = read(EXAMPLE.as_bytes()).unwrap();
+        assert_eq!(contents.order, ["local", "prod", "viewer"]);
+        assert!(contents.contexts["prod"].protected);
+        let (default, _) = contents.default.unwrap();
+        assert!(contents.contexts.contains_key(&default));
+    }
+
+    #[test]
+    fn each_key_is_there_once_and_takes_what_it_says() {
+        for (at, key) in KEYS.iter().enumerate() {
+            assert!(KEYS[..at].iter().all(|other| other.name != key.name));
+            let mut values = Values::default();
+            let taken = match key.of {
+                Of::Switch => key.take_switch(&mut values, true),
+                Of::Words => key.take_words(&mut values, vec!["pass".into()]),
+                Of::Text | Of::Time => match key.name {
+                    "password-env" => key.take_text(&mut values, "PW"),
+                    "label" => key.take_text(&mut values, "PROD"),
+                    _ => key.take_text(&mut values, key.default),
+                },
+            };
+            assert_eq!(taken, Ok(()), "{}", key.name);
+            assert_ne!(values, Values::default(), "{}", key.name);
+        }
+    }
+
+    #[test]
+    fn what_defaults_know_holds_in_contexts_that_are_silent() {
+        for key in Key::known(true) {
+            let mut defaults = Values::default();
+            let taken = match key.of {
+                Of::Switch => key.take_switch(&mut defaults, true),
+                _ => key.take_text(&mut defaults, key.default),
+            };
+            assert_eq!(taken, Ok(()));
+            assert_eq!(Values::default().or(&defaults), defaults, "{}", key.name);
+        }
     }
 }

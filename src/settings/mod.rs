@@ -337,6 +337,7 @@ fn take(globals: &mut Globals, values: &Values) {
     if !env::tells_color() {
         globals.color = globals.color.or(values.color);
     }
+    globals.no_pager |= values.no_pager == Some(true);
     globals.no_input |= values.no_input == Some(true);
     globals.read_only |= values.read_only == Some(true);
 }

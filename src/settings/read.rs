@@ -201,3 +201,32 @@ fn place(bytes: &[u8], at: usize) -> Place {
         column: column.chars().count() + 1,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn places_are_counted_in_characters() {
+        let fault = read("# \u{e4}\n\u{feff}\n".as_bytes()).unwrap_err();
+        assert_eq!(fault.place.line, 2);
+        let fault = read("[defaults]\n\"\u{e4}\u{e4}\" = 1\n".as_bytes()).unwrap_err();
+        assert_eq!((fault.place.line, fault.place.column), (2, 1));
+        let fault = read("default = \"\u{e4}\" x".as_bytes()).unwrap_err();
+        assert_eq!((fault.place.line, fault.place.column), (1, 15));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_or_told(bytes: Vec<u8>) {
+            _ = read(&bytes);
+        }
+
+        #[test]
+        fn any_text_of_its_signs_is_read_or_told(text in "[\\[\\]a-d.=\"'\\n #{},\\\\1-]{0,60}") {
+            _ = read(text.as_bytes());
+        }
+    }
+}

@@ -77,7 +77,7 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
             cx.out.note(diff.trim_end_matches('\n'));
         }
         if dry {
-            cx.out.rehearse(&format!("would change {count}"));
+            cx.out.would(&format!("would change {count}"));
         } else {
             for (at, change) in changes.iter().enumerate() {
                 let core = cx.core()?;

@@ -47,8 +47,7 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     for (key, value) in &settings {
         let (key_shown, shown) = (clean(key), clean(value));
         if dry {
-            cx.out
-                .rehearse(&format!("would set {key_shown} to {shown}"));
+            cx.out.would(&format!("would set {key_shown} to {shown}"));
             continue;
         }
         cx.core()?.set(now, key, value)?;

@@ -45,7 +45,7 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     let what = format!("unset {}", names.join(", "));
     let dry = args.dry.dry_run;
     if dry {
-        cx.out.rehearse(&format!("would {what}"));
+        cx.out.would(&format!("would {what}"));
     } else {
         let on = cx.on()?;
         let consent = cx.out.confirm(&(what + &on), |_| String::new())?;

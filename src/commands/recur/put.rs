@@ -130,7 +130,7 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         }
         (false, true) => cx
             .out
-            .rehearse(&format!("would put {jid} in {queue}, every {every}")),
+            .would(&format!("would put {jid} in {queue}, every {every}")),
         (false, false) => cx
             .out
             .note_on_terminal(&format!("put {jid} in {queue}, every {every}")),

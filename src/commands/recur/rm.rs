@@ -42,8 +42,7 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     let names: Vec<String> = jids.iter().map(clean).collect();
     let dry = args.dry.dry_run;
     if dry {
-        cx.out
-            .rehearse(&format!("would remove {}", names.join(", ")));
+        cx.out.would(&format!("would remove {}", names.join(", ")));
     } else {
         let count = jids.len() as u64;
         let what = format!(

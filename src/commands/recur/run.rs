@@ -57,7 +57,7 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     };
     if args.dry.dry_run {
         cx.out.show(&shown)?;
-        cx.out.rehearse(&format!("would put a job in {queue}"));
+        cx.out.would(&format!("would put a job in {queue}"));
         return Ok(Exit::Ok);
     }
     let outcome = cx.core()?.put(now, Policy::default(), &job)?;

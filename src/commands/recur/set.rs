@@ -90,7 +90,7 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     let jid = clean(&args.jid);
     let dry = args.dry.dry_run;
     match dry {
-        true => cx.out.rehearse(&format!("would change {jid}")),
+        true => cx.out.would(&format!("would change {jid}")),
         false => {
             cx.core()?.recur_update(now, &args.jid, &changes)?;
             cx.out.note_on_terminal(&format!("changed {jid}"));

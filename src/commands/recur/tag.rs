@@ -56,7 +56,7 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     }
     let jid = clean(&args.jid);
     match dry {
-        true => cx.out.rehearse(&format!("would tag {jid}")),
+        true => cx.out.would(&format!("would tag {jid}")),
         false => cx.out.note_on_terminal(&format!("tagged {jid}")),
     }
     match cx.out.format() {
