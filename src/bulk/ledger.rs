@@ -5,7 +5,7 @@
 //! the `run_id` of the server. A file is continued only where prefix and command are the same. A
 //! last line without its end was torn by a crash and counts as not written.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufRead, BufReader, ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -91,11 +91,14 @@ impl Ledger {
             before: None,
             lines: Vec::new(),
         };
-        let whole = ledger.read(take)?;
         if !rehearsal {
-            let file = ledger.append(whole);
-            ledger.file = Some(file.map_err(|fault| ledger.unwritten(&fault))?);
+            let file = ledger.lock().map_err(|fault| ledger.unwritten(&fault))?;
+            ledger.file = Some(file);
         }
+        let whole = ledger.read(take)?;
+        ledger
+            .cut(whole)
+            .map_err(|fault| ledger.unwritten(&fault))?;
         Ok(ledger)
     }
 
@@ -234,18 +237,30 @@ impl Ledger {
         Ok(Ok(()))
     }
 
-    /// Opens the file for what follows, without the torn end of what was written.
-    fn append(&self, whole: u64) -> io::Result<File> {
+    /// Opens the file for what follows, and keeps others out.
+    fn lock(&self) -> io::Result<File> {
         let file = OpenOptions::new()
             .append(true)
             .create(true)
             .mode(0o600)
             .open(&self.path)?;
-        let about = file.metadata()?;
-        if about.is_file() && about.len() > whole {
-            file.set_len(whole)?;
+        // Where files cannot be locked, it is on those who start two at once.
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => Err(io::Error::other("another run is at it")),
+            _ => Ok(file),
         }
-        Ok(file)
+    }
+
+    /// Cuts the torn end of what was written.
+    fn cut(&self, whole: u64) -> io::Result<()> {
+        let Some(file) = &self.file else {
+            return Ok(());
+        };
+        let about = file.metadata()?;
+        match about.is_file() && about.len() > whole {
+            true => file.set_len(whole),
+            false => Ok(()),
+        }
     }
 
     fn foreign(&self) -> Error {

@@ -11,6 +11,7 @@ use crate::cli::shared::{BulkFlags, Selector, Spread, Targets};
 use crate::core::guard::Outcome;
 use crate::core::job::Tell;
 use crate::core::refusal::{self, Refusal};
+use crate::core::settle::LOST;
 use crate::core::steer::{Each, Steered};
 use crate::cx::Cx;
 use crate::error::{Error, Kind};
@@ -567,7 +568,7 @@ impl Slice {
 /// Returns what became of a job whose call ended in an error.
 fn lost(job: &Seen, error: &Error) -> Fate {
     let why = match error.kind() {
-        Kind::Unknown => "the answer was lost, it may or may not have happened",
+        Kind::Unknown => LOST,
         _ => error.message(),
     };
     Fate::refused(&job.jid, code(error), why).seen(job)

@@ -300,13 +300,20 @@ impl Core {
     ) -> Result<Value, Error> {
         let (name, args) = (&call.name, &call.args);
         match (reply, lost, unsent) {
-            (Some(reply), ..) => match refusal(&reply) {
-                Some(refusal) => {
-                    let error = error::refused(&refusal, name, args, &self.target, &self.script);
-                    Err(error)
+            (Some(reply), lost, _) => {
+                let Some(refusal) = refusal(&reply) else {
+                    return Ok(reply);
+                };
+                let error = error::refused(&refusal, name, args, &self.target, &self.script);
+                match lost {
+                    // That the server takes no such call now says nothing of the first time.
+                    Some(fault) if call.class() != Class::Read && error::withheld(&error) => {
+                        let (target, timeout) = (&self.target, self.timeout);
+                        Err(error::unanswered(fault, name, args, target, timeout))
+                    }
+                    _ => Err(error),
                 }
-                None => Ok(reply),
-            },
+            }
             // Of a call that only reads it matters more that the server is gone.
             (None, None, Some(error)) => Err(error.clone()),
             (None, Some(_), Some(error)) if call.class() == Class::Read => Err(error.clone()),

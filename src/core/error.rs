@@ -92,6 +92,22 @@ pub fn passes(error: &Error, greeted: bool) -> bool {
     }
 }
 
+/// Returns whether a server refuses all calls that write, or those of this user, for now.
+pub fn withheld(error: &Error) -> bool {
+    matches!(
+        error.kind(),
+        Kind::Loading
+            | Kind::Busy
+            | Kind::Stale
+            | Kind::Oom
+            | Kind::Misconf
+            | Kind::NoReplicas
+            | Kind::ReadOnly
+            | Kind::NoPerm
+            | Kind::Auth
+    )
+}
+
 /// How it is said that a server takes no further connections for now.
 const FULL: &str = "max number of clients reached";
 

@@ -192,7 +192,7 @@ impl Core {
         let mut outcomes = outcomes(reply?)?;
         if again {
             let jids = jobs.iter().map(|(job, _)| &job.jid);
-            self.settle(now, note, jids.zip(&mut outcomes).collect())?;
+            self.settle(now, note, jids.zip(&mut outcomes).collect());
         }
         Ok(outcomes)
     }
@@ -232,7 +232,7 @@ impl Core {
         let (reply, again) = self.answer(now, call);
         let mut outcome = outcome(reply?)?;
         if again {
-            self.settle(now, note, vec![(&job.jid, &mut outcome)])?;
+            self.settle(now, note, vec![(&job.jid, &mut outcome)]);
         }
         Ok(outcome)
     }

@@ -163,9 +163,10 @@ impl Core {
         if again && outcome.code == Code::Exists {
             outcome.settle_put(now, false);
             if outcome.code == Code::Ok {
-                let found = self.seen(now, std::slice::from_ref(&job.jid))?;
-                let state = found.into_iter().flatten().next().map(|job| job.state);
-                outcome.detail.push(state);
+                // It is put, whether it can be shown or not.
+                let found = self.seen(now, std::slice::from_ref(&job.jid));
+                let found = found.unwrap_or_default().into_iter().flatten().next();
+                outcome.detail.push(found.map(|job| job.state));
             }
         }
         Ok(outcome)

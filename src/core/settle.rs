@@ -25,7 +25,9 @@ pub struct After {
 }
 
 /// Said of a job of which nobody knows.
-const LOST: &str =
+pub const LOST: &str = "the answer was lost, it may or may not have happened";
+
+const LOST_AND_GONE: &str =
     "the answer was lost, and the job is gone since; it may or may not have happened";
 
 impl Core {
@@ -59,35 +61,39 @@ impl Core {
         Ok(noted)
     }
 
-    /// Settles the outcomes of guarded calls that were made again.
+    /// Settles the outcomes of guarded calls that were made again. Returns those of the jobs that
+    /// were changed by us after all.
     pub(super) fn settle(
         &mut self,
         now: Moment,
         note: &[u8],
         again: Vec<(&Name, &mut Outcome)>,
-    ) -> Result<HashMap<Name, After>, Error> {
+    ) -> HashMap<Name, After> {
         let changed = |outcome: &Outcome| outcome.code == Code::StateChanged;
         let open = again.iter().filter(|(_, outcome)| changed(outcome));
         let open: Vec<&Name> = open.map(|(jid, _)| *jid).collect();
         let noted = match open.is_empty() {
-            true => HashMap::new(),
-            false => self.noted(now, note, &open)?,
+            true => Ok(HashMap::new()),
+            false => self.noted(now, note, &open),
         };
         for (jid, outcome) in again {
-            match outcome.code {
-                Code::StateChanged if noted.contains_key(jid) => {
-                    let after = &noted[jid];
-                    outcome.code = Code::Ok;
-                    outcome.detail = vec![after.state.clone(), after.queue.clone()];
-                }
-                Code::Gone => {
-                    outcome.code = Code::Unknown;
-                    outcome.detail = vec![Some(Name::from(LOST))];
-                }
-                _ => {}
-            }
+            let unknown = match (outcome.code, &noted) {
+                (Code::StateChanged, Ok(noted)) => match noted.get(jid) {
+                    Some(after) => {
+                        outcome.code = Code::Ok;
+                        outcome.detail = vec![after.state.clone(), after.queue.clone()];
+                        continue;
+                    }
+                    None => continue,
+                },
+                (Code::StateChanged, Err(_)) => LOST,
+                (Code::Gone, _) => LOST_AND_GONE,
+                _ => continue,
+            };
+            outcome.code = Code::Unknown;
+            outcome.detail = vec![Some(Name::from(unknown))];
         }
-        Ok(noted)
+        noted.unwrap_or_default()
     }
 }
 

@@ -132,10 +132,7 @@ impl Core {
             Ok((outcome, _)) if again => Some((&job.jid, outcome)),
             _ => None,
         });
-        let mut settled = match self.settle(now, note, again.collect()) {
-            Ok(settled) => settled,
-            Err(error) => return jobs.iter().map(|_| Err(error.clone())).collect(),
-        };
+        let mut settled = self.settle(now, note, again.collect());
         let steered = jobs.iter().zip(outcomes).map(|(job, outcome)| {
             let (outcome, reply) = outcome?;
             match (outcome.code, reply) {

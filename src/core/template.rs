@@ -60,7 +60,10 @@ impl Core {
                 Err(error) if error.kind() == Kind::Unknown => error,
                 answered => return answered.map(drop),
             };
-            let found = self.recurs(now, std::slice::from_ref(&job.jid))?;
+            let found = self.recurs(now, std::slice::from_ref(&job.jid));
+            let Ok(found) = found else {
+                return Err(lost);
+            };
             if found.iter().flatten().any(|found| job.is_stored_as(found)) {
                 return Ok(());
             }

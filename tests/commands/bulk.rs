@@ -1,17 +1,18 @@
 //! What all bulk verbs have in common: pace, reports, stops, and lines that break.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use expect_test::expect;
 
 use crate::house::qless::Qless;
 use crate::house::redis::Redis;
-use crate::house::wire::{Cut, proxy};
+use crate::house::wire::{Cut, listen, pass, proxy};
 
 /// `j000`, `j001` and so on have failed in `mail`, group `boom`.
 fn failed(many: usize) -> Redis {
@@ -179,6 +180,32 @@ fn each_put_puts_one_job_wherever_the_line_breaks() {
         histories(&redis, "jobs --queue mail"),
         [("put".to_string(), 30)]
     );
+}
+
+#[test]
+fn a_refusal_of_the_second_try_says_nothing_of_the_first() {
+    let redis = waiting(1);
+    let socket = redis.socket();
+    let connections = AtomicUsize::new(0);
+    let port = listen(move |client| {
+        let cut = match connections.fetch_add(1, Ordering::SeqCst) {
+            0 => Cut::After(2),
+            // While there is no line, the memory runs out.
+            _ => {
+                let full = ["CONFIG", "SET", "maxmemory", "1"];
+                let mut server = std::os::unix::net::UnixStream::connect(&socket).unwrap();
+                _ = server.write_all(format!("{}\r\n", full.join(" ")).as_bytes());
+                _ = server.read(&mut [0; 16]);
+                Cut::Before(0)
+            }
+        };
+        pass(client, &socket, cut, &AtomicUsize::new(0));
+    });
+    let url = format!("redis://127.0.0.1:{port}");
+    let qless = Qless::bare().env("QLESS_REDIS_URL", url).at(50);
+    let error = qless.run("api priority j000 7 -o json").exits(6).error();
+    assert_eq!(error["code"], "unknown");
+    assert_eq!(redis.at(50).run("get j000 --field priority").ok(), "7");
 }
 
 #[test]
@@ -684,7 +711,8 @@ fn a_report_that_cannot_be_written_is_told_before_anything_is_changed() {
     };
     retry(shown).shows(expect![[r#"
         --- stderr
-        error: cannot read `DIR`: is a directory
+        error: cannot write `DIR`: is a directory
+        hint: run again with the same file
         --- exit 1
     "#]]);
     retry(&format!("{shown}/nowhere/r")).shows(expect![[r#"
@@ -701,6 +729,71 @@ fn a_report_that_cannot_be_written_is_told_before_anything_is_changed() {
     "#]]);
     retry("''").exits(2);
     assert_eq!(redis.at(50).run("jobs --group boom -o jid").ok(), "j000");
+}
+
+#[test]
+fn a_report_that_is_full_on_the_way_is_ended_by_the_same_command() {
+    let redis = failed(600);
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("r.ndjson");
+    let line = format!("retry --group boom --yes --report {}", file.display());
+    // No file may be longer than 40 KB; 200 lines are shorter, 400 are longer.
+    let limit = r#"trap '' XFSZ; ulimit -f 80; exec "$0" "$@""#;
+    let qless = redis.at(50).command();
+    let output = Command::new("sh")
+        .args(["-c", limit])
+        .arg(qless.get_program())
+        .args(line.split(' '))
+        .args(["-o", "json"])
+        .env_clear()
+        .envs(
+            qless
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        )
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("cannot write"), "{stderr}");
+    assert!(stderr.contains("run again with the same file"), "{stderr}");
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let remaining = document["remaining"].as_u64().unwrap();
+    assert!(remaining > 0, "{document}");
+    redis.at(60).run(&line).exits(0);
+    assert_eq!(
+        histories(&redis, "jobs --queue mail"),
+        [("put popped failed put cli".to_string(), 600)]
+    );
+    let done = lines(&file)
+        .iter()
+        .filter(|line| line["result"] == "done")
+        .count();
+    // Of the slice whose lines did not fit some are not noted.
+    assert!((400..600).contains(&done), "{done}");
+}
+
+#[test]
+fn two_runs_do_not_write_one_report() {
+    let redis = failed(1);
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("r.ndjson");
+    let held = fs::File::create(&file).unwrap();
+    held.lock().unwrap();
+    let line = format!("retry --group boom --yes --report {}", file.display());
+    let hide = file.to_str().unwrap();
+    redis
+        .at(50)
+        .hide(hide, "FILE")
+        .run(&line)
+        .shows(expect![[r#"
+        --- stderr
+        error: cannot write `FILE`: another run is at it
+        hint: run again with the same file
+        --- exit 1
+    "#]]);
+    drop(held);
+    redis.at(50).run(&line).exits(0);
 }
 
 #[test]
