@@ -3,16 +3,16 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Child, Command};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use expect_test::expect;
 
 use crate::house::qless::Qless;
 use crate::house::redis::Redis;
-use crate::house::wire::{Cut, listen, pass, proxy};
+use crate::house::wire::{Cut, proxy, proxy_then};
 
 /// `j000`, `j001` and so on have failed in `mail`, group `boom`.
 fn failed(many: usize) -> Redis {
@@ -186,20 +186,11 @@ fn each_put_puts_one_job_wherever_the_line_breaks() {
 fn a_refusal_of_the_second_try_says_nothing_of_the_first() {
     let redis = waiting(1);
     let socket = redis.socket();
-    let connections = AtomicUsize::new(0);
-    let port = listen(move |client| {
-        let cut = match connections.fetch_add(1, Ordering::SeqCst) {
-            0 => Cut::After(2),
-            // While there is no line, the memory runs out.
-            _ => {
-                let full = ["CONFIG", "SET", "maxmemory", "1"];
-                let mut server = std::os::unix::net::UnixStream::connect(&socket).unwrap();
-                _ = server.write_all(format!("{}\r\n", full.join(" ")).as_bytes());
-                _ = server.read(&mut [0; 16]);
-                Cut::Before(0)
-            }
-        };
-        pass(client, &socket, cut, &AtomicUsize::new(0));
+    // When the answer is lost, the memory runs out.
+    let port = proxy_then(redis.socket(), Cut::After(2), move || {
+        let mut server = UnixStream::connect(&socket).unwrap();
+        _ = server.write_all(b"CONFIG SET maxmemory 1\r\n");
+        _ = server.read(&mut [0; 16]);
     });
     let url = format!("redis://127.0.0.1:{port}");
     let qless = Qless::bare().env("QLESS_REDIS_URL", url).at(50);

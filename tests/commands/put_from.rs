@@ -960,8 +960,8 @@ fn a_journal_belongs_to_its_input_prefix_and_command() {
         .run(&format!("{line} --tag more"))
         .shows(expect![[r#"
             --- stderr
-            error: `DIR/night.journal` is of command `put`, this is `put --tag more`; nothing was changed
-            hint: name another file, or repeat what it was begun with
+            error: `DIR/night.journal` was begun by `qless put`, this is `qless put --tag more`; nothing was changed
+            hint: name another file
             --- exit 2
         "#]]);
     place
@@ -969,8 +969,8 @@ fn a_journal_belongs_to_its_input_prefix_and_command() {
         .run(&format!("{line} --prefix other:"))
         .shows(expect![[r#"
             --- stderr
-            error: `DIR/night.journal` is of prefix `ql:`, this is `other:`; nothing was changed
-            hint: name another file, or repeat what it was begun with
+            error: `DIR/night.journal` was begun with prefix `ql:`, this is `other:`; nothing was changed
+            hint: name another file
             --- exit 2
         "#]]);
     let night = place.dir.path().join("night.ndjson");
@@ -1008,7 +1008,7 @@ fn a_journal_belongs_to_its_input_prefix_and_command() {
     );
     place.qless().run(&line).shows(expect![[r#"
         --- stderr
-        error: `DIR/other` is there and is no journal of ours
+        error: `DIR/other` exists and is no journal of ours
         hint: name another file
         --- exit 2
     "#]]);
