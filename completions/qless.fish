@@ -159,7 +159,7 @@ failed\t''
 complete\t''"
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l tag -d 'Jobs with a tag; repeated: with all of them' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l klass -d 'Jobs of a class, by name or glob' -r
-complete -c qless -n "__fish_qless_using_subcommand cancel" -l held-by -d 'Jobs that a worker holds, by name or glob' -r -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand cancel" -l held-by -d 'Jobs whose lock a worker has, run out or not, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l older-than -d 'Jobs to which nothing has happened for this time' -r
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l newer-than -d 'Jobs to which something happened within this time' -r
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l where -d 'Jobs with this value in their data, such as `user.id=42`; repeated: with all of them' -r
@@ -801,7 +801,7 @@ failed\t''
 complete\t''"
 complete -c qless -n "__fish_qless_using_subcommand depends" -l tag -d 'Jobs with a tag; repeated: with all of them' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand depends" -l klass -d 'Jobs of a class, by name or glob' -r
-complete -c qless -n "__fish_qless_using_subcommand depends" -l held-by -d 'Jobs that a worker holds, by name or glob' -r -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand depends" -l held-by -d 'Jobs whose lock a worker has, run out or not, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand depends" -l older-than -d 'Jobs to which nothing has happened for this time' -r
 complete -c qless -n "__fish_qless_using_subcommand depends" -l newer-than -d 'Jobs to which something happened within this time' -r
 complete -c qless -n "__fish_qless_using_subcommand depends" -l where -d 'Jobs with this value in their data, such as `user.id=42`; repeated: with all of them' -r
@@ -859,7 +859,7 @@ failed\t''
 complete\t''"
 complete -c qless -n "__fish_qless_using_subcommand export" -l tag -d 'Jobs with a tag; repeated: with all of them' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand export" -l klass -d 'Jobs of a class, by name or glob' -r
-complete -c qless -n "__fish_qless_using_subcommand export" -l held-by -d 'Jobs that a worker holds, by name or glob' -r -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand export" -l held-by -d 'Jobs whose lock a worker has, run out or not, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand export" -l older-than -d 'Jobs to which nothing has happened for this time' -r
 complete -c qless -n "__fish_qless_using_subcommand export" -l newer-than -d 'Jobs to which something happened within this time' -r
 complete -c qless -n "__fish_qless_using_subcommand export" -l where -d 'Jobs with this value in their data, such as `user.id=42`; repeated: with all of them' -r
@@ -925,7 +925,7 @@ failed\t''
 complete\t''"
 complete -c qless -n "__fish_qless_using_subcommand fail" -l tag -d 'Jobs with a tag; repeated: with all of them' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand fail" -l klass -d 'Jobs of a class, by name or glob' -r
-complete -c qless -n "__fish_qless_using_subcommand fail" -l held-by -d 'Jobs that a worker holds, by name or glob' -r -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand fail" -l held-by -d 'Jobs whose lock a worker has, run out or not, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand fail" -l older-than -d 'Jobs to which nothing has happened for this time' -r
 complete -c qless -n "__fish_qless_using_subcommand fail" -l newer-than -d 'Jobs to which something happened within this time' -r
 complete -c qless -n "__fish_qless_using_subcommand fail" -l where -d 'Jobs with this value in their data, such as `user.id=42`; repeated: with all of them' -r
@@ -987,7 +987,7 @@ failed\t''
 complete\t''"
 complete -c qless -n "__fish_qless_using_subcommand failed" -l tag -d 'Jobs with a tag; repeated: with all of them' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand failed" -l klass -d 'Jobs of a class, by name or glob' -r
-complete -c qless -n "__fish_qless_using_subcommand failed" -l held-by -d 'Jobs that a worker holds, by name or glob' -r -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand failed" -l held-by -d 'Jobs whose lock a worker has, run out or not, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand failed" -l older-than -d 'Jobs to which nothing has happened for this time' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l newer-than -d 'Jobs to which something happened within this time' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l where -d 'Jobs with this value in their data, such as `user.id=42`; repeated: with all of them' -r
@@ -1155,7 +1155,7 @@ failed\t''
 complete\t''"
 complete -c qless -n "__fish_qless_using_subcommand get" -l tag -d 'Jobs with a tag; repeated: with all of them' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand get" -l klass -d 'Jobs of a class, by name or glob' -r
-complete -c qless -n "__fish_qless_using_subcommand get" -l held-by -d 'Jobs that a worker holds, by name or glob' -r -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand get" -l held-by -d 'Jobs whose lock a worker has, run out or not, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand get" -l older-than -d 'Jobs to which nothing has happened for this time' -r
 complete -c qless -n "__fish_qless_using_subcommand get" -l newer-than -d 'Jobs to which something happened within this time' -r
 complete -c qless -n "__fish_qless_using_subcommand get" -l where -d 'Jobs with this value in their data, such as `user.id=42`; repeated: with all of them' -r
@@ -1285,7 +1285,7 @@ failed\t''
 complete\t''"
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l tag -d 'Jobs with a tag; repeated: with all of them' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l klass -d 'Jobs of a class, by name or glob' -r
-complete -c qless -n "__fish_qless_using_subcommand jobs" -l held-by -d 'Jobs that a worker holds, by name or glob' -r -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand jobs" -l held-by -d 'Jobs whose lock a worker has, run out or not, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l older-than -d 'Jobs to which nothing has happened for this time' -r
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l newer-than -d 'Jobs to which something happened within this time' -r
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l where -d 'Jobs with this value in their data, such as `user.id=42`; repeated: with all of them' -r
@@ -1593,7 +1593,7 @@ failed\t''
 complete\t''"
 complete -c qless -n "__fish_qless_using_subcommand move" -l tag -d 'Jobs with a tag; repeated: with all of them' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand move" -l klass -d 'Jobs of a class, by name or glob' -r
-complete -c qless -n "__fish_qless_using_subcommand move" -l held-by -d 'Jobs that a worker holds, by name or glob' -r -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand move" -l held-by -d 'Jobs whose lock a worker has, run out or not, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand move" -l older-than -d 'Jobs to which nothing has happened for this time' -r
 complete -c qless -n "__fish_qless_using_subcommand move" -l newer-than -d 'Jobs to which something happened within this time' -r
 complete -c qless -n "__fish_qless_using_subcommand move" -l where -d 'Jobs with this value in their data, such as `user.id=42`; repeated: with all of them' -r
@@ -1803,7 +1803,7 @@ failed\t''
 complete\t''"
 complete -c qless -n "__fish_qless_using_subcommand priority" -l tag -d 'Jobs with a tag; repeated: with all of them' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand priority" -l klass -d 'Jobs of a class, by name or glob' -r
-complete -c qless -n "__fish_qless_using_subcommand priority" -l held-by -d 'Jobs that a worker holds, by name or glob' -r -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand priority" -l held-by -d 'Jobs whose lock a worker has, run out or not, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand priority" -l older-than -d 'Jobs to which nothing has happened for this time' -r
 complete -c qless -n "__fish_qless_using_subcommand priority" -l newer-than -d 'Jobs to which something happened within this time' -r
 complete -c qless -n "__fish_qless_using_subcommand priority" -l where -d 'Jobs with this value in their data, such as `user.id=42`; repeated: with all of them' -r
@@ -1864,7 +1864,7 @@ failed\t''
 complete\t''"
 complete -c qless -n "__fish_qless_using_subcommand promote" -l tag -d 'Jobs with a tag; repeated: with all of them' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand promote" -l klass -d 'Jobs of a class, by name or glob' -r
-complete -c qless -n "__fish_qless_using_subcommand promote" -l held-by -d 'Jobs that a worker holds, by name or glob' -r -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand promote" -l held-by -d 'Jobs whose lock a worker has, run out or not, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand promote" -l older-than -d 'Jobs to which nothing has happened for this time' -r
 complete -c qless -n "__fish_qless_using_subcommand promote" -l newer-than -d 'Jobs to which something happened within this time' -r
 complete -c qless -n "__fish_qless_using_subcommand promote" -l where -d 'Jobs with this value in their data, such as `user.id=42`; repeated: with all of them' -r
@@ -2327,7 +2327,7 @@ failed\t''
 complete\t''"
 complete -c qless -n "__fish_qless_using_subcommand retry" -l tag -d 'Jobs with a tag; repeated: with all of them' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand retry" -l klass -d 'Jobs of a class, by name or glob' -r
-complete -c qless -n "__fish_qless_using_subcommand retry" -l held-by -d 'Jobs that a worker holds, by name or glob' -r -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand retry" -l held-by -d 'Jobs whose lock a worker has, run out or not, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand retry" -l older-than -d 'Jobs to which nothing has happened for this time' -r
 complete -c qless -n "__fish_qless_using_subcommand retry" -l newer-than -d 'Jobs to which something happened within this time' -r
 complete -c qless -n "__fish_qless_using_subcommand retry" -l where -d 'Jobs with this value in their data, such as `user.id=42`; repeated: with all of them' -r
@@ -2466,7 +2466,7 @@ failed\t''
 complete\t''"
 complete -c qless -n "__fish_qless_using_subcommand tag" -l tag -d 'Jobs with a tag; repeated: with all of them' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand tag" -l klass -d 'Jobs of a class, by name or glob' -r
-complete -c qless -n "__fish_qless_using_subcommand tag" -l held-by -d 'Jobs that a worker holds, by name or glob' -r -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand tag" -l held-by -d 'Jobs whose lock a worker has, run out or not, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand tag" -l older-than -d 'Jobs to which nothing has happened for this time' -r
 complete -c qless -n "__fish_qless_using_subcommand tag" -l newer-than -d 'Jobs to which something happened within this time' -r
 complete -c qless -n "__fish_qless_using_subcommand tag" -l where -d 'Jobs with this value in their data, such as `user.id=42`; repeated: with all of them' -r
@@ -2526,7 +2526,7 @@ failed\t''
 complete\t''"
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l tag -d 'Jobs with a tag; repeated: with all of them' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l klass -d 'Jobs of a class, by name or glob' -r
-complete -c qless -n "__fish_qless_using_subcommand timeout" -l held-by -d 'Jobs that a worker holds, by name or glob' -r -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand timeout" -l held-by -d 'Jobs whose lock a worker has, run out or not, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l older-than -d 'Jobs to which nothing has happened for this time' -r
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l newer-than -d 'Jobs to which something happened within this time' -r
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l where -d 'Jobs with this value in their data, such as `user.id=42`; repeated: with all of them' -r
@@ -2586,7 +2586,7 @@ failed\t''
 complete\t''"
 complete -c qless -n "__fish_qless_using_subcommand track" -l tag -d 'Jobs with a tag; repeated: with all of them' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand track" -l klass -d 'Jobs of a class, by name or glob' -r
-complete -c qless -n "__fish_qless_using_subcommand track" -l held-by -d 'Jobs that a worker holds, by name or glob' -r -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand track" -l held-by -d 'Jobs whose lock a worker has, run out or not, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand track" -l older-than -d 'Jobs to which nothing has happened for this time' -r
 complete -c qless -n "__fish_qless_using_subcommand track" -l newer-than -d 'Jobs to which something happened within this time' -r
 complete -c qless -n "__fish_qless_using_subcommand track" -l where -d 'Jobs with this value in their data, such as `user.id=42`; repeated: with all of them' -r

@@ -63,7 +63,7 @@ mod commands {
     mod heartbeat;
     mod help;
     mod hostile;
-    mod jobs;
+    pub mod jobs;
     mod length;
     mod local;
     mod log;
@@ -81,6 +81,7 @@ mod commands {
     mod recur;
     mod retry;
     mod script;
+    mod selectors;
     mod stats;
     mod tag;
     mod timeout;

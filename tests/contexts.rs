@@ -815,7 +815,10 @@ mod protected {
         };
         let (code, seen) = ask(&["cancel", "j1", "j2"], &[("[y/N]", "n\n")]);
         assert_eq!(code, Some(9), "{seen}");
-        assert!(seen.starts_with("Cancel 2 waiting jobs on test (URL)\n"), "{seen}");
+        assert!(
+            seen.starts_with("Cancel 2 waiting jobs on test (URL)\n"),
+            "{seen}"
+        );
         let all = ["cancel", "--queue", "mail"];
         let (code, seen) = ask(&all, &[("to proceed", "y\n")]);
         assert_eq!(code, Some(9), "{seen}");

@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use crate::cli::shared::{BulkFlags, Selector, Spread, Targets};
 use crate::core::guard::Outcome;
-use crate::core::job::Tell;
 use crate::core::refusal::{self, Refusal};
 use crate::core::settle::LOST;
 use crate::core::steer::{Each, Steered};
@@ -266,12 +265,12 @@ impl Plan {
         judge: impl Fn(&Seen) -> Option<Fate>,
     ) -> Result<Plan, Error> {
         targets.check()?;
+        let selector = targets.selector.or_states(states)?;
         let order = Order::new(cx, verb, flags)?;
         if !targets.jids.is_empty() {
             let now = cx.begin()?;
             return Plan::told(cx, now, order, told, judge);
         }
-        let selector = targets.selector.or_states(states)?;
         let now = cx.begin()?;
         Plan::selected(cx, now, order, &selector, judge)
     }
@@ -309,19 +308,18 @@ impl Plan {
         selector: &Selector,
         judge: impl Fn(&Seen) -> Option<Fate>,
     ) -> Result<Plan, Error> {
-        let (core, out) = cx.parts()?;
-        let (jobs, strays) = select::all_and_strays(core, now, selector, Tell::Mark)?;
+        let (jobs, strays) = select::seen(cx, now, selector)?;
         let mut plan = Plan::new(order, Named::Not);
         for job in jobs {
             if !plan.done_before(&job.jid) {
-                plan.judge(Seen::from(job), &judge);
+                plan.judge(job, &judge);
             }
         }
         for stray in &strays {
             plan.refuse(astray(stray));
         }
         for stray in strays.iter().take(NAMED) {
-            out.note(&format!(
+            cx.out.note(&format!(
                 "note: {}: `{}`",
                 in_list(stray),
                 clean(&stray.jid)
@@ -329,7 +327,8 @@ impl Plan {
         }
         if strays.len() > NAMED {
             let more = strays.len() - NAMED;
-            out.note(&format!("note: and {more} more that do not belong there"));
+            cx.out
+                .note(&format!("note: and {more} more that do not belong there"));
         }
         Ok(plan)
     }

@@ -108,7 +108,7 @@ pub struct Filters {
     /// Jobs of a class, by name or glob
     #[arg(help_heading = SELECTOR, long = "klass", value_name = "K", value_parser = value::pattern())]
     pub klasses: Vec<Pattern>,
-    /// Jobs that a worker holds, by name or glob
+    /// Jobs whose lock a worker has, run out or not, by name or glob
     #[arg(help_heading = SELECTOR, long = "held-by", value_name = "W", value_parser = value::pattern())]
     pub held_by: Vec<Pattern>,
     /// Jobs to which nothing has happened for this time
@@ -175,6 +175,11 @@ impl Selector {
         self.given().all(|flag| flag == "--tag")
     }
 
+    /// Returns whether nothing narrows the jobs down but that they are tracked.
+    pub fn only_tracked(&self) -> bool {
+        self.given().all(|flag| flag == "--tracked")
+    }
+
     /// Returns whether nothing narrows the jobs down but groups and states.
     pub fn only_group(&self) -> bool {
         self.given()
@@ -206,7 +211,7 @@ impl Selector {
     }
 
     /// Returns the states that a flag speaks of without naming them, and that flag.
-    fn implied(&self) -> Vec<(&'static str, &'static [State])> {
+    pub fn implied(&self) -> Vec<(&'static str, &'static [State])> {
         const FAILED: &[State] = &[State::Failed];
         const HELD: &[State] = &[State::Running, State::Stalled];
         let flags = [

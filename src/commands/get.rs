@@ -67,7 +67,7 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     match &told {
         Some(told) => find(cx.core()?, now, tell, told.jids(), &mut details)?,
         None => {
-            let jobs = select::all(cx.core()?, now, &args.targets.selector, tell)?;
+            let jobs = select::all(cx, now, &args.targets.selector, tell)?;
             details.list = List::whole(
                 jobs.into_iter()
                     .map(|job| Detail::Job(job.into()))
@@ -204,7 +204,7 @@ fn raw(told: Option<Told>, args: &Args, now: Moment, cx: &mut Cx) -> Result<Exit
         Some(Told::One(jid)) => Call::new("get").arg(jid),
         Some(Told::Many(jids)) => Call::new("multiget").args(jids),
         None => {
-            let jobs = select::all(cx.core()?, now, &args.targets.selector, Tell::Mark)?;
+            let jobs = select::all(cx, now, &args.targets.selector, Tell::Mark)?;
             Call::new("multiget").args(jobs.iter().map(|job| &job.jid))
         }
     };

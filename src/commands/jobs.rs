@@ -39,7 +39,7 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         cx.out.accepts(&[])?;
         cx.out.shows::<Counts>()?;
         let now = cx.begin()?;
-        let counts = select::count(cx.core()?, now, &args.selector)?;
+        let counts = select::count(cx, now, &args.selector)?;
         cx.out.show(&counts)?;
         return Ok(Exit::Ok);
     }
@@ -80,6 +80,7 @@ pub fn list(selector: &Selector, newest: bool, now: Moment, cx: &mut Cx) -> Resu
         Tell::Brief
     };
     let mut selection = Selection::open(core, now, &selector, tell)?.newest_first(newest);
+    selection.announce(out);
     let streams = match out.format() {
         Format::Table => !out.terminal() && !out.sorts(),
         Format::Json => false,
@@ -96,6 +97,8 @@ pub fn list(selector: &Selector, newest: bool, now: Moment, cx: &mut Cx) -> Resu
         jobs.list.items.append(&mut slice);
         if streams && !jobs.list.items.is_empty() {
             out.show(&jobs)?;
+            // Who reads the stream need not wait for what is found late.
+            out.finish()?;
             out.no_more_headers();
             jobs.list.items.clear();
         }

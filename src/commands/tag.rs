@@ -91,13 +91,12 @@ fn show(jobs: &Targets, cx: &mut Cx) -> Result<Exit, Error> {
     jobs.check()?;
     let told = jids::read(&mut Source::default(), &jobs.jids)?;
     let now = cx.begin()?;
-    let (core, out) = cx.parts()?;
     let mut missing = Vec::new();
     let mut found = Vec::new();
     if jobs.jids.is_empty() {
-        found = select::all(core, now, &jobs.selector, Tell::Brief)?;
+        found = select::all(cx, now, &jobs.selector, Tell::Brief)?;
     } else {
-        let jobs = core.jobs(now, Tell::Brief, told.jids())?;
+        let jobs = cx.core()?.jobs(now, Tell::Brief, told.jids())?;
         for (jid, job) in told.jids().iter().zip(jobs) {
             match job {
                 Some(job) => found.push(job),
@@ -105,6 +104,7 @@ fn show(jobs: &Targets, cx: &mut Cx) -> Result<Exit, Error> {
             }
         }
     }
+    let out = &mut cx.out;
     if out.format() == Format::Table {
         let row = |job: &Job| Row {
             jid: job.jid.clone(),

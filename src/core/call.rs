@@ -29,6 +29,8 @@ pub struct Call {
     args: Vec<Vec<u8>>,
     /// What follows them, packed already.
     more: Words,
+    /// Whether it is a command of Redis and not one of the script.
+    plain: bool,
 }
 
 impl Call {
@@ -37,6 +39,15 @@ impl Call {
             name: name.into(),
             args: Vec::new(),
             more: Words::default(),
+            plain: false,
+        }
+    }
+
+    /// A command of Redis itself, which may only read.
+    pub fn plain(name: impl Into<String>) -> Call {
+        Call {
+            plain: true,
+            ..Call::new(name)
         }
     }
 
@@ -139,6 +150,11 @@ impl Core {
     /// Lets a server that went away be told at once, for one who asks again anyhow.
     pub fn hurry(&mut self) {
         self.patient = false;
+    }
+
+    /// Returns the prefix of all keys.
+    pub fn prefix(&self) -> &str {
+        self.script.prefix()
     }
 
     /// Returns the address, as it may be shown.
@@ -261,8 +277,13 @@ impl Core {
                     true => (self.run[1], self.script.text()),
                     false => (self.run[0], self.script.sha()),
                 };
-                packed.begin(5 + call.args.len() + call.more.count());
-                for word in [command, script, "0", &call.name, now] {
+                let script = [command, script, "0", &call.name, now];
+                let words = match call.plain {
+                    true => &script[3..4],
+                    false => &script[..],
+                };
+                packed.begin(words.len() + call.args.len() + call.more.count());
+                for word in words {
                     packed.word(word.as_bytes());
                 }
                 for arg in &call.args {

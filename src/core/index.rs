@@ -1,10 +1,9 @@
 //! The core's indexes: which jobs are in a set, and which names there are.
 
-use std::collections::HashSet;
-
 use super::call::{Call, Value};
 use super::{Core, reply};
 use crate::error::Error;
+use crate::model::met::Met;
 use crate::model::moment::Moment;
 use crate::model::name::Name;
 
@@ -154,7 +153,7 @@ pub struct Walk {
     next: u64,
     /// Where a walk from the end has come to; `None` for one from the beginning.
     back: Option<u64>,
-    seen: HashSet<Name>,
+    seen: Met,
     /// How many members the index had when it was last asked.
     pub total: Option<u64>,
     done: bool,
@@ -169,7 +168,7 @@ impl Walk {
             size,
             next: 0,
             back: None,
-            seen: HashSet::new(),
+            seen: Met::default(),
             total: None,
             done: false,
         }
@@ -207,7 +206,7 @@ impl Walk {
         let mut offset = self.next - overlap;
         let mut part = loop {
             let part = read(offset, self.size)?;
-            let seen = |member: &Name| self.seen.contains(member);
+            let seen = |member: &Name| self.seen.knows(member);
             if offset == 0 || part.members.first().is_some_and(seen) {
                 break part;
             }
@@ -217,8 +216,7 @@ impl Walk {
         self.next = offset + part.members.len() as u64;
         self.done = self.next >= part.total || part.members.is_empty();
         if !(self.done && self.seen.is_empty()) {
-            part.members
-                .retain(|member| self.seen.insert(member.clone()));
+            part.members.retain(|member| self.seen.first(member));
         }
         Ok(part.members)
     }
@@ -233,8 +231,7 @@ impl Walk {
         self.back = Some(offset);
         self.done = offset == 0;
         part.members.reverse();
-        part.members
-            .retain(|member| self.seen.insert(member.clone()));
+        part.members.retain(|member| self.seen.first(member));
         Ok(part.members)
     }
 }
@@ -244,6 +241,8 @@ type Read<'a> = &'a mut dyn FnMut(u64, u64) -> Result<Part, Error>;
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use proptest::prelude::*;
 
     use super::*;

@@ -23,25 +23,23 @@ pub enum Tell {
     Mark,
     /// Where it is.
     Place,
-    /// What decides whether a selector means it.
+    /// That it exists; of a selection also what decides whether it is meant.
     Match,
-    /// That it exists.
-    Jid,
     /// What tells it apart from others.
     Face,
 }
 
 impl Tell {
-    const fn word(self) -> &'static str {
+    /// Returns what is asked of the core: `brief`, `full` or names.
+    pub const fn word(self) -> &'static str {
         match self {
             Tell::Brief => "brief",
             Tell::Full => "full",
             Tell::Mark => {
-                "jid,klass,queue,state,worker,priority,retries,tags,data,failure,scheduled,shown,since,mark,due,lock,tracked"
+                "jid,klass,queue,state,worker,priority,retries,tags,failure,scheduled,shown,since,mark,due,lock"
             }
-            Tell::Match => "jid,klass,queue,worker,tags,data,failure,shown,since,tracked",
-            Tell::Jid => "jid",
             Tell::Face => "jid,klass,shown",
+            Tell::Match => "jid",
             Tell::Place => "jid,klass,queue,state,worker,failure,shown,since,lock",
         }
     }
@@ -55,9 +53,19 @@ impl Core {
         tell: Tell,
         jids: &[Name],
     ) -> Result<Vec<Option<Job>>, Error> {
+        self.jobs_told(now, tell.word(), jids)
+    }
+
+    /// Returns the same with what these names say: `brief`, `full`, or names by commas.
+    pub fn jobs_told(
+        &mut self,
+        now: Moment,
+        names: &str,
+        jids: &[Name],
+    ) -> Result<Vec<Option<Job>>, Error> {
         let mut jobs = Vec::with_capacity(jids.len());
         for slice in jids.chunks(MOST) {
-            let mut words: Vec<&[u8]> = vec![tell.word().as_bytes()];
+            let mut words: Vec<&[u8]> = vec![names.as_bytes()];
             words.extend(slice.iter().map(Name::as_bytes));
             let answer = reply::list(self.call(now, "look.jobs", &words)?)?;
             for (jid, told) in slice.iter().zip(answer) {

@@ -15,6 +15,7 @@ pub mod job;
 pub mod join;
 pub mod local;
 pub mod login;
+pub mod page;
 pub mod peek;
 pub mod put;
 pub mod queue;

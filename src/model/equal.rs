@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
-use super::job::Job;
+use super::json::Data;
 use super::name::{Name, letters};
 use super::path::Path;
 
@@ -52,8 +52,8 @@ impl Equal {
     }
 
     /// Whether the data of a job fits.
-    pub fn fits(&self, job: &Job) -> bool {
-        let text = letters(job.data.as_bytes());
+    pub fn fits(&self, data: &Data) -> bool {
+        let text = letters(data.as_bytes());
         let found = self.path.find(&text);
         found.is_some_and(|found| self.value.is(found))
     }
@@ -149,15 +149,11 @@ impl Decimal {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::json::Data;
     use super::*;
 
     fn fits(typed: &[u8], data: &[u8]) -> bool {
-        let job = Job {
-            data: Data::from(data.to_vec()),
-            ..Job::default()
-        };
-        Equal::new(&typed.into()).unwrap().fits(&job)
+        let data = Data::from(data.to_vec());
+        Equal::new(&typed.into()).unwrap().fits(&data)
     }
 
     #[test]

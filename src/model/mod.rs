@@ -13,6 +13,7 @@ pub mod json;
 pub mod length;
 pub mod list;
 pub mod local;
+pub mod met;
 pub mod moment;
 pub mod name;
 pub mod path;

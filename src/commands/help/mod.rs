@@ -119,7 +119,7 @@ Wherever a command takes JIDs it also takes flags that select jobs; one excludes
 --message REGEX  failed jobs in whose message a regular expression is found
 --tag T          jobs with a tag; repeated: with all of them
 --klass K        jobs of a class, by name or glob
---held-by W      running and stalled jobs that a worker holds, by name or glob
+--held-by W      jobs whose lock a worker has, run out or not, by name or glob
 --older-than D   jobs whose newest history entry was made at least so long ago
 --newer-than D   jobs whose newest history entry is younger
 --where P=VALUE  jobs with this value at a place in their data; repeated: with all of them
@@ -142,6 +142,10 @@ the shell. Nothing is special about a slash.
 pointer. The value is JSON if it parses, else text: id=42 is the number, id='\"42\"' the text. No
 number is rounded; 1, 1.0 and 1e0 are equal, and so are objects with members in another order.
 Nothing equals what is not there: x=null means that null is stored.
+
+Read is the cheapest index: lists of failures, sets of tags, tracked jobs, locks, queues by state,
+complete jobs; --limit counts in the order of that index, as the core would act. --all, --klass and
+--where alone read every job, in no order; a line on stderr says so.
 ";
 
 const FORMATS: &str = "\

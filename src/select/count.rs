@@ -1,0 +1,62 @@
+//! How many jobs a selector means, by state.
+
+use super::Selection;
+use crate::cli::shared::Selector;
+use crate::core::index::Index;
+use crate::core::job::Tell;
+use crate::cx::Cx;
+use crate::error::Error;
+use crate::model::job::{Counts, State};
+use crate::model::moment::Moment;
+
+/// Counts the jobs that are meant; where nothing narrows them down, those in all states.
+pub fn count(cx: &mut Cx, now: Moment, selector: &Selector) -> Result<Counts, Error> {
+    let mut counts = Counts::default();
+    let states = match selector.is_empty() {
+        true => State::ALL.to_vec(),
+        false => selector.meant(),
+    };
+    // What no index counts is counted job by job.
+    let simple = selector.only_queue();
+    let indexed =
+        |state: &State| simple && (selector.queues.is_empty() || State::QUEUED.contains(state));
+    let (known, rest): (Vec<State>, Vec<State>) = states.into_iter().partition(indexed);
+    let core = cx.core()?;
+    if known.iter().any(|state| State::QUEUED.contains(state)) {
+        for queue in core.queues_like(now, &selector.queues)? {
+            counts.waiting += queue.waiting;
+            counts.running += queue.running;
+            counts.stalled += queue.stalled;
+            counts.scheduled += queue.scheduled;
+            counts.depends += queue.depends;
+        }
+    }
+    if known.contains(&State::Failed) {
+        counts.failed = core.failed_counts(now)?.iter().map(|(_, jobs)| jobs).sum();
+    }
+    if known.contains(&State::Complete) {
+        counts.complete = core.index(now, &Index::Complete, 0, 0)?.total;
+    }
+    for state in State::ALL
+        .into_iter()
+        .filter(|state| !known.contains(state))
+    {
+        *counts.of(state) = 0;
+    }
+    if rest.is_empty() {
+        return Ok(counts);
+    }
+    let mut selector = selector.clone();
+    if simple {
+        selector.states = rest;
+    }
+    (selector.limit, selector.offset) = (None, 0);
+    let mut selection = Selection::open(cx.core()?, now, &selector, Tell::Face)?;
+    selection.announce(&mut cx.out);
+    while let Some(jobs) = selection.next(cx.core()?)? {
+        for state in jobs.iter().filter_map(|job| job.state) {
+            *counts.of(state) += 1;
+        }
+    }
+    Ok(counts)
+}

@@ -1,0 +1,877 @@
+//! Selectors: which jobs are meant, at what cost, and what is refused.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::io::{BufRead, BufReader};
+use std::os::unix::ffi::OsStrExt;
+
+use expect_test::expect;
+use serde_json::{Value, json};
+
+use crate::commands::jobs::busy;
+use crate::house::redis::Redis;
+
+/// Returns the jids that a selector means, as one line.
+fn jids(redis: &Redis, line: &str) -> String {
+    let ran = redis.at(100).run(&format!("jobs {line} -o jid"));
+    ran.ok().replace('\n', " ")
+}
+
+#[test]
+fn classes_are_named_or_fitted() {
+    let redis = busy();
+    let jids = |line| sorted(&jids(&redis, line));
+    assert_eq!(jids("--klass Deploy"), "blocked");
+    assert_eq!(jids("--klass 'Mail::D*'"), "runs taken");
+    assert_eq!(
+        jids("--klass Deploy --klass '{Thumb,X}'"),
+        "blocked breaks done"
+    );
+    assert_eq!(jids("--klass Thumb --state complete"), "done");
+    assert_eq!(jids("--klass Thumb --queue images"), "breaks");
+    assert_eq!(jids("--klass thumb"), "");
+    assert_eq!(jids("--klass Thum"), "");
+}
+
+#[test]
+fn holders_are_those_who_hold_a_lock_or_lost_it_last() {
+    let redis = busy();
+    assert_eq!(jids(&redis, "--held-by mx-1"), "runs");
+    assert_eq!(jids(&redis, "--held-by 'mx-*'"), "runs stalls");
+    assert_eq!(jids(&redis, "--held-by mx-1 --held-by mx-2"), "runs stalls");
+    assert_eq!(jids(&redis, "--held-by 'mx-?' --state stalled"), "stalls");
+    assert_eq!(jids(&redis, "--held-by mx-1 --queue images"), "");
+    assert_eq!(jids(&redis, "--held-by mx-1 --tag none"), "");
+    // It failed its job and holds nothing.
+    assert_eq!(jids(&redis, "--held-by d-1"), "");
+    redis.at(100).run("jobs --held-by mx-11").shows(expect![[r#"
+        --- stderr
+        error: worker `mx-11` does not exist
+        hint: did you mean `mx-1`?
+        --- exit 4
+    "#]]);
+}
+
+#[test]
+fn a_forgotten_worker_still_holds_its_jobs() {
+    let redis = busy();
+    redis.at(100).run("api worker.deregister mx-1").ok();
+    assert_eq!(jids(&redis, "--held-by mx-1"), "runs");
+    assert_eq!(jids(&redis, "--held-by 'mx-*'"), "runs stalls");
+}
+
+#[test]
+fn age_is_the_time_since_the_newest_entry_of_the_history() {
+    let redis = busy();
+    // The last entries: stalls 2, runs 59, taken 62, waits 70, waits-2 71, later 72, breaks 75,
+    // blocked 76, done 79; it is 100.
+    let jids = |line| jids(&redis, line);
+    assert_eq!(
+        jids("--older-than 41s --state running,stalled"),
+        "runs stalls"
+    );
+    assert_eq!(jids("--older-than 41.5s"), "stalls");
+    assert_eq!(jids("--newer-than 25s"), "blocked done");
+    assert_eq!(jids("--newer-than 25.5s"), "blocked breaks done");
+    assert_eq!(
+        jids("--older-than 24s --newer-than 29s"),
+        "later blocked breaks"
+    );
+    assert_eq!(jids("--group boom --older-than 0s"), "breaks");
+    assert_eq!(jids("--tag eu --older-than 30"), "waits");
+    assert_eq!(jids("--klass 'Mail::*' --newer-than 29s"), "later");
+}
+
+#[test]
+fn messages_are_searched_in_failed_jobs() {
+    let redis = busy();
+    let jids = |line| jids(&redis, line);
+    assert_eq!(jids("--message line"), "breaks");
+    assert_eq!(jids("--message '^first line$'"), "");
+    assert_eq!(jids("--message '(?m)^first LINE$(?i)'"), "");
+    assert_eq!(jids("--message '(?mi)^first LINE$'"), "breaks");
+    assert_eq!(
+        jids("--message 'line' --group 'b*' --queue images"),
+        "breaks"
+    );
+    assert_eq!(jids("--message 'line' --queue mail"), "");
+    assert_eq!(jids("--message ''"), "breaks");
+}
+
+#[test]
+fn tracked_jobs_are_meant_by_a_flag() {
+    let redis = busy();
+    assert_eq!(jids(&redis, "--tracked"), "");
+    redis.at(90).run("track waits breaks --yes").ok();
+    assert_eq!(sorted(&jids(&redis, "--tracked")), "breaks waits");
+    assert_eq!(jids(&redis, "--tracked --state failed"), "breaks");
+    assert_eq!(jids(&redis, "--tracked --tag eu"), "waits");
+}
+
+/// Jobs with data, in one queue.
+fn data(all: &[(&str, &[u8])]) -> Redis {
+    let redis = Redis::start();
+    for (jid, data) in all {
+        let args: [&OsStr; 9] =
+            ["api", "put", "me", "q", jid, "K", "", "0", "tags"].map(OsStr::new);
+        let mut args = args.to_vec();
+        args[6] = OsStr::from_bytes(data);
+        args.push(OsStr::new("[]"));
+        redis.at(1).args(args).ok();
+    }
+    redis
+}
+
+#[test]
+fn data_is_compared_as_it_is_stored() {
+    let redis = data(&[
+        ("big", br#"{"user":{"id":9007199254740993}}"#),
+        ("near", br#"{"user":{"id":9007199254740992}}"#),
+        (
+            "text",
+            br#"{"user":{"id":"42"},"items":[{"sku":"A1"},{"sku":"B2"}]}"#,
+        ),
+        ("whole", br#"{"user":{"id":42},"a.b":1,"x/y":[true,null]}"#),
+        ("point", br#"{"user":{"id":42.0},"empty":[],"none":{}}"#),
+        ("bytes", b"{\"user\":{\"id\":\"\xff\"}}"),
+    ]);
+    let jids = |line: &str| sorted(&jids(&redis, line));
+    for (line, wanted) in [
+        ("--where user.id=9007199254740993", "big"),
+        ("--where user.id=9007199254740992", "near"),
+        ("--where user.id=42", "point whole"),
+        ("--where user.id=4.2e1", "point whole"),
+        ("--where 'user.id=\"42\"'", ""),
+        ("--where items.0.sku=A1", "text"),
+        ("--where items.1.sku=A1", ""),
+        ("--where items.0.sku=A1 --where items.1.sku=B2", "text"),
+        ("--where items.0.sku=A1 --where items.1.sku=A1", ""),
+        ("--where a.b=1", ""),
+        ("--where /a.b=1", "whole"),
+        ("--where /x~1y/0=true", "whole"),
+        ("--where /x~1y/1=null", "whole"),
+        ("--where nowhere=null", ""),
+        ("--where empty=[]", "point"),
+        ("--where empty={}", ""),
+        ("--where none={}", "point"),
+        ("--where 'user={\"id\":42}'", "point whole"),
+        (
+            "--where user.id=42 --queue q --state waiting",
+            "point whole",
+        ),
+        ("--where user.id=42 --queue p*", ""),
+        ("--where user.id=42 --all", "!"),
+    ] {
+        match wanted {
+            "!" => drop(redis.at(100).run(&format!("jobs {line}")).exits(2)),
+            wanted if line.contains('"') => {
+                // The quotes belong to the value.
+                let value = line.trim_start_matches("--where ").trim_matches('\'');
+                let ran = redis.at(100).args(["jobs", "--where", value, "-o", "jid"]);
+                let wanted = if value.contains("\"42\"") {
+                    "text"
+                } else {
+                    wanted
+                };
+                assert_eq!(sorted(&ran.ok().replace('\n', " ")), wanted, "{line}");
+            }
+            wanted => assert_eq!(jids(line), wanted, "{line}"),
+        }
+    }
+    let stray = OsStr::from_bytes(b"user.id=\xff");
+    let args = [
+        OsStr::new("jobs"),
+        OsStr::new("--where"),
+        stray,
+        OsStr::new("-ojid"),
+    ];
+    assert_eq!(redis.at(100).args(args).ok(), "bytes");
+}
+
+#[test]
+fn reading_every_job_is_announced() {
+    let redis = busy();
+    redis
+        .at(100)
+        .run("jobs --klass Deploy -o jid")
+        .shows(expect![[r#"
+        blocked
+        --- stderr
+        reading every job: no index knows `--klass`
+    "#]]);
+    redis
+        .at(100)
+        .run("jobs --where a=1 --klass 'D*' -o json")
+        .shows(expect![[r#"
+            {
+              "kind": "jobs",
+              "v": 1,
+              "total": 0,
+              "offset": 0,
+              "items": [],
+              "missing": []
+            }
+            --- stderr
+            reading every job: no index knows `--klass` and `--where`
+        "#]]);
+    let all = redis.at(100).run("jobs --all -o jid");
+    assert_eq!(
+        sorted(&all.ok().replace('\n', " ")),
+        "blocked breaks done later runs stalls taken waits waits-2"
+    );
+    assert_eq!(
+        all.stderr(),
+        "reading every job: that is what `--all` means\n"
+    );
+    assert_eq!(redis.at(100).run("jobs --all -q -o jid").stderr(), "");
+    for indexed in [
+        "--queue mail --klass Deploy",
+        "--state failed --where a=1",
+        "--tag eu --klass Deploy",
+        "--held-by 'mx-*' --klass Deploy",
+        "--group boom --klass Deploy",
+        "--message x --where a=1",
+        "--tracked --where a=1",
+        "--older-than 1s",
+        "--all --count",
+    ] {
+        let ran = redis.at(100).run(&format!("jobs {indexed}"));
+        assert_eq!((ran.code(), ran.stderr().as_str()), (0, ""), "{indexed}");
+    }
+    // The verb's own states are in lists.
+    let ran = redis.at(100).run("retry --klass Deploy --dry-run");
+    assert!(!ran.stderr().contains("every job"), "{}", ran.stderr());
+    let ran = redis
+        .at(100)
+        .run("priority --klass Deploy --to 1 --dry-run");
+    assert!(ran.stderr().contains("every job"), "{}", ran.stderr());
+}
+
+#[test]
+fn nothing_is_selected_by_accident() {
+    // Nothing listens here: all of it is refused before anybody is asked.
+    let nowhere = Redis::start().qless();
+    for verb in [
+        "cancel",
+        "retry",
+        "promote",
+        "priority --to 1",
+        "timeout",
+        "tag --add x",
+        "get",
+        "move --to q",
+        "export",
+    ] {
+        for selector in ["--limit 5", "--offset 2 --limit 5"] {
+            let ran = nowhere.run(&format!("{verb} {selector} --yes")).exits(2);
+            assert!(
+                ran.stderr().contains("nothing narrows the jobs down"),
+                "{verb} {selector}: {}",
+                ran.stderr()
+            );
+        }
+        let ran = nowhere.run(&format!("{verb} jid --queue q --yes")).exits(2);
+        assert!(
+            ran.stderr().contains("either named or selected"),
+            "{}",
+            ran.stderr()
+        );
+        let ran = nowhere.run(&format!("{verb} jid --all --yes")).exits(2);
+        assert!(
+            ran.stderr().contains("either named or selected"),
+            "{}",
+            ran.stderr()
+        );
+    }
+}
+
+#[test]
+fn flags_that_exclude_each_other_are_refused() {
+    let nowhere = Redis::start().qless();
+    let refused = |line: &str| {
+        let ran = nowhere.run(line).exits(2);
+        ran.stderr()
+    };
+    expect![[r#"
+        error: no job fits both `--group` and `--state waiting`
+        hint: `--group` means failed jobs, `--state waiting` waiting ones
+    "#]]
+    .assert_eq(&refused("jobs --group g --state waiting"));
+    expect![[r#"
+        error: no job fits both `--message` and `--state waiting,running`
+        hint: `--message` means failed jobs, `--state waiting,running` waiting or running ones
+    "#]]
+    .assert_eq(&refused("jobs --message m --state waiting --state running"));
+    expect![[r#"
+        error: no job fits both `--group` and `--held-by`
+        hint: `--group` means failed jobs, `--held-by` running or stalled ones
+    "#]]
+    .assert_eq(&refused("cancel --group g --held-by w --yes"));
+    expect![[r#"
+        error: no job fits both `--held-by` and `--state failed`
+        hint: `--held-by` means running or stalled jobs, `--state failed` failed ones
+    "#]]
+    .assert_eq(&refused("jobs --held-by w --state failed"));
+    expect![[r#"
+        error: `--older-than` and `--newer-than` leave no time between them
+        hint: what happened between 1h and 2h ago: `--older-than 1h --newer-than 2h`
+    "#]]
+    .assert_eq(&refused("jobs --older-than 2h --newer-than 1h"));
+    refused("jobs --older-than 60s --newer-than 1m");
+    expect![[r#"
+        error: no job is newer than no time at all
+        hint: `--newer-than` wants more than 0
+    "#]]
+    .assert_eq(&refused("jobs --newer-than 0s"));
+    expect![[r#"
+        error: `--all` cannot be used with `--queue`
+        hint: `--all` means every job, `--queue` some of them
+    "#]]
+    .assert_eq(&refused("jobs --all --queue mail"));
+    for flag in [
+        "--state failed",
+        "--group g",
+        "--tag t",
+        "--klass K",
+        "--held-by w",
+        "--older-than 1s",
+        "--newer-than 1s",
+        "--where a=1",
+        "--message m",
+        "--tracked",
+    ] {
+        refused(&format!("cancel --all {flag} --yes"));
+    }
+    // What the verb means counts, too.
+    refused("promote --group g --yes");
+    refused("timeout --message m --yes");
+    refused("retry --held-by w --yes");
+}
+
+#[test]
+fn values_that_make_no_sense_are_refused() {
+    let nowhere = Redis::start().qless();
+    let refused = |args: &[&str]| {
+        let args = ["jobs"].into_iter().chain(args.iter().copied());
+        nowhere.args(args).exits(2).stderr()
+    };
+    expect![[r#"
+        error: `--message` wants a regular expression (unclosed group, at character 5), not `time(d`
+    "#]]
+    .assert_eq(&refused(&["--message", "time(d"]));
+    expect![[r#"
+        error: `--queue` wants a name or a glob (unclosed character class; missing ']'; `\` takes a letter as it is), not `mail[`
+    "#]]
+    .assert_eq(&refused(&["--queue", "mail["]));
+    expect![[r#"
+        error: `--where` wants PATH=VALUE such as `user.id=42`, not `user.id`
+    "#]]
+    .assert_eq(&refused(&["--where", "user.id"]));
+    expect![[r#"
+        error: `--where` wants a path such as `user.id`, `items.0.sku` or `/user/id` before its `=`, not `a..b=1`
+    "#]]
+    .assert_eq(&refused(&["--where", "a..b=1"]));
+    expect![[r#"
+        error: `--older-than` wants a duration such as `90s`, `15m` or `2h`, not `soon`
+    "#]]
+    .assert_eq(&refused(&["--older-than", "soon"]));
+    for wrong in [
+        ["--newer-than", "-1s"],
+        ["--state", "lost"],
+        ["--group", "{a"],
+        ["--klass", "[z-a]"],
+        ["--held-by", "a\\"],
+        ["--where", "=1"],
+        ["--where", "/a~2=1"],
+        ["--queue", ""],
+        ["--tag", ""],
+    ] {
+        refused(&wrong);
+    }
+}
+
+#[test]
+fn names_may_be_anything() {
+    let names: [&[u8]; 9] = [
+        b"a*b",
+        b"-x",
+        b"sp ace",
+        b"new\nline",
+        b"\x1b[31m",
+        b"st\xffray",
+        b"{a,b}",
+        b"[x]",
+        b"sl/a..sh\\",
+    ];
+    let redis = Redis::start();
+    for (at, name) in names.iter().enumerate() {
+        let name = OsStr::from_bytes(name);
+        let jid = format!("j{at}");
+        let words = ["api", "--", "put", "me"].map(OsStr::new);
+        let words = words.into_iter().chain([name, jid.as_ref(), name]);
+        let words = words.chain(["{}", "0", "retries", "0"].map(OsStr::new));
+        redis.at(1).args(words).ok();
+        let words =
+            ["api", "--", "pop"]
+                .map(OsStr::new)
+                .into_iter()
+                .chain([name, name, OsStr::new("1")]);
+        redis.at(2).args(words).ok();
+    }
+    let escape = |name: &[u8]| {
+        let mut typed = Vec::new();
+        for &byte in name {
+            if b"*?[]{},\\".contains(&byte) {
+                typed.push(b'\\');
+            }
+            typed.push(byte);
+        }
+        typed
+    };
+    let meant = |flag: &str, value: &[u8]| {
+        let both = [format!("{flag}=").as_bytes(), value].concat();
+        let args = [
+            OsStr::new("jobs"),
+            OsStr::from_bytes(&both),
+            OsStr::new("-ojid"),
+        ];
+        redis.at(10).args(args).ok().replace('\n', " ")
+    };
+    for flag in ["--queue", "--klass", "--held-by"] {
+        for (at, name) in names.iter().enumerate() {
+            assert_eq!(
+                meant(flag, &escape(name)),
+                format!("j{at}"),
+                "{flag} {name:?}"
+            );
+            // With a glob behind it that fits nothing.
+            let glob = [&escape(name)[..], b"{,?}"].concat();
+            assert_eq!(meant(flag, &glob), format!("j{at}"), "{flag} {glob:?}");
+        }
+        assert_eq!(meant(flag, b"a*b"), "j0", "{flag}");
+        assert_eq!(
+            sorted(&meant(flag, b"*")).split(' ').count(),
+            names.len(),
+            "{flag}"
+        );
+        assert_eq!(meant(flag, b"*\n*"), "j3", "{flag}");
+        assert_eq!(meant(flag, b"st?ray"), "j5", "{flag}");
+    }
+}
+
+#[test]
+fn a_list_is_cut_in_the_order_of_its_index() {
+    let redis = busy();
+    let jids = |line| jids(&redis, line);
+    assert_eq!(jids("--queue mail --limit 2"), "runs stalls");
+    assert_eq!(jids("--queue mail --limit 2 --offset 2"), "taken waits");
+    assert_eq!(
+        jids("--queue mail --klass 'Mail::W*' --limit 2"),
+        "stalls waits"
+    );
+    assert_eq!(
+        jids("--queue mail --klass 'Mail::W*' --limit 2 --offset 1"),
+        "waits waits-2"
+    );
+    assert_eq!(jids("--all --limit 0"), "");
+    assert_eq!(jids("--all --limit 4").split(' ').count(), 4);
+    assert_eq!(jids("--all --limit 4 --offset 7").split(' ').count(), 2);
+}
+
+/// How many server calls a list costs, and how many commands they run.
+fn cost(redis: &Redis, line: &str) -> (u64, u64) {
+    redis.send(&["CONFIG", "RESETSTAT"]);
+    redis.at(5_000).run(&format!("jobs {line} -o jid")).ok();
+    let commands = commands(redis);
+    (redis.scripts_run(), commands)
+}
+
+fn commands(redis: &Redis) -> u64 {
+    let info: String = redis::cmd("INFO")
+        .arg("commandstats")
+        .query(&mut redis.connection())
+        .unwrap();
+    let calls = info.lines().filter_map(|line| {
+        let (_, rest) = line.split_once("calls=")?;
+        rest.split(',').next()?.parse::<u64>().ok()
+    });
+    calls.sum()
+}
+
+#[test]
+fn what_an_index_knows_costs_no_more_in_a_large_database() {
+    let selectors = [
+        "--group boom",
+        "--group 'bo*'",
+        "--message crash",
+        "--tag rare",
+        "--tag rare --tag common",
+        "--tag common --group boom",
+        "--queue small --tag common",
+        "--held-by w-1",
+        "--held-by 'w-*'",
+        "--tracked",
+        "--tracked --tag common",
+        "--queue small --state waiting --where a=1",
+        "--state running",
+        "--state failed --older-than 1s",
+    ];
+    let costs = |others: usize| {
+        let redis = Redis::start();
+        let put = |at: f64, queue: &str, jid: String, tags: &str| {
+            let words = [
+                "put",
+                "me",
+                queue,
+                &jid,
+                "K",
+                r#"{"a":1}"#,
+                "0",
+                "tags",
+                tags,
+            ];
+            (at, words.map(str::to_owned).to_vec())
+        };
+        let few = (0..6).map(|n| put(1.0, "small", format!("few-{n}"), r#"["rare","common"]"#));
+        let many = (0..others).map(|n| put(2.0, "large", format!("many-{n}"), r#"["common"]"#));
+        redis.calls(few.chain(many));
+        let call =
+            |at: f64, words: &[&str]| (at, words.iter().map(|word| word.to_string()).collect());
+        redis.calls::<String>([
+            call(3.0, &["pop", "small", "w-1", "3"]),
+            call(4.0, &["track", "track", "few-5"]),
+        ]);
+        let held = redis.at(5).run("jobs --state running -o jid").ok();
+        let first = held.lines().next().unwrap();
+        redis
+            .at(6)
+            .run(&format!("api fail {first} w-1 boom crash"))
+            .ok();
+        selectors.map(|line| cost(&redis, line))
+    };
+    let (small, large) = (costs(1_000), costs(4_000));
+    for ((line, small), large) in selectors.iter().zip(small).zip(large) {
+        assert_eq!(small, large, "{line}: script calls and commands");
+    }
+}
+
+#[test]
+fn every_job_is_read_in_slices_and_told_once() {
+    let redis = Redis::start();
+    let put = |n: usize| {
+        let data = format!(r#"{{"n":{}}}"#, n % 10);
+        let words = ["put", "me", "q", &format!("j-{n}"), "K", &data, "0"];
+        (n as f64, words.map(str::to_owned).to_vec())
+    };
+    redis.calls((0..5_000).map(put));
+    let told = redis.at(9_000).run("jobs --where n=3 -o jid").ok();
+    let told: Vec<&str> = told.lines().collect();
+    let once: BTreeSet<&str> = told.iter().copied().collect();
+    assert_eq!((told.len(), once.len()), (500, 500));
+    assert!(once.iter().all(|jid| jid.ends_with('3')));
+    assert_eq!(
+        redis
+            .at(9_000)
+            .run("jobs --where n=3 --count -o json")
+            .json()["waiting"],
+        500
+    );
+    assert_eq!(
+        redis
+            .at(9_000)
+            .run("jobs --all -o jid")
+            .ok()
+            .lines()
+            .count(),
+        5_000
+    );
+}
+
+#[test]
+fn a_stream_ends_with_its_reader() {
+    let redis = Redis::start();
+    let put = |n: usize| {
+        let words = ["put", "me", "q", &format!("j-{n}"), "K", "{}", "0"];
+        (n as f64, words.map(str::to_owned).to_vec())
+    };
+    redis.calls((0..20_000).map(put));
+    redis.send(&["CONFIG", "RESETSTAT"]);
+    let mut child = redis
+        .at(30_000)
+        .command()
+        .args(["jobs", "--queue", "q", "-o", "ndjson"])
+        .spawn()
+        .unwrap();
+    let mut reader = BufReader::new(child.stdout.take().unwrap());
+    for _ in 0..3 {
+        let mut line = String::new();
+        reader.read_line(&mut line).unwrap();
+        assert_eq!(serde_json::from_str::<Value>(&line).unwrap()["queue"], "q");
+    }
+    drop(reader);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    // It wrote what a pipe holds, not all there is.
+    assert!(redis.scripts_run() < 20, "{} calls", redis.scripts_run());
+}
+
+fn sorted(jids: &str) -> String {
+    let mut jids: Vec<&str> = jids.split_whitespace().collect();
+    jids.sort();
+    jids.join(" ")
+}
+
+/// Small random numbers, the same in each run.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % sides as u64) as usize
+    }
+
+    fn of<'a>(&mut self, choices: &[&'a str]) -> &'a str {
+        choices[self.roll(choices.len())]
+    }
+}
+
+const QUEUES: [&str; 3] = ["mail", "mail-eu", "im/ages"];
+const NOW: f64 = 1_000.0;
+
+/// A database with jobs in all states.
+fn random(dice: &mut Dice) -> Redis {
+    let redis = Redis::start();
+    let mut calls: Vec<(f64, Vec<String>)> = Vec::new();
+    let words =
+        |words: &[&str]| -> Vec<String> { words.iter().map(|word| word.to_string()).collect() };
+    calls.push((0.0, words(&["config.set", "heartbeat", "60"])));
+    for n in 0..60 {
+        let data = dice.of(&[
+            r#"{"user":{"id":7},"items":[{"sku":"A1"}]}"#,
+            r#"{"user":{"id":7.0}}"#,
+            r#"{"user":{"id":"7"},"items":[]}"#,
+            r#"[]"#,
+        ]);
+        let mut put = words(&["put", "me", dice.of(&QUEUES), &format!("j-{n}")]);
+        put.extend(words(&[dice.of(&["Mail::A", "Mail::B", "Thumb"]), data]));
+        put.extend(words(&[
+            dice.of(&["0", "0", "0", "5000"]),
+            "priority",
+            dice.of(&["0", "5"]),
+        ]));
+        put.extend(words(&[
+            "tags",
+            dice.of(&["[]", r#"["eu"]"#, r#"["vip","eu"]"#]),
+        ]));
+        if n > 5 && dice.roll(6) == 0 {
+            let on = format!("[\"j-{}\"]", dice.roll(n));
+            put.extend(words(&["depends", &on]));
+        }
+        calls.push((n as f64 * 10.0, put));
+    }
+    redis.calls(calls);
+    for (at, worker) in [(650, "w-1"), (660, "w-2"), (700, "x"), (980, "w-1")] {
+        for queue in QUEUES {
+            let count = 1 + dice.roll(5);
+            let line = format!("pop {queue} --worker {worker} --count {count} -o jid");
+            let popped = redis.at(at).run(&line).stdout();
+            for jid in popped.lines() {
+                let end = match dice.roll(5) {
+                    0 | 1 => {
+                        let group = dice.of(&["boom", "bang", "timed out"]);
+                        let message = dice.of(&["call timed out", "it crashed"]);
+                        vec!["api", "fail", jid, worker, group, message]
+                    }
+                    2 => vec!["api", "complete", jid, worker, queue, "{}"],
+                    3 if dice.roll(2) == 0 => vec!["api", "timeout", jid],
+                    _ => continue,
+                };
+                redis.at(at + 5).args(end).ok();
+            }
+        }
+    }
+    for _ in 0..5 {
+        let jid = format!("j-{}", dice.roll(60));
+        redis.at(990).args(["api", "track", "track", &jid]).ok();
+    }
+    redis
+}
+
+type Judge = Box<dyn Fn(&Value) -> bool>;
+
+/// A flag, and what it asks of a job's document.
+fn flag(dice: &mut Dice) -> (&'static str, &'static str, Judge) {
+    fn is(field: &'static str, value: &'static str) -> Judge {
+        Box::new(move |job| job[field] == value)
+    }
+    fn starts(field: &'static str, start: &'static str) -> Judge {
+        Box::new(move |job| {
+            job[field]
+                .as_str()
+                .is_some_and(|text| text.starts_with(start))
+        })
+    }
+    /// Nobody holds a lock that was taken away.
+    fn held(start: &'static str) -> Judge {
+        Box::new(move |job| {
+            let worker = job["worker"].as_str().unwrap_or_default();
+            job["state_stored"] == "running" && worker.starts_with(start)
+        })
+    }
+    fn age(judge: fn(f64) -> bool) -> Judge {
+        Box::new(move |job| {
+            let since: jiff::Timestamp = job["since"].as_str().unwrap().parse().unwrap();
+            judge(NOW - since.as_millisecond() as f64 / 1e3)
+        })
+    }
+    fn failed(judge: fn(&Value) -> bool) -> Judge {
+        Box::new(move |job| job["state"] == "failed" && judge(&job["failure"]))
+    }
+    fn tagged(tag: &'static str) -> Judge {
+        Box::new(move |job| job["tags"].as_array().unwrap().contains(&json!(tag)))
+    }
+    match dice.roll(26) {
+        0 => ("--queue", "mail", is("queue", "mail")),
+        1 => ("--queue", "mail*", starts("queue", "mail")),
+        2 => ("--queue", "im/*", starts("queue", "im/")),
+        3 => ("--state", "waiting", is("state", "waiting")),
+        4 => ("--state", "failed", is("state", "failed")),
+        5 => ("--state", "running", is("state", "running")),
+        6 => ("--state", "stalled", is("state", "stalled")),
+        7 => (
+            "--state",
+            "complete,scheduled,depends",
+            Box::new(|job| {
+                ["complete", "scheduled", "depends"].contains(&job["state"].as_str().unwrap())
+            }),
+        ),
+        8 => (
+            "--group",
+            "boom",
+            failed(|failure| failure["group"] == "boom"),
+        ),
+        9 => (
+            "--group",
+            "b?[mn]{g,}*",
+            failed(|failure| failure["group"] == "bang"),
+        ),
+        10 => ("--group", "*", failed(|_| true)),
+        11 => (
+            "--message",
+            "timed? out",
+            failed(|failure| failure["message"] == "call timed out"),
+        ),
+        12 => ("--tag", "eu", tagged("eu")),
+        13 => ("--tag", "vip", tagged("vip")),
+        14 => ("--klass", "Thumb", is("klass", "Thumb")),
+        15 => ("--klass", "Mail::*", starts("klass", "Mail::")),
+        16 => ("--held-by", "w-1", held("w-1")),
+        17 => ("--held-by", "w-*", held("w-")),
+        18 => ("--held-by", "nobody", Box::new(|_| false)),
+        19 => ("--older-than", "5m", age(|age| age >= 300.0)),
+        20 => ("--newer-than", "500s", age(|age| age < 500.0)),
+        21 => (
+            "--where",
+            "user.id=7",
+            Box::new(|job| job["data"]["user"]["id"].as_f64() == Some(7.0)),
+        ),
+        22 => (
+            "--where",
+            "items.0.sku=A1",
+            Box::new(|job| job["data"]["items"][0]["sku"] == "A1"),
+        ),
+        23 => (
+            "--where",
+            "/items=[]",
+            Box::new(|job| job["data"]["items"] == json!([])),
+        ),
+        24 => ("--tracked", "", Box::new(|job| job["tracked"] == true)),
+        _ => ("--queue", "nowhere", Box::new(|_| false)),
+    }
+}
+
+/// Returns whether a job fits: flags of different kinds narrow, repeats of one kind widen but for
+/// tags and data.
+fn fits(flags: &[(&'static str, &'static str, Judge)], job: &Value) -> bool {
+    flags.iter().all(|(flag, _, judge)| match *flag {
+        "--tag" | "--where" => judge(job),
+        kind => flags
+            .iter()
+            .any(|(other, _, judge)| *other == kind && judge(job)),
+    })
+}
+
+#[test]
+fn what_is_listed_is_what_a_filter_over_all_jobs_finds() {
+    for seed in [1, 2, 3] {
+        let mut dice = Dice(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(seed));
+        let redis = random(&mut dice);
+        let at = redis.at(NOW);
+        let all = at.run("jobs --all -o ndjson").ok();
+        let all: Vec<Value> = all
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        assert_eq!(all.len(), 60);
+        for _ in 0..60 {
+            let mut flags: Vec<_> = (0..1 + dice.roll(3)).map(|_| flag(&mut dice)).collect();
+            for once in ["--older-than", "--newer-than", "--message", "--tracked"] {
+                let mut met = false;
+                flags.retain(|(flag, ..)| *flag != once || !std::mem::replace(&mut met, true));
+            }
+            let typed: Vec<&str> = flags
+                .iter()
+                .flat_map(|(flag, value, _)| [*flag, *value])
+                .filter(|word| !word.is_empty())
+                .collect();
+            let fitting = all.iter().filter(|job| fits(&flags, job));
+            let wanted: BTreeSet<&str> = fitting.map(|job| job["jid"].as_str().unwrap()).collect();
+            let run = |before: &[&'static str], after: &[&'static str]| {
+                at.args([before, &typed, after].concat())
+            };
+            let ran = run(&["jobs"], &["-o", "jid"]);
+            if ran.code() != 0 {
+                // Flags that exclude each other, or a name that nothing has.
+                let stranger = typed.contains(&"nowhere") || typed.contains(&"nobody");
+                let wrong = ran.code() == 2 && wanted.is_empty() || ran.code() == 4 && stranger;
+                assert!(wrong, "{typed:?} {} {wanted:?}", ran.stderr());
+                continue;
+            }
+            let (stdout, mut found) = (ran.stdout(), BTreeSet::new());
+            for jid in stdout.lines() {
+                assert!(found.insert(jid), "{typed:?}: {jid} twice");
+            }
+            assert_eq!(found, wanted, "{typed:?}");
+            let counts = run(&["jobs", "--count"], &["-o", "json"]).json();
+            let states = [
+                "waiting",
+                "running",
+                "stalled",
+                "scheduled",
+                "depends",
+                "failed",
+                "complete",
+            ];
+            for state in states {
+                let wanted = all
+                    .iter()
+                    .filter(|job| job["state"] == state && fits(&flags, job));
+                // Queues count what is due as waiting; here nothing is.
+                assert_eq!(counts[state], wanted.count(), "{typed:?} {state}");
+            }
+            // What is listed is what is acted on.
+            let acted = run(&["tag", "--add", "t", "--dry-run"], &["-o", "ndjson"]);
+            let items = acted.stdout();
+            let items = items
+                .lines()
+                .map(|line| serde_json::from_str::<Value>(line).unwrap());
+            let acted: BTreeSet<String> = items
+                .filter_map(|item| Some(item["jid"].as_str()?.to_owned()))
+                .collect();
+            let wanted: BTreeSet<String> = wanted.into_iter().map(str::to_owned).collect();
+            assert_eq!(acted, wanted, "{typed:?}");
+        }
+    }
+}
