@@ -72,11 +72,16 @@ fn run(command: &mut Command) {
 }
 
 /// Milliseconds of CPU of all children that have ended, as Linux tells them.
-fn cpu() -> Option<f64> {
+pub fn cpu() -> Option<f64> {
     let stat = std::fs::read_to_string(Path::new("/proc/self/stat")).ok()?;
+    millis_of(&stat, 16)
+}
+
+/// Milliseconds of user and system time in two fields of a `stat`.
+pub fn millis_of(stat: &str, user: usize) -> Option<f64> {
     // The name, in parentheses, may hold blanks; the numbers begin behind it with field 3.
     let (_, fields) = stat.rsplit_once(')')?;
     let field = |at: usize| fields.split_whitespace().nth(at - 3)?.parse::<f64>().ok();
     let ticks = rustix::param::clock_ticks_per_second() as f64;
-    Some(1e3 * (field(16)? + field(17)?) / ticks)
+    Some(1e3 * (field(user)? + field(user + 1)?) / ticks)
 }

@@ -8,6 +8,7 @@ mod binary;
 mod calls;
 mod redis;
 mod server;
+mod submit;
 
 use calls::Calls;
 use server::{Cost, Server};
@@ -55,6 +56,7 @@ fn main() {
         println!();
     }
     binary::print(ROUNDS);
+    submit::print(3);
 }
 
 /// One line of the table.

@@ -35,6 +35,10 @@ impl Redis {
         self.dir.path().join("s")
     }
 
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     pub fn url(&self) -> String {
         format!("unix://{}", self.socket().display())
     }

@@ -79,7 +79,11 @@ pub fn run(order: &Order, cx: &mut Cx) -> Result<Exit, Error> {
     let jobs = usize::try_from(checked.jobs).unwrap_or(usize::MAX);
     if jobs > 0 && !order.dry_run {
         let (jobs, address) = (plural(checked.jobs, "job", "jobs"), cx.target()?);
-        let what = format!("put {jobs} on {address}");
+        let place = match cx.context() {
+            Some(context) => format!("{} ({address})", clean(context.label())),
+            None => address.to_string(),
+        };
+        let what = format!("put {jobs} on {place}");
         cx.out.confirm_protected(&what, |_| String::new())?;
     }
     let head = Head::of("journal", cx)?;
@@ -329,7 +333,7 @@ fn unanswered<'r>(round: &'r Round, job: &Sent, error: &Error) -> Told<'r> {
 }
 
 /// Returns what became of a job by what the core says.
-fn judge<'r>(round: &'r Round, job: &Sent, outcome: &Outcome, if_absent: bool) -> Told<'r> {
+fn judge<'r>(round: &'r Round, job: &Sent, outcome: &'r Outcome, if_absent: bool) -> Told<'r> {
     let mut told = Told {
         line: job.line,
         jid: round.jid(job),
@@ -342,7 +346,7 @@ fn judge<'r>(round: &'r Round, job: &Sent, outcome: &Outcome, if_absent: bool) -
     };
     let ours = |since| is_since(outcome, 0, since);
     match outcome.code {
-        Code::Ok => told.state = outcome.word(0).cloned(),
+        Code::Ok => told.state = outcome.word(0),
         // An earlier run put it and did not live to note it.
         Code::Exists if job.since.is_some_and(ours) => {
             (told.result, told.code) = (Counted::Done, Code::Ok);

@@ -106,6 +106,7 @@ pub fn pack(
             notes,
             how,
             fresh,
+            jids: Vec::new(),
             round: Round::default(),
             to,
         };
@@ -137,6 +138,8 @@ struct Packer<'p> {
     notes: Option<&'p Notes>,
     how: How,
     fresh: Fresh,
+    /// For the jobs of this round, the next one last.
+    jids: Vec<[u8; 32]>,
     round: Round,
     to: &'p SyncSender<Result<Round, Error>>,
 }
@@ -160,7 +163,7 @@ impl Packer<'_> {
             (Some(jid), _) => jid,
             (None, Some(noted)) => &noted.jid,
             (None, None) => {
-                fresh = self.fresh.jid()?;
+                fresh = self.fresh()?;
                 &fresh
             }
         };
@@ -216,7 +219,23 @@ impl Packer<'_> {
         }
     }
 
+    /// Returns a new jid. Jobs of one moment are popped by their jids, the last letter of the
+    /// alphabet first: so the jids of a round are handed out in this order, that of the lines.
+    fn fresh(&mut self) -> Result<[u8; 32], Error> {
+        if self.jids.is_empty() {
+            for _ in 0..self.how.jobs {
+                self.jids.push(self.fresh.jid()?);
+            }
+            self.jids.sort_unstable();
+        }
+        match self.jids.pop() {
+            Some(jid) => Ok(jid),
+            None => self.fresh.jid(),
+        }
+    }
+
     fn hand_over(&mut self) -> Result<(), Error> {
+        self.jids.clear();
         let round = std::mem::take(&mut self.round);
         if round.jobs == 0 && round.before == 0 {
             return Ok(());

@@ -37,7 +37,7 @@ pub struct Told<'t> {
     /// Why it failed, in words that many may share; and, where there is more to say, of it alone.
     pub why: Option<String>,
     pub detail: Option<String>,
-    pub state: Option<Name>,
+    pub state: Option<&'t Name>,
 }
 
 #[derive(serde::Serialize)]
@@ -47,9 +47,11 @@ struct Last<'a> {
 
 impl Tally {
     pub fn new(out: &Out, matched: usize, dry_run: bool, sorted: bool, begun: Moment) -> Tally {
+        let mut sum = Sum::of("put", dry_run, matched);
+        sum.context = out.context().map(str::to_owned);
         Tally {
             doc: Bulk {
-                sum: Sum::of("put", dry_run, matched),
+                sum,
                 items: Vec::new(),
                 shows: Shows::Nothing,
                 rows: Vec::new(),
@@ -95,7 +97,7 @@ impl Tally {
             detail: told.detail.or(told.why),
             queue: Some(told.queue.into()),
             state_before: None,
-            state_after: told.state,
+            state_after: told.state.cloned(),
             line: Some(told.line),
         };
         if failed {

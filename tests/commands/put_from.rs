@@ -688,6 +688,18 @@ fn a_rate_is_kept() {
     assert!(took >= Duration::from_millis(190), "{took:?}");
 }
 
+#[test]
+fn fresh_jobs_are_popped_in_the_order_of_the_lines() {
+    let place = Place::new();
+    place.put(night(450), "").ok();
+    let popped = place.qless().run("pop uploads --count 450 -o ndjson").ok();
+    let photos = popped.lines().map(|line| {
+        let job: serde_json::Value = serde_json::from_str(line).unwrap();
+        job["data"]["photo"].as_u64().unwrap()
+    });
+    assert!(photos.eq(1..=450), "{popped}");
+}
+
 /// A run that is to be ended by a signal.
 struct Running(Child);
 
@@ -733,6 +745,33 @@ fn await_jobs(redis: &Redis, jobs: i64) {
         assert!(Instant::now() < deadline, "{card} of {jobs} jobs");
         std::thread::sleep(Duration::from_millis(1));
     }
+}
+
+#[test]
+fn lost_answers_lose_and_double_nothing() {
+    let place = Place::new();
+    let path = place.file("night.ndjson", night(2_000));
+    let line = format!("put --from {} --batch 20", path.display());
+    let mut run = Running::start(&place.redis.qless(), &line);
+    let mut connection = place.redis.connection();
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let mut cuts = 0;
+    while run.0.try_wait().unwrap().is_none() {
+        assert!(Instant::now() < deadline, "it does not end");
+        std::thread::sleep(Duration::from_millis(50));
+        let mut kill = redis::cmd("CLIENT");
+        kill.arg("KILL")
+            .arg("TYPE")
+            .arg("normal")
+            .arg("SKIPME")
+            .arg("yes");
+        cuts += kill.query::<u64>(&mut connection).unwrap();
+    }
+    let (code, told) = run.end();
+    assert_eq!(code, 0, "{told}");
+    assert!(told.starts_with("2000 put"), "{told}");
+    assert!(cuts > 1, "{cuts}");
+    assert_eq!(photos(&place.redis), each_once(2_000));
 }
 
 /// Returns how often each photo is in the queue.
