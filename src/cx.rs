@@ -63,7 +63,10 @@ impl Cx {
     /// Returns where a plan would be carried out, for questions and dry runs: the context's label
     /// and the address.
     pub fn place(&mut self) -> Result<String, Error> {
-        let address = self.core()?.address().to_string();
+        let address = match &self.core {
+            Some(core) => core.address(),
+            None => self.target()?.to_string(),
+        };
         Ok(match self.context() {
             Some(context) => format!("{} ({address})", clean(context.label())),
             None => address,

@@ -724,6 +724,30 @@ mod protected {
     }
 
     #[test]
+    fn many_jobs_are_put_after_a_question() {
+        let place = Place::new("label = \"PROD\"\n");
+        let lines = "{\"queue\":\"mail\",\"klass\":\"K\"}\n".repeat(3);
+        let prod = place.prod().input(lines);
+        prod.run("put --from - --yes").shows(expect![[r#"
+            --- stderr
+            error: cannot ask whether to put 3 jobs on PROD (unix://DIR/s); nothing was changed
+            hint: add `--confirm PROD`: the context is protected
+            --- exit 9
+        "#]]);
+        let said = prod.run("put --from - -n").exits(0).stderr();
+        assert!(said.starts_with("PROD: "), "{said}");
+        assert!(place.redis.dump().is_empty());
+        let done = prod.run("put --from - --yes --confirm PROD -o json").json();
+        assert_eq!(
+            (&done["context"], &done["done"]),
+            (&"prod".into(), &3.into())
+        );
+        place.prod().run("put mail K --jid one").ok();
+        let one = place.prod().run("put mail K -n").stderr();
+        assert_eq!(one, "PROD: would put a job in mail, waiting\n");
+    }
+
+    #[test]
     fn dry_runs_ask_nothing_and_say_where() {
         let place = Place::new("label = \"PROD\"\n");
         place.failed(&["a", "b"]);

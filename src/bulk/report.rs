@@ -35,8 +35,7 @@ struct Last<'a> {
 }
 
 impl Report {
-    pub fn new(out: &Out, verb: &'static Verb, one: bool, mut sum: Sum, begun: Moment) -> Report {
-        sum.context = out.context().map(str::to_owned);
+    pub fn new(out: &Out, verb: &'static Verb, one: bool, sum: Sum, begun: Moment) -> Report {
         Report {
             verb,
             one,
@@ -45,7 +44,7 @@ impl Report {
             codes: Codes::default(),
             reasons: Reasons::default(),
             doc: Bulk {
-                sum,
+                sum: sum.within(out.context()),
                 items: Vec::new(),
                 shows: verb.shows,
                 rows: Vec::new(),

@@ -72,16 +72,15 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     }
     let count = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
     let done = count(u64::try_from(moved).unwrap_or(0));
-    let mut sum = match args.dry.dry_run {
+    let sum = match args.dry.dry_run {
         true => Sum::of("unfail", true, count(expected)),
         false => Sum {
             done,
             ..Sum::of("unfail", false, done)
         },
     };
-    sum.context = cx.out.context().map(str::to_owned);
     cx.out.show(&Bulk {
-        sum,
+        sum: sum.within(cx.out.context()),
         items: Vec::new(),
         shows: Shows::Nothing,
         rows: Vec::new(),

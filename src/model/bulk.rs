@@ -210,6 +210,14 @@ impl Sum {
             elapsed_s: Seconds(0.0),
         }
     }
+
+    /// Says which settings hold.
+    pub fn within(self, context: Option<&str>) -> Sum {
+        Sum {
+            context: context.map(str::to_owned),
+            ..self
+        }
+    }
 }
 
 impl Serialize for Sum {

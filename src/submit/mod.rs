@@ -78,11 +78,7 @@ pub fn run(order: &Order, cx: &mut Cx) -> Result<Exit, Error> {
     };
     let jobs = usize::try_from(checked.jobs).unwrap_or(usize::MAX);
     if jobs > 0 && !order.dry_run {
-        let (jobs, address) = (plural(checked.jobs, "job", "jobs"), cx.target()?);
-        let place = match cx.context() {
-            Some(context) => format!("{} ({address})", clean(context.label())),
-            None => address.to_string(),
-        };
+        let (jobs, place) = (plural(checked.jobs, "job", "jobs"), cx.place()?);
         let what = format!("put {jobs} on {place}");
         cx.out.confirm_protected(&what, |_| String::new())?;
     }

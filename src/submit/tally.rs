@@ -47,11 +47,9 @@ struct Last<'a> {
 
 impl Tally {
     pub fn new(out: &Out, matched: usize, dry_run: bool, sorted: bool, begun: Moment) -> Tally {
-        let mut sum = Sum::of("put", dry_run, matched);
-        sum.context = out.context().map(str::to_owned);
         Tally {
             doc: Bulk {
-                sum,
+                sum: Sum::of("put", dry_run, matched).within(out.context()),
                 items: Vec::new(),
                 shows: Shows::Nothing,
                 rows: Vec::new(),
@@ -162,7 +160,10 @@ impl Tally {
         }
         let sum = &self.doc.sum;
         let text = submitted(sum, self.there, self.before, &self.reasons, out.page());
-        out.note(text.trim_end());
+        match sum.dry_run {
+            true => out.would(text.trim_end()),
+            false => out.note(text.trim_end()),
+        }
         for (result, count) in [(Counted::Done, sum.done), (Counted::Skipped, sum.skipped)] {
             if count > 0 {
                 self.codes.insert((result, Code::Ok), count);

@@ -129,7 +129,7 @@ fn rehearse(args: &Args, job: &Put, now: Moment, cx: &mut Cx) -> Result<Exit, Er
     let others = core.seen(now, &job.depends)?;
     let known = found.into_iter().flatten().next();
     if known.is_some() && args.if_absent {
-        cx.out.note("would leave the job as it is");
+        cx.out.would("would leave the job as it is");
         return present(cx, job, now);
     }
     if known.is_some() && !args.replace {
@@ -161,7 +161,8 @@ fn rehearse(args: &Args, job: &Put, now: Moment, cx: &mut Cx) -> Result<Exit, Er
         dry_run: true,
     })?;
     let queue = clean(job.queue.as_bytes());
-    cx.out.note(&format!("would put a job in {queue}, {state}"));
+    cx.out
+        .would(&format!("would put a job in {queue}, {state}"));
     Ok(Exit::Ok)
 }
 
