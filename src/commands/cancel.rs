@@ -26,14 +26,14 @@ use crate::model::job::State;
 /// cancel` all that waits is saved and deleted, too, each tree from its leaves; what has come to
 /// wait since is not, and keeps what it waits for.
 ///
-/// Example: `qless cancel 3f2a5510a4d2b8c34e6f8a9b0c1d2e3f`
-///
-/// Example: `qless jobs --queue tmp -o jid | qless cancel - --yes`
-///
-/// Example: `qless cancel --queue tmp --save tmp-jobs.ndjson --yes`
+/// Examples: `qless cancel 3f2a5510a4d2b8c34e6f8a9b0c1d2e3f`
+/// · `qless cancel c41d77aa0e3b4f6c9d1f2a5b8c7e6d50 --dependents cancel --dry-run`
+/// · `qless cancel --queue tmp --older-than 7d --save tmp-jobs.ndjson --yes`
 ///
 /// Exit codes: 0, 1 the file cannot be written, 3 some failed, 4 unknown jid, 5 other jobs wait for it, 6 server,
 /// 9 not confirmed.
+///
+/// See also: `qless depends`, `qless import`, `qless help selectors`
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// What to do about jobs that wait for one of these

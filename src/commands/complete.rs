@@ -24,9 +24,12 @@ use crate::who;
 ///
 /// In the name of the worker that holds it. Prints the new state.
 ///
-/// Example: `qless complete 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a --next thumbs --delay 5m`
+/// Examples: `qless complete 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a`
+/// · `qless complete 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a --next thumbs --delay 5m`
 ///
 /// Exit codes: 0, 4 unknown jid or dependency, 5 not running or held by another worker, 6 server.
+///
+/// See also: `qless pop`, `qless fail`
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The job

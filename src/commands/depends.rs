@@ -23,9 +23,9 @@ use crate::view::text::clean;
 /// run, or to wait for its time if that is still ahead. `--off-all` takes several jobs, or a
 /// selector, which without `--state` means those that wait for others.
 ///
-/// Example: `qless depends c41d77aa0e3b4f6c9d1f2a5b8c7e6d50 --off 5510a4d2b8c34e6f8a9b0c1d2e3f4a5b`
-///
-/// Example: `qless depends --queue deploy --off-all --yes`
+/// Examples: `qless depends c41d77aa0e3b4f6c9d1f2a5b8c7e6d50`
+/// · `qless depends c41d77aa0e3b4f6c9d1f2a5b8c7e6d50 --off 5510a4d2b8c34e6f8a9b0c1d2e3f4a5b`
+/// · `qless depends --queue deploy --off-all --yes`
 ///
 /// Exit codes: 0, 3 some failed, 4 unknown jid, 5 not in state depends, or a cycle, 6 server,
 /// 9 not confirmed.

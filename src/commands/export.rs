@@ -46,6 +46,8 @@ use crate::view::text::{clean, plural};
 /// · `qless export --group 'upload error' | jq -c 'select(.kind == "job").data'`
 ///
 /// Exit codes: 0, 1 the file cannot be written, 4 unknown jid, queue or group, 6 server.
+///
+/// See also: `qless import`, `qless help json export`
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]

@@ -32,6 +32,8 @@ use crate::view::text::{clean, quoted};
 ///
 /// Exit codes: 0, 3 some failed, 4 unknown jid, 5 not running or held by another worker, 6 server,
 /// 9 not confirmed.
+///
+/// See also: `qless timeout`, `qless cancel`, `qless help selectors`
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// What kind of failure it is

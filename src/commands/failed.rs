@@ -27,10 +27,15 @@ use crate::model::seen::Seen;
 /// own queue, with fresh retries, and skips what changed since it was listed; `--cancel-all`
 /// deletes them. Both ask first.
 ///
-/// Examples: `qless failed` · `qless failed --group 'upload error' --retry-all`
+/// Examples: `qless failed`
+/// · `qless failed --group 'upload error' --retry-all`
+/// · `qless failed --group 'failed-retries-*' --retry-all --spread 15m --yes`
+/// · `qless failed --group 'bad payload' --older-than 30d --cancel-all --dry-run`
 ///
 /// Exit codes: 0, also if there are none; 3 some failed, 4 unknown group, 6 server, 9 not
 /// confirmed.
+///
+/// See also: `qless retry`, `qless cancel`, `qless help recipes`
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]

@@ -24,6 +24,8 @@ use crate::view::text::short;
 /// Example: `qless heartbeat 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a`
 ///
 /// Exit codes: 0, 4 unknown jid, 5 not running or held by another worker, 6 server.
+///
+/// See also: `qless pop`, `qless config get heartbeat`
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The job

@@ -18,10 +18,13 @@ use crate::select::{self, Selection};
 /// `stalled` is a running job whose lock ran out or was taken away.
 ///
 /// Examples: `qless jobs --queue mail --state running,stalled`
-/// · `qless jobs --tag eu --count`
-/// · `qless jobs --state complete --limit 10 -o ndjson`
+/// · `qless jobs --tag eu --where order.id=7719`
+/// · `qless jobs --held-by 'mx-2-*' --count`
+/// · `qless jobs --state complete --newer-than 1h -o ndjson`
 ///
 /// Exit codes: 0, also if there are none; 4 unknown queue or group, 6 server.
+///
+/// See also: `qless help selectors`
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]

@@ -10,9 +10,11 @@ use crate::model::name::Name;
 ///
 /// Waiting, running, stalled and scheduled jobs, as the core counts them; an unknown queue has 0.
 ///
-/// Example: `qless length mail`
+/// Examples: `qless length mail`
 ///
 /// Exit codes: 0, 6 server.
+///
+/// See also: `qless queues`
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The queue

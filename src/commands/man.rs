@@ -18,6 +18,8 @@ use crate::view::text::{clean, plural};
 /// Examples: `qless man retry > qless-retry.1` · `qless man json.5` · `qless man --out man1`
 ///
 /// Exit codes: 0, 1 a file cannot be written, 2 no such page.
+///
+/// See also: `qless help`
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// A command, such as `recur put`, or a page, such as `json.5`

@@ -25,6 +25,8 @@ use crate::model::seen::Seen;
 ///
 /// Exit codes: 0, 3 some failed, 4 unknown jid, 5 running, or there already, 6 server,
 /// 9 not confirmed.
+///
+/// See also: `qless promote`, `qless retry`, `qless help selectors`
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The queue

@@ -25,9 +25,12 @@ use crate::who;
 /// the pause ends by itself; clients of other make see a plain pause, which ends for them when a
 /// worker with our core pops.
 ///
-/// Example: `qless pause images --for 2h --reason "disk swap"`
+/// Examples: `qless pause images --for 2h --reason "disk swap"`
+/// · `qless pause --all --stop-running`
 ///
 /// Exit codes: 0, 4 unknown queue, 6 server.
+///
+/// See also: `qless unpause`, `qless queues`
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]

@@ -25,6 +25,8 @@ use crate::who;
 /// <<<"$job")"`
 ///
 /// Exit codes: 0, 4 nothing there, 6 server.
+///
+/// See also: `qless complete`, `qless heartbeat`, `qless fail`, `qless retry`
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The queues

@@ -14,9 +14,12 @@ use crate::view::text::clean;
 ///
 /// Prints the jid, the old and the new priority.
 ///
-/// Example: `qless priority 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a --to 100`
+/// Examples: `qless priority 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a --to 100`
+/// · `qless priority --tag vip --to 100`
 ///
 /// Exit codes: 0, 3 some failed, 4 unknown jid, 6 server.
+///
+/// See also: `qless help selectors`
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The new priority; higher runs first

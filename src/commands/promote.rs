@@ -20,6 +20,8 @@ use crate::model::job::State;
 /// Example: `qless promote --queue mail --yes`
 ///
 /// Exit codes: 0, 3 some failed, 4 unknown jid, 5 not scheduled, 6 server, 9 not confirmed.
+///
+/// See also: `qless move`, `qless help selectors`
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]

@@ -19,6 +19,8 @@ use crate::view::text::plural;
 /// · `qless queues 'mail*' -o json | jq '.items[] | select(.waiting > 1000).name'`
 ///
 /// Exit codes: 0, also if there are none; 4 unknown queue, 6 server.
+///
+/// See also: `qless jobs`, `qless failed`, `qless pause`
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
     /// Only these queues, by name or glob

@@ -23,11 +23,14 @@ use crate::model::seen::Seen;
 /// the retry of the worker that holds the job: it spends a try, fails the job when none is left,
 /// and prints how many are left.
 ///
-/// Example: `qless retry 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a`
-///
-/// Example: `qless jobs --group boom -o jid | qless retry -`
+/// Examples: `qless retry 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a`
+/// · `qless retry --group 'upload error' --older-than 1h --rate 20/s --dry-run`
+/// · `qless retry --klass 'Mail::*' --message 'timed? out' --spread 15m`
+/// · `qless jobs --group boom -o jid | qless retry -`
 ///
 /// Exit codes: 0, 3 some failed, 4 unknown jid, 5 the job's state or lock forbids it, 6 server.
+///
+/// See also: `qless failed`, `qless help selectors`, `qless help recipes`
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Into this queue instead of their own

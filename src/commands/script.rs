@@ -15,6 +15,8 @@ use crate::exit::Exit;
 /// Examples: `qless script > qless.lua`, `redis-cli -x script load < qless.lua`
 ///
 /// Exit codes: 0.
+///
+/// See also: `qless version`
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Print the library form: no commands, but the names that plugins use

@@ -24,9 +24,13 @@ use crate::view::text::clean;
 /// Prints the tags that each job has then. Without jobs: all tags, with the number of jobs that
 /// carry each; the jobs of one: `qless jobs --tag T`.
 ///
-/// Example: `qless tag 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a --add seen --remove new`
+/// Examples: `qless tag`
+/// · `qless tag 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a --add seen --remove new`
+/// · `qless tag --queue mail --state stalled --add late --yes`
 ///
 /// Exit codes: 0, 3 some failed, 4 unknown jid, 6 server.
+///
+/// See also: `qless jobs --tag`, `qless help selectors`
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Add a tag

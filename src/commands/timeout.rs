@@ -15,9 +15,12 @@ use crate::view::text::clean;
 ///
 /// The worker is told. The job is the next of its queue to run, and no try is spent.
 ///
-/// Example: `qless timeout 77be2d0c4a1f4e0f9f0d3b6a5c8e7f10`
+/// Examples: `qless timeout 77be2d0c4a1f4e0f9f0d3b6a5c8e7f10`
+/// · `qless timeout --held-by 'mx-2-*' --yes`
 ///
 /// Exit codes: 0, 3 some failed, 4 unknown jid, 5 not running, 6 server.
+///
+/// See also: `qless retry --force`, `qless help selectors`
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]

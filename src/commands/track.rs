@@ -22,9 +22,13 @@ use crate::view::text::{clean, plural};
 /// Tracked jobs have events of their own. Without jobs: those that are tracked; those that no
 /// longer exist are told at the end, and `--prune` drops them.
 ///
-/// Example: `qless track 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a`
+/// Examples: `qless track`
+/// · `qless track 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a`
+/// · `qless track --prune`
 ///
 /// Exit codes: 0, 3 some failed, 4 unknown jid, 6 server.
+///
+/// See also: `qless help selectors`
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
     /// Track them no longer

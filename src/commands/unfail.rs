@@ -22,6 +22,8 @@ use crate::view::text::{clean, plural};
 /// Example: `qless unfail 'upload error' --to uploads --count 100`
 ///
 /// Exit codes: 0, 4 unknown group, 6 server, 9 not confirmed.
+///
+/// See also: `qless failed`, `qless retry`
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The group

@@ -13,9 +13,12 @@ use crate::view::text::clean;
 
 /// Let workers take jobs of queues again
 ///
-/// Example: `qless unpause images`
+/// Examples: `qless unpause images`
+/// · `qless unpause --all`
 ///
 /// Exit codes: 0, also if the queue was not paused; 4 unknown queue, 6 server.
+///
+/// See also: `qless pause`
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]

@@ -20,6 +20,8 @@ use crate::model::worker::{Holder, Worker};
 /// Examples: `qless workers` · `qless workers mx-2-18841` · `qless workers 'mx-*'`
 ///
 /// Exit codes: 0, also if there are none; 4 unknown worker, 6 server.
+///
+/// See also: `qless timeout`, `qless forget worker`
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
     /// Only these workers, by name or glob
