@@ -68,6 +68,8 @@ pub struct Ledger {
     path: PathBuf,
     /// None in a rehearsal, which only reads.
     file: Option<File>,
+    /// Whether this run made it.
+    made: bool,
     head: Head,
     /// What an earlier run wrote.
     before: Option<Head>,
@@ -87,11 +89,13 @@ impl Ledger {
         let mut ledger = Ledger {
             path: path.to_path_buf(),
             file: None,
+            made: false,
             head,
             before: None,
             lines: Vec::new(),
         };
         if !rehearsal {
+            ledger.made = !path.exists();
             let file = ledger.lock().map_err(|fault| ledger.unwritten(&fault))?;
             ledger.file = Some(file);
         }
@@ -277,6 +281,16 @@ impl Ledger {
         let (file, why) = (self.shown(), io_words(fault));
         Error::new(Kind::File, format!("cannot write `{file}`: {why}"))
             .hint("run again with the same file")
+    }
+}
+
+/// A file that was made for nothing does not stay.
+impl Drop for Ledger {
+    fn drop(&mut self) {
+        let empty = |file: &File| file.metadata().is_ok_and(|about| about.len() == 0);
+        if self.made && self.file.as_ref().is_some_and(empty) {
+            _ = std::fs::remove_file(&self.path);
+        }
     }
 }
 

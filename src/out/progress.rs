@@ -8,6 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use super::{Out, color, watched};
 use crate::cli::When;
+use crate::view::text::duration;
 
 /// Counts what is done; shown only where somebody watches, and not for short work.
 pub struct Progress {
@@ -61,15 +62,24 @@ impl Progress {
         } else {
             "{bar:27}"
         };
-        let template = format!(" {bar}  {{human_pos}}/{{human_len}}  {{rate}}  eta {{eta}}");
+        let template = format!(" {bar}  {{human_pos}}/{{human_len}}  {{rate}}  eta {{left}}");
         let style = ProgressStyle::with_template(&template)
             .unwrap_or_else(|_| ProgressStyle::default_bar())
+            // Since the beginning: the bar's own estimate knows only what came after it was drawn.
             .with_key("rate", |state: &ProgressState, text: &mut dyn Write| {
-                _ = write!(text, "{:.0}/s", state.per_sec());
+                _ = write!(text, "{:.0}/s", rate(state));
+            })
+            .with_key("left", |state: &ProgressState, text: &mut dyn Write| {
+                let left = state.len().unwrap_or(0).saturating_sub(state.pos());
+                _ = write!(text, "{}", duration((left as f64 / rate(state)).ceil()));
             })
             .progress_chars("█░");
         ProgressBar::with_draw_target(Some(self.total), ProgressDrawTarget::stderr())
             .with_style(style)
             .with_elapsed(self.started.elapsed())
     }
+}
+
+fn rate(state: &ProgressState) -> f64 {
+    state.pos() as f64 / state.elapsed().as_secs_f64()
 }

@@ -12,6 +12,7 @@ use expect_test::expect;
 
 use crate::house::qless::Qless;
 use crate::house::redis::Redis;
+use crate::house::terminal;
 use crate::house::wire::{Cut, proxy, proxy_then};
 
 /// `j000`, `j001` and so on have failed in `mail`, group `boom`.
@@ -301,6 +302,33 @@ fn a_rate_lets_jobs_come_evenly() {
     let took = begun.elapsed();
     assert!(took >= Duration::from_millis(1400), "{took:?}");
     assert_eq!(redis.at(51).run("length mail").ok(), "30");
+}
+
+#[test]
+fn progress_is_shown_to_people_after_half_a_second() {
+    let redis = failed(60);
+    let mut command = redis.at(50).command();
+    command.env("TERM", "xterm");
+    command.args(["retry", "--group", "boom", "--yes", "--rate", "50/s"]);
+    let (status, shown) = terminal::run(command, 80);
+    assert_eq!(status.code(), Some(0), "{shown}");
+    let bars: Vec<&str> = shown
+        .split('\r')
+        .filter(|line| line.contains("eta"))
+        .collect();
+    assert!(!bars.is_empty(), "{shown}");
+    let first = bars[0].split("/60").next().unwrap();
+    let done: u64 = first.rsplit(' ').next().unwrap().parse().unwrap();
+    // Ten in a fifth of a second.
+    assert!((20..60).contains(&done), "{first}");
+    assert!(shown.contains("60 retried"), "{shown}");
+    // Short work shows none.
+    let redis = failed(3);
+    let mut command = redis.at(50).command();
+    command.env("TERM", "xterm");
+    command.args(["retry", "--group", "boom", "--yes"]);
+    let (_, shown) = terminal::run(command, 80);
+    assert!(!shown.contains("eta"), "{shown}");
 }
 
 #[test]
@@ -719,6 +747,11 @@ fn a_report_that_cannot_be_written_is_told_before_anything_is_changed() {
         --- exit 1
     "#]]);
     retry("''").exits(2);
+    // What was made for nothing does not stay.
+    let file = format!("{shown}/r");
+    let line = format!("retry --group nope --yes --report {file}");
+    redis.at(50).run(&line).exits(4);
+    assert!(!Path::new(&file).exists());
     assert_eq!(redis.at(50).run("jobs --group boom -o jid").ok(), "j000");
 }
 
