@@ -6,8 +6,8 @@
 local most = 5000
 
 -- Returns who waits for a job: in state `depends`, and naming it.
-local function dependents_of(jid)
-  local list = need('members')(Keys.job .. jid .. Keys.dependents)
+local function dependents_of(members, jid)
+  local list = members(Keys.job .. jid .. Keys.dependents)
   local found = {}
   for i = 1, #list do
     local key = Keys.job .. list[i]
@@ -28,7 +28,7 @@ return function(argv, now)
   local outcome, sound, mark_of, sound_job = need('outcome'), need('sound')(), need('mark'), need('sound_job')
 
   -- 1. Judge each by itself. `going`: jids that may go; `stays`: why a named one may not.
-  local going, order, stays, marks, trouble = {}, {}, {}, {}, {}
+  local going, order, stays, marks, trouble, told_of = {}, {}, {}, {}, {}, {}
   local function judge(jid)
     local job = redis.pcall('hmget', Keys.job .. jid, 'jid', 'state', 'queue', 'worker', 'tags', 'failure')
     if job.err then return 'invalid', Keys.job .. jid .. ' is no hash' end
@@ -39,6 +39,7 @@ return function(argv, now)
     local names = bad and {} or redis.call('smembers', Keys.job .. jid .. Keys.dependencies)
     for i = 1, #names do bad = bad or sound('set', Keys.job .. names[i] .. Keys.dependents) end
     if bad then return 'invalid', bad end
+    told_of[jid] = {job[2], job[3], job[6], job[4], job[5], names}
   end
   for i = 1, count do
     local jid, mark = argv[2 + 2 * i], argv[3 + 2 * i]
@@ -57,12 +58,12 @@ return function(argv, now)
   end
 
   -- 2. Find who waits for them; with `cancel` the whole tree below.
-  local below, blocked = {}, {}
+  local below, blocked, members = {}, {}, need('members')
   local position = 1
   while order[position] do
     local jid = order[position]
     if going[jid] then
-      below[jid] = dependents_of(jid)
+      below[jid] = dependents_of(members, jid)
       if mode == 'release' then
         for k = 1, #below[jid] do
           local queue = redis.call('hget', Keys.job .. below[jid][k], 'queue')
@@ -182,6 +183,6 @@ return function(argv, now)
       end
     end
   end
-  if gone[1] then need('cancel')(gone, true, true) end
+  if gone[1] then need('cancel')(gone, true, redis.call('exists', Keys.tracked) == 1, told_of) end
   return reply
 end

@@ -47,7 +47,7 @@ return function(argv, now, t, when)
     end
   end
 
-  local reply, failed = {}, {}
+  local reply, failed, listed = {}, {}, {}
   local outcome, sound, mark_of, sound_job = need('outcome'), need('sound')(), need('mark'), need('sound_job')
   local number, leave, lock_lost = need('number'), need('leave'), need('lock_lost')
   local trim, whole = need('trim'), need('whole')
@@ -126,7 +126,10 @@ return function(argv, now, t, when)
           end
           if job[10] then call('hdel', key, 'grace') end
           if leftover then call('hdel', key, 'scheduled') end
-          call('zadd', Keys.queues, 'NX', t, queue)
+          if not listed[queue] then
+            call('zadd', Keys.queues, 'NX', t, queue)
+            listed[queue] = true
+          end
           if tracking and call('zscore', Keys.tracked, jid) then call('publish', Keys.on_put, jid) end
           reply[i] = outcome('done', '', placed, queue)
         end

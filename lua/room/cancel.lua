@@ -1,15 +1,17 @@
 -- Deletes jobs with all that belongs to them.
 local call, encode = redis.call, cjson.encode
 
--- `related`, `tracked`: whether any of them may have dependencies, or be tracked.
-return function(jids, related, tracked)
+-- `related`, `tracked`: whether any of them may have dependencies, or be tracked. `known`: by jid,
+-- what the caller has read and found sound already.
+return function(jids, related, tracked, known)
   local count = #jids
   local failed, tags_of, untag
   -- All are read before the first is deleted: a key of another kind stops the call here.
   local jobs, deleted = {}, {}
   for i = 1, count do
-    jobs[i] = call('hmget', Keys.job .. jids[i], 'state', 'queue', 'failure', 'worker', 'tags')
-    if related then
+    local job = known and known[jids[i]]
+    jobs[i] = job or call('hmget', Keys.job .. jids[i], 'state', 'queue', 'failure', 'worker', 'tags')
+    if related and not job then
       local names = call('smembers', Keys.job .. jids[i] .. Keys.dependencies)
       for k = 1, #names do call('scard', Keys.job .. names[k] .. Keys.dependents) end
       jobs[i][6] = names

@@ -78,7 +78,7 @@ return function(jobs)
   for group, wanted in pairs(groups) do
     if wanted.count < 10 then
       for jid in pairs(wanted.jids) do
-        if call('lrem', Keys.group .. group, 1, jid) == 0 then unnamed[#unnamed + 1] = jid end
+        if call('lrem', Keys.group .. group, -1, jid) == 0 then unnamed[#unnamed + 1] = jid end
       end
       close(group)
     else

@@ -5,6 +5,7 @@ return function(jid, state, queue)
   local key = Keys.job .. jid .. Keys.history
   local length = redis.pcall('llen', key)
   if type(length) ~= 'number' then length = 0 end
-  local when = length > 0 and need('when')(redis.call('lrange', key, -1, -1)[1]) or nil
+  local entry = length > 0 and redis.call('lrange', key, -1, -1)[1]
+  local when = entry and (string.match(entry, '^%[(%-?%d+),"') or need('when')(entry)) or nil
   return (state or '') .. ':' .. (when or '-') .. ':' .. length .. ':' .. (queue or ''), when
 end

@@ -2,5 +2,6 @@
 return function(key)
   local list = redis.pcall('smembers', key)
   if list.err then return {} end
+  if not list[2] then return list end
   return need('sort')(list)
 end
