@@ -38,7 +38,7 @@ test: tools
 	@$(WITH_REDIS) $(CARGO) test --locked
 
 bench:
-	@$(WITH_REDIS) $(CARGO) bench --locked --bench cost
+	@$(WITH_REDIS) $(CARGO) bench --locked --bench cost -- $(PART)
 
 build:
 	$(CARGO) build --release --locked --target-dir "$(TARGET)"

@@ -5,9 +5,11 @@ use crate::Row;
 use crate::server::{Call, Server};
 
 const QUEUE: &str = "uploads";
+/// Where every other job of a bad night comes from.
+const OTHER: &str = "thumbs";
 const WORKER: &str = "mx-1.example.com-4242";
 const DATA: &str = r#"{"account":1234567,"photo":"sunrise.jpg"}"#;
-const GROUP: &str = "upload error";
+pub const GROUP: &str = "upload error";
 
 /// How many jobs come to each end in a round.
 const PART: usize = 1_000;
@@ -21,9 +23,13 @@ pub struct Calls {
 }
 
 impl Calls {
+    pub fn new() -> Calls {
+        Calls { ids: 0, now: START }
+    }
+
     /// Puts the jobs that stay.
     pub fn fill(server: &mut Server, resident: usize) -> Calls {
-        let mut calls = Calls { ids: 0, now: START };
+        let mut calls = Calls::new();
         let mut left = resident;
         while left > 0 {
             let page = left.min(10_000);
@@ -79,6 +85,50 @@ impl Calls {
         let rest = self.each(&jids[PART..4 * PART], "cancel", &[]);
         server.call(&rest);
         rows
+    }
+
+    /// Lets new jobs fail in one group, every other one in another queue, and returns their ids, the
+    /// oldest failure first.
+    pub fn failed(&mut self, server: &mut Server, count: usize) -> Vec<String> {
+        let jids = self.jids(count);
+        for jids in jids.chunks(10_000) {
+            let mut calls = self.put(jids, 0);
+            for put in calls.iter_mut().skip(1).step_by(2) {
+                put[3] = OTHER.to_string();
+            }
+            server.call(&calls);
+            for queue in [QUEUE, OTHER] {
+                let pop = self.times(jids.len().div_ceil(200), "pop", &[queue, WORKER, "100"]);
+                server.call(&pop);
+            }
+            let message = "PUT /bucket: 503 Slow Down";
+            let fail = self.each(jids, "fail", &[WORKER, GROUP, message, DATA]);
+            server.call(&fail);
+        }
+        jids
+    }
+
+    /// Brings each failed job back, or cancels it, by a call of its own.
+    pub fn alone(&mut self, command: &str, jids: &[String]) -> Vec<Call> {
+        let note = r#"{"verb":"retry","by":"ann@mx-1.example.com"}"#;
+        let calls = jids.iter().enumerate().map(|(at, jid)| {
+            let queue = if at % 2 == 0 { QUEUE } else { OTHER };
+            let words: Vec<&str> = match command {
+                "guard.requeue" => vec!["{}", note, jid, "", ""],
+                "requeue" => vec![WORKER, queue, jid, "Photo::Upload", DATA, "0"],
+                _ => vec![jid],
+            };
+            self.call(command, words.into_iter().map(str::to_string))
+        });
+        calls.collect()
+    }
+
+    /// Cancels what is left of jobs.
+    pub fn empty(&mut self, server: &mut Server, jids: &[String]) {
+        for jids in jids.chunks(1_000) {
+            let cancel = self.call("cancel", jids.iter().cloned());
+            server.call(&[cancel]);
+        }
     }
 
     fn put(&mut self, jids: &[String], priority: u32) -> Vec<Call> {

@@ -6,6 +6,7 @@
 
 mod binary;
 mod calls;
+mod recover;
 mod redis;
 mod server;
 mod submit;
@@ -18,7 +19,31 @@ const RESIDENT: [(&str, usize); 2] = [("1,000", 1_000), ("200,000", 200_000)];
 /// How often everything is measured; the least counts.
 const ROUNDS: usize = 5;
 
+/// Measures everything, or only the parts that are named: `calls`, `recover`, `binary`,
+/// `submit`.
 fn main() {
+    let named: Vec<String> = std::env::args().skip(1).collect();
+    let named: Vec<&str> = named
+        .iter()
+        .map(String::as_str)
+        .filter(|word| !word.starts_with('-'))
+        .collect();
+    let wants = |part: &str| named.is_empty() || named.contains(&part);
+    if wants("calls") {
+        calls();
+    }
+    if wants("recover") {
+        recover::print();
+    }
+    if wants("binary") {
+        binary::print(ROUNDS);
+    }
+    if wants("submit") {
+        submit::print(3);
+    }
+}
+
+fn calls() {
     let mut sides: Vec<(Server, Calls)> = RESIDENT
         .map(|(_, resident)| {
             let mut server = Server::start();
@@ -55,8 +80,6 @@ fn main() {
         rows.iter().for_each(Row::print);
         println!();
     }
-    binary::print(ROUNDS);
-    submit::print(3);
 }
 
 /// One line of the table.

@@ -23,7 +23,7 @@ pub struct Server {
     sha: String,
     empty: String,
     /// Ends with us.
-    _redis: Redis,
+    redis: Redis,
 }
 
 impl Server {
@@ -38,8 +38,41 @@ impl Server {
             sha: load(Script::new("ql:").text()),
             empty: load(""),
             connection,
-            _redis: redis,
+            redis,
         }
+    }
+
+    /// Returns the address.
+    pub fn url(&self) -> String {
+        self.redis.url()
+    }
+
+    /// Remembers calls that take longer than a millisecond, or none.
+    pub fn watch_slow(&mut self, watch: bool) {
+        let slower = if watch { "1000" } else { "-1" };
+        for words in [
+            &["CONFIG", "SET", "slowlog-max-len", "1000000"][..],
+            &["CONFIG", "SET", "slowlog-log-slower-than", slower],
+            &["SLOWLOG", "RESET"],
+        ] {
+            let mut command = cmd(words[0]);
+            let () = command
+                .arg(&words[1..])
+                .query(&mut self.connection)
+                .unwrap();
+        }
+    }
+
+    /// Returns how many milliseconds the slowest of them took.
+    pub fn slowest(&mut self) -> f64 {
+        let mut get = cmd("SLOWLOG");
+        get.arg("GET").arg(1_000_000);
+        let entries: Vec<Vec<Value>> = get.query(&mut self.connection).unwrap();
+        let micros = entries.iter().filter_map(|entry| match entry.get(2)? {
+            Value::Int(micros) => Some(*micros as f64),
+            _ => None,
+        });
+        micros.fold(0.0, f64::max) / 1e3
     }
 
     /// Returns the name of the core.
@@ -98,7 +131,7 @@ impl Server {
     }
 
     /// Microseconds of CPU that the server has used: those of its main thread, where it tells them.
-    fn cpu(&mut self) -> f64 {
+    pub fn cpu(&mut self) -> f64 {
         let info: String = cmd("INFO").arg("cpu").query(&mut self.connection).unwrap();
         let read = |name: String| {
             let line = info.lines().find_map(|line| line.strip_prefix(&name))?;

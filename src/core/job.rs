@@ -36,7 +36,7 @@ impl Tell {
             Tell::Brief => "brief",
             Tell::Full => "full",
             Tell::Mark => {
-                "jid,klass,queue,state,worker,priority,retries,tags,failure,scheduled,shown,since,mark,due,lock"
+                "jid,queue,state,worker,priority,retries,failure,scheduled,shown,since,mark,due"
             }
             Tell::Face => "jid,klass,shown",
             Tell::Match => "jid",
