@@ -58,6 +58,9 @@ _qless() {
             qless,help)
                 cmd="qless__subcmd__help"
                 ;;
+            qless,import)
+                cmd="qless__subcmd__import"
+                ;;
             qless,jobs)
                 cmd="qless__subcmd__jobs"
                 ;;
@@ -212,7 +215,7 @@ _qless() {
 
     case "${cmd}" in
         qless)
-            opts="-o -y -q -v -h -V --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help --version api cancel complete completions config context depends export fail failed forget get heartbeat help jobs length local log move man pause peek pop priority promote put queues recur retry script stats tag timeout track unfail unpause version workers"
+            opts="-o -y -q -v -h -V --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help --version api cancel complete completions config context depends export fail failed forget get heartbeat help import jobs length local log move man pause peek pop priority promote put queues recur retry script stats tag timeout track unfail unpause version workers"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2630,6 +2633,96 @@ _qless() {
                 return 0
             fi
             case "${prev}" in
+                --redis)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --context)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prefix)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --password-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json ndjson jid raw" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json ndjson jid raw" -- "${cur}"))
+                    return 0
+                    ;;
+                --columns)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sort)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --headers)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --time-format)
+                    COMPREPLY=($(compgen -W "auto relative iso unix" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --confirm)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        qless__subcmd__import)
+            opts="-n -o -y -q -v -h --map-queue --if-absent --replace --failed --allow-missing --hold --dry-run --rate --fail-fast --require-match --reason --report --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --map-queue)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --failed)
+                    COMPREPLY=($(compgen -W "keep waiting skip" -- "${cur}"))
+                    return 0
+                    ;;
+                --rate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --reason)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --redis)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

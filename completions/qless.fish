@@ -83,6 +83,7 @@ complete -c qless -n "__fish_qless_needs_command" -f -a "forget" -d 'Take queues
 complete -c qless -n "__fish_qless_needs_command" -f -a "get" -d 'Show jobs in full'
 complete -c qless -n "__fish_qless_needs_command" -f -a "heartbeat" -d 'Push the end of a job\'s lock back'
 complete -c qless -n "__fish_qless_needs_command" -f -a "help" -d 'Print the help of a command, or about a topic'
+complete -c qless -n "__fish_qless_needs_command" -f -a "import" -d 'Bring back the jobs of an export'
 complete -c qless -n "__fish_qless_needs_command" -f -a "jobs" -d 'List jobs'
 complete -c qless -n "__fish_qless_needs_command" -f -a "length" -d 'Print how many jobs a queue holds'
 complete -c qless -n "__fish_qless_needs_command" -f -a "local" -d 'Look after the private Redis of `--redis local:`'
@@ -1275,6 +1276,54 @@ complete -c qless -n "__fish_qless_using_subcommand help" -l read-only -d 'Refus
 complete -c qless -n "__fish_qless_using_subcommand help" -s q -l quiet -d 'Nothing on stderr except errors'
 complete -c qless -n "__fish_qless_using_subcommand help" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
 complete -c qless -n "__fish_qless_using_subcommand help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qless -n "__fish_qless_using_subcommand import" -l map-queue -d 'Put what was in one queue into another' -r
+complete -c qless -n "__fish_qless_using_subcommand import" -l failed -d 'How failed jobs come back' -r -f -a "keep\t'As failed, in their group'
+waiting\t'To be run again, with fresh retries'
+skip\t'Not at all'"
+complete -c qless -n "__fish_qless_using_subcommand import" -l rate -d 'At most so many jobs a second, such as `20/s`' -r
+complete -c qless -n "__fish_qless_using_subcommand import" -l reason -d 'Why, for the history of each job' -r
+complete -c qless -n "__fish_qless_using_subcommand import" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done' -r -F
+complete -c qless -n "__fish_qless_using_subcommand import" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
+complete -c qless -n "__fish_qless_using_subcommand import" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
+complete -c qless -n "__fish_qless_using_subcommand import" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
+complete -c qless -n "__fish_qless_using_subcommand import" -l prefix -d 'Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]' -r
+complete -c qless -n "__fish_qless_using_subcommand import" -l password-file -d 'Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]' -r
+complete -c qless -n "__fish_qless_using_subcommand import" -l timeout -d 'Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]' -r
+complete -c qless -n "__fish_qless_using_subcommand import" -s o -l output -d 'What stdout is: table, json, ndjson, jid or raw [QLESS_OUTPUT; default table]' -r -f -a "table\t'For people; its text may change between releases'
+json\t'One document, stable'
+ndjson\t'The elements of the document, one per line'
+jid\t'Only job ids, one per line'
+raw\t'The core\'s own reply, byte for byte'"
+complete -c qless -n "__fish_qless_using_subcommand import" -l columns -d 'Columns of a table, in order, with commas between' -r
+complete -c qless -n "__fish_qless_using_subcommand import" -l sort -d 'Order of a table: the column to sort by' -r
+complete -c qless -n "__fish_qless_using_subcommand import" -l headers -d 'Whether a table has headers: auto (on a terminal), always or never' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand import" -l time-format -d 'How moments are written: auto, relative, iso or unix [QLESS_TIME_FORMAT]' -r -f -a "auto\t'Relative on a terminal, else RFC 3339'
+relative\t'`4m ago`, `in 2h 5m`'
+iso\t'RFC 3339'
+unix\t'Seconds since the epoch'"
+complete -c qless -n "__fish_qless_using_subcommand import" -l color -d 'Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]' -r -f -a "auto\t'On a terminal'
+always\t''
+never\t''"
+complete -c qless -n "__fish_qless_using_subcommand import" -l confirm -d 'With `--yes` in a protected context: the label that would have to be typed' -r
+complete -c qless -n "__fish_qless_using_subcommand import" -l if-absent -d 'Leave jobs that exist as they are'
+complete -c qless -n "__fish_qless_using_subcommand import" -l replace -d 'Put jobs that exist again; a worker that holds one loses it'
+complete -c qless -n "__fish_qless_using_subcommand import" -l allow-missing -d 'Let jobs run that wait for ones that do not exist'
+complete -c qless -n "__fish_qless_using_subcommand import" -l hold -d 'Pause the queues first, so that nothing runs'
+complete -c qless -n "__fish_qless_using_subcommand import" -s n -l dry-run -d 'Show what would be done, change nothing'
+complete -c qless -n "__fish_qless_using_subcommand import" -l fail-fast -d 'Stop at the first job that fails'
+complete -c qless -n "__fish_qless_using_subcommand import" -l require-match -d 'Exit with 4 if no job matches'
+complete -c qless -n "__fish_qless_using_subcommand import" -l askpass -d 'Prompt for the password on the terminal'
+complete -c qless -n "__fish_qless_using_subcommand import" -l reverse -d 'Turn the order of a table around'
+complete -c qless -n "__fish_qless_using_subcommand import" -l no-pager -d 'Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]'
+complete -c qless -n "__fish_qless_using_subcommand import" -l force-raw -d 'Do not clean `-o raw` and `get --data` on a terminal'
+complete -c qless -n "__fish_qless_using_subcommand import" -s y -l yes -d 'Answer yes to confirmations'
+complete -c qless -n "__fish_qless_using_subcommand import" -l no-input -d 'Never prompt, even on a terminal [QLESS_NO_INPUT]'
+complete -c qless -n "__fish_qless_using_subcommand import" -l read-only -d 'Refuse whatever may change something; works on a replica [QLESS_READ_ONLY]'
+complete -c qless -n "__fish_qless_using_subcommand import" -s q -l quiet -d 'Nothing on stderr except errors'
+complete -c qless -n "__fish_qless_using_subcommand import" -s v -l verbose -d 'Each server call with its duration on stderr; twice: with arguments and replies'
+complete -c qless -n "__fish_qless_using_subcommand import" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l queue -d 'Jobs of a queue, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand jobs" -l state -d 'Jobs in a state' -r -f -a "running\t''
 stalled\t''

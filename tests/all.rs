@@ -40,6 +40,7 @@ mod core {
     mod queues;
     mod recurring;
     mod refusal;
+    mod roundtrip;
     mod script;
     mod statistics;
     mod tags;
@@ -63,6 +64,7 @@ mod commands {
     mod heartbeat;
     mod help;
     mod hostile;
+    mod import;
     pub mod jobs;
     mod length;
     mod local;

@@ -30,6 +30,7 @@ mod act;
 pub mod cancel;
 pub mod exit;
 pub mod held;
+pub mod import;
 pub mod ledger;
 mod order;
 pub mod pace;
@@ -331,6 +332,20 @@ impl Plan {
                 .note(&format!("note: and {more} more that do not belong there"));
         }
         Ok(plan)
+    }
+
+    /// Takes jobs that were found by other means, and those that were left out.
+    pub fn listed(order: Order, jobs: Vec<Seen>, left_out: Vec<Fate>) -> Plan {
+        let mut plan = Plan::new(order, Named::Many);
+        for fate in left_out {
+            plan.refuse(fate);
+        }
+        for job in jobs {
+            if !plan.done_before(&job.jid) {
+                plan.jobs.push(job);
+            }
+        }
+        plan
     }
 
     /// Returns whether some jobs do not exist.

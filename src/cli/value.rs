@@ -169,6 +169,22 @@ pub fn bytes(text: &str) -> Result<usize, String> {
     number.checked_mul(factor).ok_or_else(wants)
 }
 
+/// Two names: `OLD=NEW`.
+pub fn mapping() -> impl TypedValueParser<Value = (Name, Name)> {
+    OsStringValueParser::new().try_map(|text: OsString| {
+        let bytes = text.as_encoded_bytes();
+        let at = bytes.iter().position(|byte| *byte == b'=');
+        let (old, new) = match at {
+            Some(at) => (&bytes[..at], &bytes[at + 1..]),
+            None => return Err("wants `OLD=NEW`".to_string()),
+        };
+        match old.is_empty() || new.is_empty() {
+            true => Err("wants `OLD=NEW`, neither of them empty".to_string()),
+            false => refuse_new(new).map(|()| (Name::from(old), Name::from(new))),
+        }
+    })
+}
+
 /// A file to be written.
 pub fn file() -> impl TypedValueParser<Value = PathBuf> {
     OsStringValueParser::new().try_map(|text: OsString| match text.is_empty() {

@@ -1,5 +1,6 @@
 //! `qless export`
 
+use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -7,7 +8,7 @@ use clap::ValueEnum;
 
 use crate::cli::Format;
 use crate::cli::shared::{Selector, Targets};
-use crate::core::export::Savings;
+use crate::core::export::{Savings, Scan};
 use crate::core::job::Tell;
 use crate::cx::Cx;
 use crate::error::Error;
@@ -34,7 +35,8 @@ use crate::view::text::{clean, plural};
 /// under any prefix; `qless help json export` tells what stands in it.
 ///
 /// Each job is as it was at one moment, but not all at the same one: pause the queues first where
-/// that matters. A queue's jobs come in the order in which they would be popped.
+/// that matters. A queue's jobs come in the order in which they would be popped; `--all` looks through
+/// all keys besides, for what is in no set.
 ///
 /// Recurring jobs and pauses are those of the queues that `--queue` names, else all; options are
 /// always all that are set.
@@ -81,7 +83,8 @@ pub fn run(mut args: Args, cx: &mut Cx) -> Result<Exit, Error> {
             .hint("leave out `-o json`, or name a file: `--file FILE`"));
     }
     args.targets.check()?;
-    if args.targets.selector.all {
+    let every = args.targets.selector.all;
+    if every {
         // By their sets, so that a queue's jobs keep their order.
         args.targets.selector = args.targets.selector.or_states(&State::ALL)?;
     }
@@ -116,11 +119,23 @@ pub fn run(mut args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     match &told {
         Some(told) => missing = writer.jobs(told.jids(), cx)?,
         None => {
+            // Of all jobs some may be in no set, or in that of a forgotten queue.
+            let all = every && selector.limit.is_none() && selector.offset == 0;
+            let mut seen: HashSet<Name> = HashSet::new();
             let mut selection = Selection::open(cx.core()?, now, selector, Tell::Match)?;
+            selection.announce(&mut cx.out);
             while let Some(jobs) = selection.next(cx.core()?)? {
                 let jids: Vec<Name> = jobs.into_iter().map(|job| job.jid).collect();
                 // Those that are gone by now were there when nobody could tell.
                 writer.jobs(&jids, cx)?;
+                seen.extend(jids.into_iter().filter(|_| all));
+            }
+            if all {
+                let mut scan = Scan::of("jobs");
+                while let Some(mut jids) = scan.next(cx.core()?, now)? {
+                    jids.retain(|jid| seen.insert(jid.clone()));
+                    writer.jobs(&jids, cx)?;
+                }
             }
         }
     }
@@ -228,12 +243,17 @@ impl Writer {
             |queue: &Name| queues.is_empty() || queues.iter().any(|pattern| pattern.matches(queue));
         let (core, out) = cx.parts()?;
         if with.contains(&With::Recur) {
-            let queues = core.queues(now, &[])?.into_iter();
-            let queues: Vec<Name> = queues
-                .filter(|queue| queue.recurring > 0 && meant(&queue.name))
-                .map(|queue| queue.name)
-                .collect();
-            for recurring in core.recurring(now, &queues)? {
+            // A template may be in no set, or in that of a forgotten queue.
+            let (mut scan, mut found) = (Scan::of("recurring"), BTreeSet::new());
+            while let Some(ids) = scan.next(core, now)? {
+                found.extend(ids);
+            }
+            let found: Vec<Name> = found.into_iter().collect();
+            for recurring in core.recurs(now, &found)?.into_iter().flatten() {
+                let nowhere = Name::default();
+                if !meant(recurring.queue.as_ref().unwrap_or(&nowhere)) {
+                    continue;
+                }
                 let due = recurring.next;
                 let saved = SavedRecurring { recurring, due };
                 self.write(out, &export::recurring(saved)?)?;

@@ -38,6 +38,7 @@ pub mod forget;
 pub mod get;
 pub mod heartbeat;
 pub mod help;
+pub mod import;
 pub mod jobs;
 pub mod length;
 pub mod local;
@@ -79,6 +80,7 @@ pub enum Command {
     Get(get::Args),
     Heartbeat(heartbeat::Args),
     Help(help::Args),
+    Import(import::Args),
     Jobs(jobs::Args),
     Length(length::Args),
     Local(local::Args),
@@ -133,6 +135,7 @@ impl Command {
             | Command::Fail(_)
             | Command::Forget(_)
             | Command::Heartbeat(_)
+            | Command::Import(_)
             | Command::Log(_)
             | Command::Move(_)
             | Command::Pause(_)
@@ -222,6 +225,7 @@ pub fn run(command: Command, cx: &mut Cx) -> Result<Exit, Error> {
         Command::Get(args) => get::run(args, cx),
         Command::Heartbeat(args) => heartbeat::run(args, cx),
         Command::Help(args) => help::run(args, cx),
+        Command::Import(args) => import::run(args, cx),
         Command::Jobs(args) => jobs::run(args, cx),
         Command::Length(args) => length::run(args, cx),
         Command::Local(args) => local::run(args, cx),

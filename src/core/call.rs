@@ -31,6 +31,8 @@ pub struct Call {
     more: Words,
     /// Whether it is a command of Redis and not one of the script.
     plain: bool,
+    /// Its own moment, if it is not that of all calls made with it.
+    at: Option<Moment>,
 }
 
 impl Call {
@@ -40,6 +42,7 @@ impl Call {
             args: Vec::new(),
             more: Words::default(),
             plain: false,
+            at: None,
         }
     }
 
@@ -49,6 +52,12 @@ impl Call {
             plain: true,
             ..Call::new(name)
         }
+    }
+
+    /// Gives it a moment of its own: what is put at the same moment has no order.
+    pub fn at(mut self, moment: Option<Moment>) -> Call {
+        self.at = moment;
+        self
     }
 
     /// Adds arguments that are packed already; they come last.
@@ -277,6 +286,8 @@ impl Core {
                     true => (self.run[1], self.script.text()),
                     false => (self.run[0], self.script.sha()),
                 };
+                let at = call.at.map(|at| at.to_string());
+                let now = at.as_deref().unwrap_or(now);
                 let script = [command, script, "0", &call.name, now];
                 let words = match call.plain {
                     true => &script[3..4],

@@ -58,6 +58,34 @@ impl<'a> Savings<'a> {
     }
 }
 
+/// A way through all keys, for what is in no set: ids of `jobs`, or of `recurring` ones.
+#[derive(Debug)]
+pub struct Scan {
+    kind: &'static str,
+    /// `None` at the end.
+    cursor: Option<Vec<u8>>,
+}
+
+impl Scan {
+    pub fn of(kind: &'static str) -> Scan {
+        let cursor = Some(b"0".to_vec());
+        Scan { kind, cursor }
+    }
+
+    /// Returns the next ids, perhaps none; `None` at the end. An id may come twice.
+    pub fn next(&mut self, core: &mut Core, now: Moment) -> Result<Option<Vec<Name>>, Error> {
+        let Some(cursor) = self.cursor.take() else {
+            return Ok(None);
+        };
+        let words: [&[u8]; 3] = [self.kind.as_bytes(), &cursor, b"1000"];
+        let mut told = reply::list(core.call(now, "look.scan", &words)?)?.into_iter();
+        let next = told.next().map(reply::bytes).transpose()?;
+        self.cursor = next.filter(|next| next != b"0");
+        let ids = told.map(|id| reply::bytes(id).map(Name::from));
+        ids.collect::<Result<_, Error>>().map(Some)
+    }
+}
+
 impl Core {
     /// Returns the queues from which nothing is popped, by name.
     pub fn paused(&mut self, now: Moment) -> Result<Vec<Paused>, Error> {

@@ -82,6 +82,8 @@ impl Policy {
 #[derive(Clone, Debug, Default)]
 pub struct Puts {
     pub policy: Policy,
+    /// Their own moment, if it is not that of all calls made with this one.
+    at: Option<Moment>,
     words: connect::Words,
     /// For each job whether it comes with its history.
     restored: Vec<bool>,
@@ -93,6 +95,12 @@ impl Puts {
             policy,
             ..Puts::default()
         }
+    }
+
+    /// Gives them a moment of their own: jobs that are put at the same one have no order.
+    pub fn at(self, moment: Moment) -> Puts {
+        let at = Some(moment);
+        Puts { at, ..self }
     }
 
     pub fn add(&mut self, job: &Words) {
@@ -115,6 +123,7 @@ impl Puts {
         Call::new("guard.put")
             .arg(self.policy.word())
             .more(self.words)
+            .at(self.at)
     }
 }
 

@@ -66,6 +66,14 @@ impl Core {
         self.steer(now, note, jobs, call, read, |_| true)
     }
 
+    /// Tracks jobs that were just put.
+    pub fn track_again(&mut self, now: Moment, jids: &[&Name]) -> Vec<Result<(), Error>> {
+        let call = |jid: &&Name| Call::new("track").arg("track").arg(jid.as_bytes());
+        let calls: Vec<Call> = jids.iter().map(call).collect();
+        let answers = self.calls(now, &calls).into_iter();
+        answers.map(|answer| answer.map(drop)).collect()
+    }
+
     /// Takes the locks of running jobs away.
     pub fn timeout(&mut self, now: Moment, note: &[u8], jobs: &[Seen]) -> Each<()> {
         let call = |job: &Seen| Call::new("timeout").arg(job.jid.as_bytes());

@@ -28,7 +28,46 @@ pub struct Template {
     pub tags: Vec<Name>,
 }
 
+/// A recurring job as an export told it, numbers in their own digits.
+#[derive(Clone, Copy, Debug)]
+pub struct Told<'t> {
+    pub jid: &'t Name,
+    pub queue: &'t Name,
+    pub klass: &'t Name,
+    pub data: &'t [u8],
+    pub every: &'t str,
+    pub next: Moment,
+    pub priority: &'t str,
+    pub retries: &'t str,
+    pub backlog: &'t str,
+    pub tags: &'t [Name],
+}
+
 impl Core {
+    /// Makes a recurring job as it was told, due when it was.
+    pub fn recur_again(&mut self, now: Moment, job: &Told) -> Result<(), Error> {
+        let offset = job.next.since(now).to_string();
+        let tags = array(job.tags.iter().map(Name::as_bytes));
+        let words: [&[u8]; 15] = [
+            job.queue.as_bytes(),
+            job.jid.as_bytes(),
+            job.klass.as_bytes(),
+            job.data,
+            b"interval",
+            job.every.as_bytes(),
+            offset.as_bytes(),
+            b"tags",
+            &tags,
+            b"priority",
+            job.priority.as_bytes(),
+            b"retries",
+            job.retries.as_bytes(),
+            b"backlog",
+            job.backlog.as_bytes(),
+        ];
+        self.call(now, "recur", &words).map(drop)
+    }
+
     /// Makes a recurring job, or makes it anew; only its count is kept.
     pub fn recur(&mut self, now: Moment, job: &Template) -> Result<(), Error> {
         let every = seconds(job.every);

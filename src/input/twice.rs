@@ -83,7 +83,7 @@ impl Twice {
         let stdin = io::stdin();
         if stdin.is_terminal() {
             return Err(
-                Error::usage("`--from -` reads jobs from stdin, but stdin is a terminal")
+                Error::usage("`-` reads jobs from stdin, but stdin is a terminal")
                     .hint("pipe them in, one JSON object per line, or name a file"),
             );
         }

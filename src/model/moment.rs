@@ -45,6 +45,12 @@ impl Moment {
         self.0.saturating_sub(earlier.0) as f64 / 1e6
     }
 
+    /// Reads RFC 3339.
+    pub fn from_rfc3339(text: &str) -> Option<Moment> {
+        let at: Timestamp = text.parse().ok()?;
+        Some(Moment(at.as_microsecond()))
+    }
+
     /// Returns RFC 3339 in UTC with milliseconds; `None` beyond the year 9999.
     pub fn rfc3339(self) -> Option<String> {
         let at = Timestamp::from_microsecond(self.0).ok()?;

@@ -16,6 +16,7 @@ pub mod export;
 mod failure;
 pub mod field;
 mod history;
+pub mod import;
 mod job;
 mod length;
 mod list;

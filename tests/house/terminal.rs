@@ -1,7 +1,7 @@
 //! A terminal of our own: a program is run on it, and what it wrote is returned.
 
 use std::fs::{File, OpenOptions};
-use std::io::Read;
+use std::io::{Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -22,11 +22,21 @@ pub struct Terminal {
     screen: File,
     written: Arc<Mutex<Vec<u8>>>,
     reader: JoinHandle<()>,
+    keyboard: File,
 }
 
 impl Terminal {
     /// Starts a command with stdout and stderr on a terminal, and nothing on stdin.
-    pub fn start(mut command: Command, columns: u16, rows: u16) -> Terminal {
+    pub fn start(command: Command, columns: u16, rows: u16) -> Terminal {
+        Terminal::with(command, columns, rows, false)
+    }
+
+    /// Starts one that may also be typed to.
+    pub fn typed(command: Command, columns: u16, rows: u16) -> Terminal {
+        Terminal::with(command, columns, rows, true)
+    }
+
+    fn with(mut command: Command, columns: u16, rows: u16, typed: bool) -> Terminal {
         let mut master = File::from(openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap());
         grantpt(&master).unwrap();
         unlockpt(&master).unwrap();
@@ -38,11 +48,15 @@ impl Terminal {
             .unwrap();
         resize(&screen, columns, rows);
         command
-            .stdin(Stdio::null())
+            .stdin(match typed {
+                true => screen.try_clone().unwrap().into(),
+                false => Stdio::null(),
+            })
             .stdout(screen.try_clone().unwrap())
             .stderr(screen.try_clone().unwrap());
         let child = command.spawn().unwrap();
         let written: Arc<Mutex<Vec<u8>>> = Arc::default();
+        let keyboard = master.try_clone().unwrap();
         let all = written.clone();
         let reader = std::thread::spawn(move || {
             let mut page = [0; 4096];
@@ -55,7 +69,13 @@ impl Terminal {
             screen,
             written,
             reader,
+            keyboard,
         }
+    }
+
+    /// Types something.
+    pub fn types(&mut self, text: &str) {
+        self.keyboard.write_all(text.as_bytes()).unwrap();
     }
 
     /// Gives the terminal another size and tells the program.

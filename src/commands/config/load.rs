@@ -6,12 +6,12 @@ use std::ffi::{OsStr, OsString};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use super::check::checked;
 use crate::cli::shared::{DryRun, MaxData};
 use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::json::{self, Shape};
+use crate::input::option::checked;
 use crate::input::source::Source;
 use crate::model::config::Change;
 use crate::model::done::Done;

@@ -6,7 +6,6 @@ use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
 
-mod check;
 mod dump;
 mod get;
 mod list;

@@ -1,11 +1,11 @@
 //! `qless config set`
 
-use super::check::checked;
 use crate::cli::shared::DryRun;
 use crate::cli::{Format, value};
 use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::input::option::checked;
 use crate::model::done::Done;
 use crate::model::name::Name;
 use crate::view::text::clean;

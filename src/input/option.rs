@@ -1,4 +1,4 @@
-//! What is asked of an option before it is set.
+//! An option of the core and its value: what is asked of both before they are set.
 
 use crate::cli::value;
 use crate::core::unknown;

@@ -1,0 +1,141 @@
+//! A job of an export as the words of the call that puts it again.
+
+use std::collections::HashSet;
+
+use super::check::Contents;
+use super::{Failed, Told};
+use crate::bulk::Fate;
+use crate::core::put::{Puts, Words};
+use crate::core::template;
+use crate::input::archive::{Job, Recurring};
+use crate::model::job::State;
+use crate::model::moment::Moment;
+use crate::model::name::Name;
+use crate::model::quote::{array, quote};
+use crate::model::seen::Seen;
+
+/// How jobs are packed.
+#[derive(Clone, Copy)]
+pub struct How<'h> {
+    pub contents: &'h Contents,
+    pub told: &'h Told,
+    pub missing: &'h HashSet<Name>,
+    pub note: Option<&'h [u8]>,
+}
+
+/// What is to be known of a job that was packed.
+pub struct Packed {
+    pub jid: Name,
+    queue: Name,
+    state: Option<State>,
+    line: u64,
+    pub tracked: bool,
+}
+
+impl Packed {
+    /// Adds to what became of the job what the file told of it.
+    pub fn told(&self, mut fate: Fate) -> Fate {
+        fate.item.queue = Some(self.queue.clone());
+        fate.item.line = Some(self.line);
+        fate.item.state_before = self.state.map(|state| state.word().into());
+        fate
+    }
+
+    pub fn seen(&self) -> Seen {
+        Seen {
+            jid: self.jid.clone(),
+            ..Seen::default()
+        }
+    }
+}
+
+impl How<'_> {
+    /// Adds a job to a call.
+    pub fn pack(&self, job: &Job, line: u64, put: &mut Puts) -> Packed {
+        let queue = job.queue.clone().unwrap_or_default();
+        let queue = self.told.queue(&queue).clone();
+        let failed = job.state == Some(State::Failed);
+        let failure = job
+            .failure
+            .as_ref()
+            .filter(|_| failed && self.told.failed == Failed::Keep);
+        let mut options: Vec<(&'static str, Vec<u8>)> = Vec::new();
+        let mut option = |name, value: Vec<u8>| options.push((name, value));
+        if let Some(priority) = job.priority {
+            option("priority", priority.into());
+        }
+        if let Some(retries) = job.retries {
+            option("retries", retries.into());
+        }
+        // A job that is to be tried again needs tries.
+        if let Some(remaining) = job.remaining.filter(|_| !failed || failure.is_some()) {
+            option("remaining", remaining.to_string().into());
+        }
+        option("tags", array(&job.tags));
+        option("history", array(&job.history));
+        if let Some(template) = &job.spawned_from {
+            option("spawned_from_jid", template.as_bytes().to_vec());
+        }
+        match failure {
+            Some(failure) => {
+                let mut text = b"{\"group\":".to_vec();
+                text.extend(quote(failure.group.as_bytes()));
+                text.extend(b",\"message\":");
+                text.extend(quote(failure.message.as_bytes()));
+                text.extend(format!(",\"when\":{},\"worker\":", failure.when).bytes());
+                text.extend(quote(failure.worker.as_bytes()));
+                text.push(b'}');
+                option("failed", text);
+            }
+            None => {
+                let waits = |jid: &&Name| self.contents.waits(jid, self.missing);
+                let depends: Vec<&Name> = job.depends.iter().filter(waits).collect();
+                if !depends.is_empty() {
+                    option("depends", array(depends));
+                }
+                let runs = matches!(job.state, Some(State::Running | State::Stalled));
+                if let Some(due) = job.due.filter(|_| !runs && !failed) {
+                    option("at", due.to_string().into());
+                }
+            }
+        }
+        if let Some(note) = self.note {
+            option("note", note.to_vec());
+        }
+        let options: Vec<(&'static str, &[u8])> = options
+            .iter()
+            .map(|(name, value)| (*name, &value[..]))
+            .collect();
+        put.add(&Words {
+            queue: queue.as_bytes(),
+            jid: job.jid.as_bytes(),
+            klass: job.klass.as_bytes(),
+            data: job.data.as_bytes(),
+            delay: b"0",
+            options: &options,
+        });
+        Packed {
+            jid: job.jid.clone(),
+            queue,
+            state: job.state,
+            line,
+            tracked: job.tracked,
+        }
+    }
+}
+
+/// Returns a recurring job as it is made again.
+pub fn template<'t>(recurring: &'t Recurring, queue: &'t Name, now: Moment) -> template::Told<'t> {
+    template::Told {
+        jid: &recurring.jid,
+        queue,
+        klass: &recurring.klass,
+        data: recurring.data.as_bytes(),
+        every: recurring.every,
+        next: recurring.next.unwrap_or(now),
+        priority: recurring.priority.unwrap_or("0"),
+        retries: recurring.retries.unwrap_or("5"),
+        backlog: recurring.backlog.unwrap_or("0"),
+        tags: &recurring.tags,
+    }
+}

@@ -1,0 +1,484 @@
+//! The lines of an export, read and checked: what `qless export` and `cancel --save` wrote, as it
+//! is or changed by hand.
+
+use super::fields::Fields;
+use super::json::{self, Fault, Shape, Wrong};
+use crate::model::job::{Entry, State};
+use crate::model::json::Json;
+use crate::model::moment::Moment;
+use crate::model::name::Name;
+
+/// The version of the form that is read here.
+const V: i64 = 1;
+
+/// The deepest history entry that the core takes.
+const DEEPEST_ENTRY: usize = 100;
+
+/// A line.
+#[derive(Debug, PartialEq)]
+pub enum Line<'t> {
+    /// The first one; whether the rest is what `cancel --save` wrote, and how many jobs there
+    /// were to be.
+    Head {
+        saved: bool,
+        jobs: Option<u64>,
+    },
+    Job(Box<Job<'t>>),
+    Recurring(Box<Recurring<'t>>),
+    /// Names and values of options.
+    Config(Vec<(Name, Name)>),
+    Paused(Paused),
+}
+
+/// A job to be put again.
+#[derive(Debug, Default, PartialEq)]
+pub struct Job<'t> {
+    pub jid: Name,
+    pub klass: Name,
+    /// Absent for a job that is complete.
+    pub queue: Option<Name>,
+    pub state: Option<State>,
+    pub data: Data<'t>,
+    /// Numbers in their own digits.
+    pub priority: Option<&'t str>,
+    pub retries: Option<&'t str>,
+    pub remaining: Option<i64>,
+    pub tracked: bool,
+    pub tags: Vec<Name>,
+    pub depends: Vec<Name>,
+    pub spawned_from: Option<Name>,
+    pub due: Option<Moment>,
+    pub failure: Option<Failure>,
+    /// The entries that the core takes, as it stores them.
+    pub history: Vec<Name>,
+    /// How many it does not.
+    pub unreadable: usize,
+}
+
+/// Data as they stand in the line, or as `data_bytes` told them.
+#[derive(Debug, PartialEq)]
+pub enum Data<'t> {
+    There(&'t [u8]),
+    Decoded(Vec<u8>),
+}
+
+impl Default for Data<'_> {
+    fn default() -> Self {
+        Data::There(b"{}")
+    }
+}
+
+impl Data<'_> {
+    pub fn as_bytes(&self) -> &[u8] {
+        match self {
+            Data::There(bytes) => bytes,
+            Data::Decoded(bytes) => bytes,
+        }
+    }
+}
+
+#[derive(Debug, PartialEq)]
+pub struct Failure {
+    pub group: Name,
+    pub message: Name,
+    pub worker: Name,
+    pub when: Moment,
+}
+
+/// A recurring job to be made again.
+#[derive(Debug, Default, PartialEq)]
+pub struct Recurring<'t> {
+    pub jid: Name,
+    pub klass: Name,
+    pub queue: Name,
+    pub data: Data<'t>,
+    pub every: &'t str,
+    /// At once where nothing is told.
+    pub next: Option<Moment>,
+    pub backlog: Option<&'t str>,
+    pub priority: Option<&'t str>,
+    pub retries: Option<&'t str>,
+    pub tags: Vec<Name>,
+}
+
+/// A queue to be paused again.
+#[derive(Debug, PartialEq)]
+pub struct Paused {
+    pub queue: Name,
+    pub until: Option<Moment>,
+    pub reason: Option<Name>,
+    pub by: Option<Name>,
+}
+
+/// Reads a line.
+pub fn read(text: &[u8]) -> Result<Line<'_>, Fault> {
+    let fields = Fields::of(text)?;
+    line(&fields).map_err(|(at, what)| json::fault(text, at, what))
+}
+
+/// Returns the column in which a member begins.
+pub fn column(text: &[u8], name: &str) -> usize {
+    let place = Fields::of(text).map_or(0, |fields| fields.place(name));
+    json::fault(text, place, String::new()).column
+}
+
+fn line<'t>(fields: &Fields<'t>) -> Result<Line<'t>, Wrong> {
+    let kind = fields.needed("kind")?;
+    let known = ["export", "job", "recurring", "config", "paused"];
+    let Some(kind) = known
+        .into_iter()
+        .find(|known| known.as_bytes() == kind.as_bytes())
+    else {
+        let known = known.join(", ");
+        return Err(fields.wrong("kind", format!("is none of {known}")));
+    };
+    match fields.whole("v")? {
+        Some(V) => {}
+        Some(newer) if newer > V => {
+            let what = format!("is {newer}: a newer qless wrote it, this one reads {V}");
+            return Err(fields.wrong("v", what));
+        }
+        _ => return Err(fields.wrong("v", format!("wants to be {V}"))),
+    }
+    Ok(match kind {
+        "job" => Line::Job(Box::new(job(fields)?)),
+        "recurring" => Line::Recurring(Box::new(recurring(fields)?)),
+        "config" => Line::Config(config(fields)?),
+        "paused" => Line::Paused(Paused {
+            queue: queue(fields)?,
+            until: fields.moment("until")?,
+            reason: fields.name("reason")?,
+            by: fields.name("by")?,
+        }),
+        _ => Line::Head {
+            saved: fields
+                .name("command")?
+                .is_some_and(|command| command.as_bytes().starts_with(b"cancel")),
+            jobs: fields.whole("jobs")?.and_then(|jobs| jobs.try_into().ok()),
+        },
+    })
+}
+
+fn job<'t>(fields: &Fields<'t>) -> Result<Job<'t>, Wrong> {
+    let state = fields.needed("state")?;
+    let state: State = match state.as_str().and_then(|state| state.parse().ok()) {
+        Some(state) => state,
+        None => {
+            let words = State::ALL.map(State::word).join(", ");
+            return Err(fields.wrong("state", format!("is none of {words}")));
+        }
+    };
+    let mut job = Job {
+        jid: jid(fields)?,
+        klass: fields.needed("klass")?,
+        queue: match state {
+            State::Complete => None,
+            _ => Some(queue(fields)?),
+        },
+        state: Some(state),
+        data: data(fields)?,
+        priority: fields.number("priority")?,
+        retries: fields.number("retries")?,
+        remaining: fields.whole("remaining")?,
+        tracked: fields.flag("tracked")?,
+        tags: fields.names("tags")?,
+        depends: fields.names("dependencies")?,
+        spawned_from: fields.name("spawned_from")?,
+        due: due(fields, "scheduled_for")?,
+        failure: failure(fields)?,
+        history: Vec::new(),
+        unreadable: 0,
+    };
+    for entry in history(fields)? {
+        match is_entry(entry.as_bytes()) {
+            true => job.history.push(entry),
+            false => job.unreadable += 1,
+        }
+    }
+    Ok(job)
+}
+
+fn jid(fields: &Fields) -> Result<Name, Wrong> {
+    let jid = fields.needed("jid")?;
+    if jid.is_empty() {
+        return Err(fields.wrong("jid", "is empty"));
+    }
+    match crate::cli::value::reserved(jid.as_bytes()) {
+        Some(suffix) => Err(fields.wrong(
+            "jid",
+            format!("ends in `{suffix}`, which is reserved for the keys beside a job"),
+        )),
+        None => Ok(jid),
+    }
+}
+
+fn queue(fields: &Fields) -> Result<Name, Wrong> {
+    let queue = fields.needed("queue")?;
+    match queue.is_empty() {
+        true => Err(fields.wrong("queue", "is empty")),
+        false => Ok(queue),
+    }
+}
+
+fn data<'t>(fields: &Fields<'t>) -> Result<Data<'t>, Wrong> {
+    let bytes = match fields.value("data_bytes") {
+        None | Some((_, Shape::Null)) => None,
+        // The name of a text and its bytes are read alike.
+        Some(_) => fields.name("data")?,
+    };
+    let data = match (bytes, fields.value("data")) {
+        (Some(bytes), _) => Data::Decoded(bytes.into_bytes()),
+        (None, Some((text, _))) => Data::There(text),
+        (None, None) => return Err((fields.place("data"), "there is no `data` in it".into())),
+    };
+    match data.as_bytes().trim_ascii() {
+        b"false" => Err(fields.wrong("data", "must not be the bare document `false`")),
+        _ => Ok(data),
+    }
+}
+
+/// Returns a time to the microsecond: `due`, as long as the time beside it says the same.
+fn due(fields: &Fields, beside: &str) -> Result<Option<Moment>, Wrong> {
+    let told = fields.moment(beside)?;
+    let exact = fields.number("due")?;
+    let exact = exact.and_then(|text| Moment::read(text.as_bytes()));
+    let same = |exact: &Moment| told.is_none() || told.and_then(Moment::rfc3339) == exact.rfc3339();
+    Ok(exact.filter(same).or(told))
+}
+
+fn failure(fields: &Fields) -> Result<Option<Failure>, Wrong> {
+    let Some(failure) = fields.object("failure")? else {
+        return Ok(None);
+    };
+    let group = failure.needed("group")?;
+    if group.is_empty() {
+        return Ok(None);
+    }
+    let Some(when) = failure.moment("when")? else {
+        return Err(failure.wrong("when", "wants the time of the failure"));
+    };
+    Ok(Some(Failure {
+        group,
+        message: failure.name("message")?.unwrap_or_default(),
+        worker: failure.name("worker")?.unwrap_or_default(),
+        when,
+    }))
+}
+
+/// Returns the entries as the core stores them.
+fn history(fields: &Fields) -> Result<Vec<Name>, Wrong> {
+    if let Some((_, Shape::Array)) = fields.value("history_bytes") {
+        return fields.names("history");
+    }
+    let mut entries = Vec::new();
+    for told in fields.objects("history")? {
+        let entry = Entry {
+            what: told.needed("what")?,
+            when: match told.moment("when")? {
+                Some(when) => Some(when),
+                None => return Err(told.wrong("when", "wants the time of the entry")),
+            },
+            note: told
+                .members()
+                .filter(|(key, _)| !matches!(key.as_bytes(), b"what" | b"when" | b"what_bytes"))
+                .filter_map(|(key, value)| Some((key, Json::read(value)?)))
+                .collect(),
+        };
+        entries.push(Name::from(entry.stored()));
+    }
+    Ok(entries)
+}
+
+/// Whether the core takes these bytes as an entry.
+fn is_entry(entry: &[u8]) -> bool {
+    let Some(parts) = Json::read(entry).and_then(|entry| entry.array()) else {
+        return false;
+    };
+    let shaped = match parts.as_slice() {
+        [when, what] => when.number().is_some() && what.text().is_some(),
+        [when, what, note] => {
+            when.number().is_some() && what.text().is_some() && note.object().is_some()
+        }
+        _ => false,
+    };
+    shaped && depth(entry) <= DEEPEST_ENTRY
+}
+
+/// Returns how deep the arrays and objects of a JSON text are nested.
+fn depth(text: &[u8]) -> usize {
+    let (mut deep, mut deepest, mut inside, mut escaped) = (0_usize, 0, false, false);
+    for byte in text {
+        match (inside, byte) {
+            (true, _) => {
+                (inside, escaped) = (escaped || *byte != b'"', !escaped && *byte == b'\\');
+            }
+            (false, b'"') => inside = true,
+            (false, b'[' | b'{') => deep += 1,
+            (false, b']' | b'}') => deep = deep.saturating_sub(1),
+            _ => {}
+        }
+        deepest = deepest.max(deep);
+    }
+    deepest
+}
+
+fn recurring<'t>(fields: &Fields<'t>) -> Result<Recurring<'t>, Wrong> {
+    let every = match fields.number("every_s")? {
+        Some(every) if every.parse().is_ok_and(|every: f64| every > 0.0) => every,
+        _ => return Err(fields.wrong("every_s", "wants a number of more than 0")),
+    };
+    let jid = fields.needed("jid")?;
+    if jid.is_empty() {
+        return Err(fields.wrong("jid", "is empty"));
+    }
+    Ok(Recurring {
+        jid,
+        klass: fields.needed("klass")?,
+        queue: queue(fields)?,
+        data: data(fields)?,
+        every,
+        next: due(fields, "next")?,
+        backlog: fields.number("backlog")?,
+        priority: fields.number("priority")?,
+        retries: fields.number("retries")?,
+        tags: fields.names("tags")?,
+    })
+}
+
+fn config(fields: &Fields) -> Result<Vec<(Name, Name)>, Wrong> {
+    let items = fields.objects("items")?;
+    let pair = |item: &Fields| Ok((item.needed("key")?, item.needed("value")?));
+    items.iter().map(pair).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fault(text: &str) -> String {
+        let fault = read(text.as_bytes()).unwrap_err();
+        format!("{}: {}", fault.column, fault.what)
+    }
+
+    fn job_of(more: &str) -> Job<'static> {
+        let text = format!(
+            r#"{{"kind":"job","v":1,"jid":"j","klass":"K","queue":"q","state":"waiting","data":{{}}{more}}}"#
+        );
+        match read(Box::leak(text.into_boxed_str()).as_bytes()) {
+            Ok(Line::Job(job)) => *job,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_is_told_twice_is_taken_where_it_is_exact() {
+        let job = job_of(
+            r#","data_bytes":"IDEg","jid_bytes":"av8=","history_bytes":["WzEsInB1dCJd","eA=="],"history":[]"#,
+        );
+        assert_eq!(job.data.as_bytes(), b" 1 ");
+        assert_eq!(job.jid, Name::from(&b"j\xff"[..]));
+        assert_eq!(job.history, [Name::from(r#"[1,"put"]"#)]);
+        assert_eq!(job.unreadable, 1);
+    }
+
+    #[test]
+    fn a_time_that_was_edited_wins() {
+        let due = |more: &str| job_of(more).due.map(|due| due.to_string());
+        let told = r#","scheduled_for":"1970-01-01T00:00:01.500Z","due":1.500123"#;
+        assert_eq!(due(told).as_deref(), Some("1.500123"));
+        let told = r#","scheduled_for":"1970-01-01T00:00:02.500Z","due":1.500123"#;
+        assert_eq!(due(told).as_deref(), Some("2.5"));
+        assert_eq!(
+            due(r#","scheduled_for":null,"due":3e11"#).as_deref(),
+            Some("300000000000")
+        );
+    }
+
+    #[test]
+    fn entries_become_what_is_stored() {
+        let told = concat!(
+            r#","history":[{"what":"put","when":"1970-01-01T00:00:01.000Z","queue":"q"},"#,
+            r#"{"what":"a/b","when":"1970-01-01T00:00:01.500Z","n":9007199254740993,"l":[]}]"#
+        );
+        assert_eq!(
+            job_of(told).history,
+            [
+                Name::from(r#"[1,"put",{"q":"q"}]"#),
+                Name::from(r#"[1.5,"a\/b",{"n":9007199254740993,"l":[]}]"#)
+            ]
+        );
+    }
+
+    #[test]
+    fn mistakes_have_their_places() {
+        let line =
+            r#"{"kind":"job","v":1,"jid":"j","klass":"K","queue":"q","state":"waiting","data":{}}"#;
+        let told: String = [
+            ("\"v\":1", "\"v\":2"),
+            ("\"v\":1", "\"v\":\"1\""),
+            ("\"v\":1,", ""),
+            ("\"kind\":\"job\",", ""),
+            ("\"job\"", "\"jobs\""),
+            ("\"jid\":\"j\",", ""),
+            ("\"jid\":\"j\"", "\"jid\":null"),
+            ("\"jid\":\"j\"", "\"jid\":7"),
+            ("\"jid\":\"j\"", "\"jid\":\"\""),
+            ("\"jid\":\"j\"", "\"jid\":\"é-history\""),
+            ("\"jid\":\"j\"", "\"jid\":\"j\",\"jid\":\"k\""),
+            ("\"q\"", "\"\""),
+            ("\"queue\":\"q\",", ""),
+            ("waiting", "wating"),
+            ("\"data\":{}", "\"data\":false"),
+            (",\"data\":{}", ""),
+            ("{}", "{},\"data_bytes\":7"),
+            ("{}", "{},\"tags\":\"x\""),
+            ("{}", "{},\"tags\":[\"x\",1]"),
+            ("{}", "{},\"priority\":\"1\""),
+            ("{}", "{},\"remaining\":1.5"),
+            ("{}", "{},\"tracked\":1"),
+            ("{}", "{},\"scheduled_for\":\"soon\""),
+            ("{}", "{},\"failure\":[]"),
+            ("{}", "{},\"failure\":{\"group\":1}"),
+            ("{}", "{},\"history\":[{\"what\":\"x\",\"when\":3}]"),
+            ("{}", "{]"),
+            (line, "[]"),
+        ]
+        .into_iter()
+        .map(|(from, to)| {
+            assert!(line.contains(from), "{from}");
+            fault(&line.replace(from, to)) + "\n"
+        })
+        .collect();
+        expect_test::expect![[r#"
+            19: `v` is 2: a newer qless wrote it, this one reads 1
+            19: `v` wants a number, not `"1"`
+            1: `v` wants to be 1
+            1: there is no `kind` in it
+            9: `kind` is none of export, job, recurring, config, paused
+            1: there is no `jid` in it
+            27: `jid` wants a text, not null
+            27: `jid` wants a text, not `7`
+            27: `jid` is empty
+            27: `jid` ends in `-history`, which is reserved for the keys beside a job
+            31: `jid` stands here twice
+            51: `queue` is empty
+            1: there is no `queue` in it
+            63: `state` is none of running, stalled, waiting, scheduled, depends, failed, complete
+            80: `data` must not be the bare document `false`
+            1: there is no `data` in it
+            96: `data_bytes` wants base64, not `7`
+            90: `tags` wants a list of texts, not `"x"`
+            95: `tags` wants texts, not a number
+            94: `priority` wants a number, not `"1"`
+            95: `remaining` wants a whole number, not `1.5`
+            93: `tracked` wants true or false, not `1`
+            99: `scheduled_for` wants a time such as `2026-11-21T06:00:00Z`, not `"soon"`
+            93: `failure` wants an object, not an array
+            102: `group` wants a text, not `1`
+            113: `when` wants a time such as `2026-11-21T06:00:00Z`, not `3`
+            81: expected a key in double quotes, not `]`
+            1: expected `{`, not `[`
+        "#]]
+        .assert_eq(&told);
+    }
+}

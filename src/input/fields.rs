@@ -1,0 +1,255 @@
+//! The members of a JSON object in a file of ours, read by their kinds; each mistake has its place.
+
+use std::borrow::Cow;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+use super::json::{self, Fault, Member, Shape, Wrong};
+use crate::model::moment::Moment;
+use crate::model::name::Name;
+use crate::view::text::{clean, cut};
+
+/// An object. A member that is `null` counts as left out; unknown ones are ignored.
+#[derive(Debug, Default)]
+pub struct Fields<'t> {
+    members: Vec<(Cow<'t, [u8]>, Member<'t>)>,
+    /// Where the object begins in its line.
+    base: usize,
+}
+
+impl<'t> Fields<'t> {
+    /// Reads the object that a line is.
+    pub fn of(line: &'t [u8]) -> Result<Fields<'t>, Fault> {
+        Fields::at(line, 0)
+    }
+
+    fn at(text: &'t [u8], base: usize) -> Result<Fields<'t>, Fault> {
+        let mut members: Vec<(Cow<[u8]>, Member)> = Vec::new();
+        json::members(text, |member| {
+            let key = json::unescaped(member.key);
+            if members.iter().any(|(known, _)| *known == key) {
+                return Err((
+                    member.key_at,
+                    format!("`{}` stands here twice", clean(&key)),
+                ));
+            }
+            members.push((key, member));
+            Ok(())
+        })?;
+        Ok(Fields { members, base })
+    }
+
+    /// Returns a member, unless it is `null`.
+    fn get(&self, name: &str) -> Option<&Member<'t>> {
+        let mut members = self.members.iter();
+        let (_, member) = members.find(|(key, _)| &**key == name.as_bytes())?;
+        (member.shape != Shape::Null).then_some(member)
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.members
+            .iter()
+            .any(|(key, _)| &**key == name.as_bytes())
+    }
+
+    /// Where a member begins, or the object that lacks it.
+    pub fn place(&self, name: &str) -> usize {
+        let mut members = self.members.iter();
+        let found = members.find(|(key, _)| &**key == name.as_bytes());
+        self.base + found.map_or(0, |(_, member)| member.at)
+    }
+
+    /// Says what is wrong with a member.
+    pub fn wrong(&self, name: &str, what: impl std::fmt::Display) -> Wrong {
+        (self.place(name), format!("`{name}` {what}"))
+    }
+
+    fn wants(&self, name: &str, wants: &str, member: &Member) -> Wrong {
+        self.wrong(name, format!("wants {wants}, not {}", shown(member)))
+    }
+
+    /// Returns a text; its bytes where `…_bytes` tells them.
+    pub fn name(&self, name: &str) -> Result<Option<Name>, Wrong> {
+        let bytes = format!("{name}_bytes");
+        if let Some(member) = self.get(&bytes) {
+            let decoded = (member.shape == Shape::String)
+                .then(|| {
+                    STANDARD
+                        .decode(&*json::unescaped(inside(member.value)))
+                        .ok()
+                })
+                .flatten();
+            return match decoded {
+                Some(decoded) => Ok(Some(Name::from(decoded))),
+                None => Err(self.wants(&bytes, "base64", member)),
+            };
+        }
+        match self.get(name) {
+            None => Ok(None),
+            Some(member) if member.shape == Shape::String => {
+                Ok(Some(json::unescaped(inside(member.value)).as_ref().into()))
+            }
+            Some(member) => Err(self.wants(name, "a text", member)),
+        }
+    }
+
+    /// Returns a text that must be there.
+    pub fn needed(&self, name: &str) -> Result<Name, Wrong> {
+        match self.name(name)? {
+            Some(text) => Ok(text),
+            None => Err(match self.has(name) {
+                true => self.wrong(name, "wants a text, not null"),
+                false => (self.base, format!("there is no `{name}` in it")),
+            }),
+        }
+    }
+
+    /// Returns a list of texts; an empty one where there is none.
+    pub fn names(&self, name: &str) -> Result<Vec<Name>, Wrong> {
+        let bytes = format!("{name}_bytes");
+        let mut names = Vec::new();
+        if self.get(&bytes).is_some() {
+            self.each(&bytes, "base64", Shape::String, |_, text| {
+                let decoded = STANDARD.decode(&*json::unescaped(inside(text))).ok();
+                names.push(Name::from(decoded.ok_or("a list of base64")?));
+                Ok(())
+            })?;
+            return Ok(names);
+        }
+        self.each(name, "texts", Shape::String, |_, text| {
+            names.push(json::unescaped(inside(text)).as_ref().into());
+            Ok(())
+        })?;
+        Ok(names)
+    }
+
+    /// Returns the objects of a list.
+    pub fn objects(&self, name: &str) -> Result<Vec<Fields<'t>>, Wrong> {
+        let start = self.place(name);
+        let mut objects = Vec::new();
+        self.each(name, "objects", Shape::Object, |at, text| {
+            let object = Fields::at(text, start + at).map_err(|_| "a list of objects")?;
+            objects.push(object);
+            Ok(())
+        })?;
+        Ok(objects)
+    }
+
+    /// Hands over each element of a list, and where in it that begins.
+    fn each(
+        &self,
+        name: &str,
+        of: &str,
+        shape: Shape,
+        mut take: impl FnMut(usize, &'t [u8]) -> Result<(), &'static str>,
+    ) -> Result<(), Wrong> {
+        let Some(member) = self.get(name) else {
+            return Ok(());
+        };
+        if member.shape != Shape::Array {
+            return Err(self.wants(name, &format!("a list of {of}"), member));
+        }
+        json::elements(member.value, |at, text, found| {
+            let place = self.place(name) + at;
+            if found != shape {
+                let found = found.words();
+                return Err((place, format!("`{name}` wants {of}, not {found}")));
+            }
+            take(at, text).map_err(|wants| (place, format!("`{name}` wants {wants}")))
+        })
+    }
+
+    /// Returns an object.
+    pub fn object(&self, name: &str) -> Result<Option<Fields<'t>>, Wrong> {
+        match self.get(name) {
+            None => Ok(None),
+            Some(member) if member.shape == Shape::Object => {
+                let base = self.place(name);
+                Fields::at(member.value, base)
+                    .map(Some)
+                    .map_err(|fault| (base, fault.what))
+            }
+            Some(member) => Err(self.wants(name, "an object", member)),
+        }
+    }
+
+    /// Returns a finite number, in its own digits.
+    pub fn number(&self, name: &str) -> Result<Option<&'t str>, Wrong> {
+        let Some(member) = self.get(name) else {
+            return Ok(None);
+        };
+        let text = std::str::from_utf8(member.value).unwrap_or_default();
+        let finite = text.parse().is_ok_and(|number: f64| number.is_finite());
+        match member.shape == Shape::Number && finite {
+            true => Ok(Some(text)),
+            false => Err(self.wants(name, "a number", member)),
+        }
+    }
+
+    /// Returns a whole number that a double holds.
+    pub fn whole(&self, name: &str) -> Result<Option<i64>, Wrong> {
+        let Some(text) = self.number(name)? else {
+            return Ok(None);
+        };
+        let number: f64 = text.parse().unwrap_or_default();
+        match number.fract() == 0.0 && number.abs() <= 9_007_199_254_740_992.0 {
+            true => Ok(Some(number as i64)),
+            false => Err(self.wrong(name, format!("wants a whole number, not `{text}`"))),
+        }
+    }
+
+    pub fn flag(&self, name: &str) -> Result<bool, Wrong> {
+        match self.get(name) {
+            None => Ok(false),
+            Some(member) if member.shape == Shape::Bool => Ok(member.value == b"true"),
+            Some(member) => Err(self.wants(name, "true or false", member)),
+        }
+    }
+
+    /// Returns a time as documents write it.
+    pub fn moment(&self, name: &str) -> Result<Option<Moment>, Wrong> {
+        let Some(member) = self.get(name) else {
+            return Ok(None);
+        };
+        let text = match member.shape {
+            Shape::String => json::unescaped(inside(member.value)),
+            _ => Cow::Borrowed(&b""[..]),
+        };
+        let moment = std::str::from_utf8(&text)
+            .ok()
+            .and_then(Moment::from_rfc3339);
+        match moment {
+            Some(moment) => Ok(Some(moment)),
+            None => Err(self.wants(name, "a time such as `2026-11-21T06:00:00Z`", member)),
+        }
+    }
+
+    /// Returns any value as it stands there, and whether it is an object, a text and so on.
+    pub fn value(&self, name: &str) -> Option<(&'t [u8], Shape)> {
+        let mut members = self.members.iter();
+        let found = members.find(|(key, _)| &**key == name.as_bytes());
+        found.map(|(_, member)| (member.value, member.shape))
+    }
+
+    /// Returns the members in their order, as they stand there.
+    pub fn members(&self) -> impl Iterator<Item = (Name, &'t [u8])> {
+        let members = self.members.iter();
+        members.map(|(key, member)| (Name::from(&**key), member.value))
+    }
+}
+
+/// Returns a string without its quotes.
+fn inside(string: &[u8]) -> &[u8] {
+    let inside = string.strip_prefix(b"\"").unwrap_or(string);
+    inside.strip_suffix(b"\"").unwrap_or(inside)
+}
+
+fn shown(member: &Member) -> String {
+    match member.shape {
+        Shape::String | Shape::Number | Shape::Bool => {
+            format!("`{}`", cut(&clean(member.value), 60))
+        }
+        shape => shape.words().into(),
+    }
+}

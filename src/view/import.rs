@@ -1,0 +1,79 @@
+//! What an import would do, before it is asked about.
+
+use std::collections::BTreeMap;
+
+use super::Page;
+use super::table::{Cell, Column, Table};
+use super::text::{clean, plural};
+use crate::model::config::Change;
+use crate::model::name::Name;
+
+/// What would be done.
+pub struct Proposal<'p> {
+    /// How many jobs come into which queue.
+    pub queues: BTreeMap<&'p Name, u64>,
+    pub recurring: usize,
+    /// How many of the jobs exist already, and whether they are put again.
+    pub existing: u64,
+    pub replaces: bool,
+    pub changes: &'p [Change],
+    pub pauses: &'p [&'p Name],
+    pub holds: &'p [Name],
+}
+
+const QUEUES: [Column; 2] = [Column::text("QUEUE"), Column::number("JOBS")];
+
+impl Proposal<'_> {
+    /// Returns the jobs by queue, and what else would be done.
+    pub fn text(&self, page: &Page) -> String {
+        let mut table = Table::new(&QUEUES);
+        for (queue, jobs) in &self.queues {
+            table.row(vec![Cell::text(queue.as_bytes()), Cell::count(*jobs, page)]);
+        }
+        let mut text: String = table
+            .draw(page)
+            .lines()
+            .map(|line| format!("  {line}\n"))
+            .collect();
+        let besides = self.besides();
+        if !text.is_empty() && !besides.is_empty() {
+            text.push('\n');
+        }
+        for line in besides {
+            text.push_str(&format!("  {line}\n"));
+        }
+        text
+    }
+
+    /// Returns what would be done besides putting jobs.
+    pub fn besides(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        if self.existing > 0 {
+            let jobs = plural(self.existing, "job", "jobs");
+            lines.push(match self.replaces {
+                true => format!("replace what is there already: {jobs}"),
+                false => format!("leave what is there already: {jobs}"),
+            });
+        }
+        if self.recurring > 0 {
+            let jobs = plural(self.recurring as u64, "recurring job", "recurring jobs");
+            lines.push(format!("make {jobs}"));
+        }
+        let names = |names: &mut dyn Iterator<Item = &Name>| {
+            let names: Vec<String> = names.map(clean).collect();
+            names.join(", ")
+        };
+        if !self.holds.is_empty() {
+            lines.push(format!("hold {}", names(&mut self.holds.iter())));
+        }
+        if !self.pauses.is_empty() {
+            lines.push(format!("pause {}", names(&mut self.pauses.iter().copied())));
+        }
+        let changes = self
+            .changes
+            .iter()
+            .map(|change| format!("set {}", change.line()));
+        lines.extend(changes);
+        lines
+    }
+}

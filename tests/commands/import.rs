@@ -1,0 +1,954 @@
+//! `qless import`
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use expect_test::expect;
+use serde_json::Value;
+
+use crate::house::qless::{Qless, Ran};
+use crate::house::redis::Redis;
+use crate::house::terminal::Terminal;
+
+const HEAD: &str =
+    r#"{"kind":"export","v":1,"at":"1970-01-01T00:00:10.000Z","prefix":"ql:","jobs":null}"#;
+
+/// A line of a job, with further members.
+fn job(jid: &str, more: &str) -> String {
+    let more = match more.contains("\"state\"") {
+        true => more.to_string(),
+        false => format!(",\"state\":\"waiting\"{more}"),
+    };
+    format!(r#"{{"kind":"job","v":1,"jid":"{jid}","klass":"K","queue":"q","data":{{}}{more}}}"#)
+}
+
+fn file(lines: &[String]) -> String {
+    let mut text = HEAD.to_string() + "\n";
+    for line in lines {
+        text.push_str(line);
+        text.push('\n');
+    }
+    text
+}
+
+/// Imports lines at the moment 100.
+fn import(redis: &Redis, lines: &[String], flags: &str) -> Ran {
+    let text = file(lines);
+    redis.at(100).input(text).run(&format!("import - {flags}"))
+}
+
+fn jids(redis: &Redis, selector: &str) -> String {
+    let jids = redis.at(100).run(&format!("jobs {selector} -o jid")).ok();
+    jids.replace('\n', " ")
+}
+
+fn to(redis: &Redis) -> Qless {
+    redis.at(100)
+}
+
+/// A directory and a file in it.
+fn place(name: &str) -> (tempfile::TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join(name);
+    (dir, path)
+}
+
+#[test]
+fn each_job_comes_back_as_it_was() {
+    let from = Redis::start();
+    from.at(1).run("put mail K --jid done").ok();
+    from.at(2).run("pop mail --worker w").ok();
+    from.at(3).run("complete done --worker w").ok();
+    from.at(4).run("put mail K --jid bad --retries 3").ok();
+    from.at(5).run("pop mail --worker w").ok();
+    from.at(6)
+        .run("fail bad --worker w --group 'upload error' --message 'no\nway'")
+        .ok();
+    from.at(7)
+        .run("put mail Mail::Welcome --arg user:=9007199254740993 --arg l:=[] --jid first --tag eu --tag new --priority 3 --retries 2")
+        .ok();
+    from.at(7).run("track first").ok();
+    from.at(7.25)
+        .run("put mail K --jid last --delay 1h --depends bad")
+        .ok();
+    from.at(8.5).run("put mail K --jid later --delay 1h").ok();
+    from.at(8).run("put img K --jid held").ok();
+    from.at(9).run("pop img --worker w2").ok();
+    from.at(10).run("recur put img Thumb --jid nightly --every 1d --at 1970-01-02T06:00:00Z --tag eu --priority 4").ok();
+    let (_dir, path) = place("all");
+    from.at(20)
+        .run(&format!(
+            "export --all --with recur --file {}",
+            path.display()
+        ))
+        .ok();
+    let redis = Redis::start();
+    to(&redis)
+        .run(&format!("import {} --yes", path.display()))
+        .shows(expect![[r#"
+            --- stderr
+            6 imported, 1 skipped
+              skipped  1  complete
+        "#]]);
+    let told = redis.at(100).run("export --all --with recur").ok();
+    let before = std::fs::read_to_string(&path).unwrap();
+    expect![[r#"
+        "held" expires "1970-01-01T00:01:09.000Z" -> null
+        "held" history + [{"queue":"img","what":"put","when":"1970-01-01T00:01:40.000Z"}]
+        "held" since "1970-01-01T00:00:09.000Z" -> "1970-01-01T00:01:40.000Z"
+        "held" state "running" -> "waiting"
+        "held" state_stored "running" -> "waiting"
+        "held" worker "w2" -> null
+        "first" history + [{"queue":"mail","what":"put","when":"1970-01-01T00:01:40.000Z"}]
+        "first" since "1970-01-01T00:00:07.000Z" -> "1970-01-01T00:01:40.000Z"
+        "later" history + [{"queue":"mail","what":"put","when":"1970-01-01T00:01:40.000Z"}]
+        "later" since "1970-01-01T00:00:08.000Z" -> "1970-01-01T00:01:40.000Z"
+        "last" history + [{"queue":"mail","what":"put","when":"1970-01-01T00:01:40.000Z"}]
+        "last" since "1970-01-01T00:00:07.000Z" -> "1970-01-01T00:01:40.000Z"
+        "bad" history + [{"queue":"mail","what":"put","when":"1970-01-01T00:01:40.000Z"}]
+        "bad" since "1970-01-01T00:00:06.000Z" -> "1970-01-01T00:01:40.000Z"
+        "done" is not there
+    "#]]
+    .assert_eq(&difference(&before, &told));
+    // It goes on from there.
+    let popped = redis.at(200).run("pop mail --worker w -o jid").ok();
+    assert_eq!(popped, "first");
+    redis.at(201).run("retry bad").ok();
+    redis.at(202).run("pop mail --worker w -o jid").ok();
+    redis.at(203).run("complete bad --worker w").ok();
+    assert_eq!(jids(&redis, "--state scheduled"), "last later");
+}
+
+/// What is different between two exports, job by job.
+fn difference(before: &str, after: &str) -> String {
+    let lines = |text: &str| -> Vec<Value> {
+        text.lines()
+            .skip(1)
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    };
+    let (before, after) = (lines(before), lines(after));
+    let mut told = String::new();
+    for line in &before {
+        let Some(now) = after.iter().find(|other| other["jid"] == line["jid"]) else {
+            told.push_str(&format!("{} is not there\n", line["jid"]));
+            continue;
+        };
+        for (name, old) in line.as_object().unwrap() {
+            let new = &now[name];
+            if name == "history" {
+                let (old, new) = (old.as_array().unwrap(), new.as_array().unwrap());
+                assert_eq!(old[..], new[..old.len()]);
+                let more = serde_json::to_string(&new[old.len()..]).unwrap();
+                told.push_str(&format!("{} history + {more}\n", line["jid"]));
+            } else if old != new {
+                told.push_str(&format!("{} {name} {old} -> {new}\n", line["jid"]));
+            }
+        }
+    }
+    told
+}
+
+#[test]
+fn names_and_data_of_all_kinds_come_back() {
+    let redis = Redis::start();
+    let lines: Vec<String> = [
+        r#""jid_bytes":"av8g","queue_bytes":"cf4=","klass":"K\u202e\u0000","tags":["\u001b[31m"],"data":1"#,
+        r#""klass":"","data":null,"data_bytes":"TmFO","priority":-1.5,"retries":0,"remaining":-1"#,
+        r#""klass":"K","data":{"b":[],"a":9007199254740993,"n":1.10},"history":[{"what":"\u001b","when":"1970-01-01T00:00:01.000Z"}]"#,
+        r#""klass":"K","data": [ 1,  2 ],"history_bytes":["WzEsInB1dCIseyJxIjoiXHUwMDFiIn1d"]"#,
+    ]
+    .iter()
+    .enumerate()
+    .map(|(at, more)| {
+        format!(r#"{{"kind":"job","v":1,"jid":"j {at}","queue":"q","state":"waiting",{more}}}"#)
+    })
+    .collect();
+    import(&redis, &lines, "--yes").shows(expect![[r#"
+        --- stderr
+        4 imported
+    "#]]);
+    let told = redis.at(100).run("export --all").ok();
+    let mut told: Vec<String> = told
+        .lines()
+        .skip(1)
+        .map(|line| {
+            let line: Value = serde_json::from_str(line).unwrap();
+            let of = |names: &[&str]| {
+                let values: Vec<String> = names
+                    .iter()
+                    .filter_map(|name| Some(line.get(name)?.to_string()))
+                    .collect();
+                values.join(" ").replace('\u{202e}', "RLO")
+            };
+            of(&[
+                "jid",
+                "jid_bytes",
+                "queue_bytes",
+                "klass",
+                "tags",
+                "data",
+                "data_bytes",
+                "priority",
+                "retries",
+                "remaining",
+                "history_bytes",
+            ]) + "\n"
+        })
+        .collect();
+    told.sort();
+    expect![[r#"
+        "j 1" "" [] null "TmFO" -1.5 0 -1
+        "j 2" "K" [] {"a":9007199254740993,"b":[],"n":1.1} 0 5 5
+        "j 3" "K" [] [1,2] 0 5 5
+        "j\\xff " "av8g" "cf4=" "KRLO\u0000" ["\u001b[31m"] 1 0 5 5 ["WzEwMCwicHV0Iix7InEiOiJx/iJ9XQ=="]
+    "#]].assert_eq(&told.concat());
+    for at in 0..4 {
+        let data = redis.send(&["HGET", &format!("ql:j:j {at}"), "data"]);
+        let wanted = [
+            "",
+            "NaN",
+            r#"{"b":[],"a":9007199254740993,"n":1.10}"#,
+            "[ 1,  2 ]",
+        ][at];
+        if at > 0 {
+            assert_eq!(data, redis::Value::BulkString(wanted.into()));
+        }
+    }
+}
+
+#[test]
+fn jobs_that_wait_come_behind_those_they_wait_for() {
+    let redis = Redis::start();
+    // `d` waits for two that stand below it, `a` for one that was complete.
+    let lines = [
+        job("d", r#","state":"depends","dependencies":["b","c"]"#),
+        job("c", r#","state":"depends","dependencies":["b"]"#),
+        job("z", ""),
+        job("b", ""),
+        job("a", r#","state":"depends","dependencies":["done"]"#),
+        job("done", r#","state":"complete""#),
+    ];
+    import(&redis, &lines, "--yes -o ndjson").shows(expect![[r#"
+        {"jid":"done","result":"skipped","code":"complete","detail":"it is complete","queue":null,"state_before":null,"state_after":null,"line":7}
+        {"jid":"z","result":"done","code":"ok","detail":null,"queue":"q","state_before":"waiting","state_after":"waiting","line":4}
+        {"jid":"b","result":"done","code":"ok","detail":null,"queue":"q","state_before":"waiting","state_after":"waiting","line":5}
+        {"jid":"c","result":"done","code":"ok","detail":null,"queue":"q","state_before":"depends","state_after":"depends","line":3}
+        {"jid":"d","result":"done","code":"ok","detail":null,"queue":"q","state_before":"depends","state_after":"depends","line":2}
+        {"jid":"a","result":"done","code":"ok","detail":null,"queue":"q","state_before":"depends","state_after":"waiting","line":6}
+        {"summary":{"action":"import","dry_run":false,"context":null,"matched":6,"done":5,"skipped":1,"failed":0,"remaining":0,"elapsed_s":0}}
+        --- stderr
+        5 imported, 1 skipped
+          skipped  1  complete
+    "#]]);
+    assert_eq!(jids(&redis, "--state waiting"), "z b a");
+    assert_eq!(jids(&redis, "--state depends"), "c d");
+    let waits = redis.at(100).run("get d -o json").json();
+    assert_eq!(waits["dependencies"], serde_json::json!(["b", "c"]));
+}
+
+#[test]
+fn what_waits_for_nothing_that_is_there_is_refused() {
+    let redis = Redis::start();
+    redis.at(1).run("put q K --jid here").ok();
+    let before = redis.dump();
+    let lines = [
+        job("a", r#","state":"depends","dependencies":["gone"]"#),
+        job("b", r#","state":"depends","dependencies":["here","lost"]"#),
+        job("c", r#","state":"depends","dependencies":["bad"]"#),
+        job(
+            "bad",
+            r#","state":"failed","failure":{"group":"g","when":"1970-01-01T00:00:01.000Z"}"#,
+        ),
+    ];
+    import(&redis, &lines, "--yes --failed skip").shows(expect![[r#"
+        --- stderr
+        error: `a` waits for `gone`, which neither stdin brings nor the server has, and 2 more like this
+        hint: `--allow-missing` lets such jobs run without them
+        --- exit 4
+    "#]]);
+    assert!(redis.dump() == before);
+    import(&redis, &lines, "--yes --failed skip --allow-missing").shows(expect![[r#"
+        --- stderr
+        3 imported, 1 skipped
+          skipped  1  it has failed, as `--failed skip` says
+    "#]]);
+    assert_eq!(jids(&redis, "--state waiting"), "here a c");
+    assert_eq!(jids(&redis, "--state depends"), "b");
+}
+
+#[test]
+fn jobs_that_wait_for_each_other_are_refused() {
+    let redis = Redis::start();
+    let lines = [
+        job("x", r#","state":"depends","dependencies":["a"]"#),
+        job("a", r#","state":"depends","dependencies":["b"]"#),
+        job("b", r#","state":"depends","dependencies":["c"]"#),
+        job("c", r#","state":"depends","dependencies":["a"]"#),
+    ];
+    import(&redis, &lines, "--yes").shows(expect![[r#"
+        --- stderr
+        error: jobs of stdin wait for each other: `a` (line 3) waits for `b` (line 4) waits for `c` (line 5) waits for `a` (line 3)
+        hint: take one of them out of the `dependencies` of another
+        --- exit 2
+    "#]]);
+    import(&redis, &lines[..0], "--yes").shows(expect![[r#"
+        --- stderr
+        no jobs to import
+    "#]]);
+    assert!(redis.dump().is_empty());
+    // Beside jobs that are there the core looks for itself.
+    redis.at(1).run("put q K --jid c").ok();
+    redis.at(1).run("put q K --jid y --depends c").ok();
+    let lines = [job("c", r#","state":"depends","dependencies":["y"]"#)];
+    import(&redis, &lines, "--yes --replace").shows(expect![[r#"
+        --- stderr
+        0 imported, 1 failed
+          failed   1  it would wait for itself, by `c`, `y`: c
+        --- exit 5
+    "#]]);
+}
+
+#[test]
+fn failed_jobs_come_back_as_they_are_told_to() {
+    let failed = [
+        job(
+            "bad",
+            r#","state":"failed","retries":5,"remaining":-1,"failure":{"group":"g","message":"m\n","worker":"w","when":"1970-01-01T00:00:01.000Z"}"#,
+        ),
+        job("ok", ""),
+    ];
+    for (flags, told) in [
+        ("", "failed -1"),
+        ("--failed waiting", "waiting 5"),
+        ("--failed skip", ""),
+    ] {
+        let redis = Redis::start();
+        import(&redis, &failed, &format!("--yes {flags}")).ok();
+        let found = redis.at(100).run("jobs --all -o ndjson").ok();
+        let found = found
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).unwrap())
+            .find(|line| line["jid"] == "bad");
+        let found = found.map_or(String::new(), |job| {
+            format!("{} {}", job["state"].as_str().unwrap(), job["remaining"])
+        });
+        assert_eq!(found, told, "{flags}");
+    }
+    let redis = Redis::start();
+    import(&redis, &failed, "--yes").ok();
+    redis.at(100).run("failed").shows(expect![[r#"
+        g	1	1970-01-01T00:00:01.000Z	q	m
+    "#]]);
+    let groupless = [job("bad", r#","state":"failed","failure":null"#)];
+    import(&redis, &groupless, "--yes").shows(expect![[r#"
+        --- stderr
+        error: stdin, line 2, column 94: `bad` has failed, and there is no `failure` with a group; `--failed waiting` or `--failed skip` do without
+        --- exit 2
+    "#]]);
+    import(&redis, &groupless, "--yes --failed waiting --replace").ok();
+    import(&redis, &failed, "--yes --failed maybe").exits(2);
+}
+
+#[test]
+fn jobs_that_exist_are_safe() {
+    let redis = Redis::start();
+    redis.at(1).run("put mine K --jid a").ok();
+    let before = redis.dump();
+    let lines: Vec<String> = ["a", "b"].iter().map(|jid| job(jid, "")).collect();
+    import(&redis, &lines, "--yes").shows(expect![[r#"
+        --- stderr
+        error: `a` exists already; nothing was changed
+        hint: `--if-absent` leaves them as they are and brings the rest, `--replace` puts them again
+        --- exit 5
+    "#]]);
+    assert!(redis.dump() == before);
+    import(&redis, &lines, "--if-absent --dry-run").shows(expect![[r#"
+        --- stderr
+        would leave what is there already: 1 job
+        would import 1, 1 skipped
+          skipped  1  it exists already
+    "#]]);
+    import(&redis, &lines, "--if-absent --yes -o json").shows(expect![[r#"
+        {
+          "kind": "bulk",
+          "v": 1,
+          "action": "import",
+          "dry_run": false,
+          "context": null,
+          "matched": 2,
+          "done": 1,
+          "skipped": 1,
+          "failed": 0,
+          "remaining": 0,
+          "elapsed_s": 0,
+          "items": [
+            {
+              "jid": "a",
+              "result": "skipped",
+              "code": "exists",
+              "detail": "it exists already",
+              "queue": "q",
+              "state_before": "waiting",
+              "state_after": null,
+              "line": 2
+            }
+          ]
+        }
+        --- stderr
+        1 imported, 1 skipped
+          skipped  1  it exists already
+    "#]]);
+    import(&redis, &lines, "--if-absent --yes").shows(expect![[r#"
+        --- stderr
+        0 imported, 2 skipped
+          skipped  2  it exists already
+    "#]]);
+    assert_eq!(jids(&redis, "--queue mine"), "a");
+    redis.at(99).run("pop mine --worker w").ok();
+    import(&redis, &lines, "--replace --yes").shows(expect![[r#"
+        --- stderr
+        2 imported
+    "#]]);
+    assert_eq!(jids(&redis, "--queue q"), "a b");
+    import(&redis, &lines, "--replace --if-absent --yes").exits(2);
+    let many: Vec<String> = (0..5).map(|at| job(&format!("m{at}"), "")).collect();
+    import(&redis, &many, "--yes").ok();
+    import(&redis, &many, "--yes -o json").shows(expect![[r#"
+        --- stderr
+        {"kind":"error","v":1,"code":"conflict","exit":5,"message":"5 jobs exist already: `m0`, `m1`, `m2` and 2 more; nothing was changed","hint":"`--if-absent` leaves them as they are and brings the rest, `--replace` puts them again","jid":null}
+        --- exit 5
+    "#]]);
+}
+
+#[test]
+fn queues_have_other_names_here() {
+    let redis = Redis::start();
+    let lines = [
+        job("a", ""),
+        job("b", "").replace("\"q\"", "\"other\""),
+        r#"{"kind":"recurring","v":1,"jid":"r","klass":"K","queue":"q","every_s":60,"data":{}}"#.into(),
+        r#"{"kind":"config","v":1,"items":[{"key":"q-heartbeat","value":"90"},{"key":"heartbeat","value":"5m"}]}"#.into(),
+        r#"{"kind":"paused","v":1,"queue":"q","reason":"why","by":"ann@h"}"#.into(),
+    ];
+    let flags = "--map-queue q=q=2 --map-queue other=q=2 --yes";
+    import(&redis, &lines, flags).shows(expect![[r#"
+        --- stderr
+        3 imported
+    "#]]);
+    redis.at(100).run("queues").shows(expect![[r#"
+        q=2	2	0	0	0	0	1	0s	paused since 1970-01-01T00:01:40.000Z (why)
+    "#]]);
+    redis
+        .at(100)
+        .run("config list --columns key,value")
+        .shows(expect![[r#"
+            grace-period	10
+            heartbeat	300
+            jobs-history	604800
+            jobs-history-count	50000
+            max-job-history	100
+            max-worker-age	86400
+            q=2-heartbeat	90
+        "#]]);
+    let fresh = Redis::start();
+    import(&fresh, &lines, "--map-queue p=x --yes").shows(expect![[r#"
+        --- stderr
+        error: `--map-queue` names `p`, and nothing in stdin is in that queue
+        --- exit 2
+    "#]]);
+    import(&fresh, &lines, "--map-queue q=x --map-queue q=y --yes").exits(2);
+    for nonsense in ["q", "=x", "q=", ""] {
+        import(&fresh, &lines, &format!("--yes --map-queue '{nonsense}'")).exits(2);
+    }
+    assert!(fresh.dump().is_empty());
+}
+
+#[test]
+fn nothing_runs_where_it_is_held() {
+    let redis = Redis::start();
+    redis.at(1).run("put other K --jid x").ok();
+    redis.at(1).run("pause other --reason mine").ok();
+    let lines = [job("a", ""), job("b", "").replace("\"q\"", "\"other\"")];
+    import(&redis, &lines, "--hold --dry-run").shows(expect![[r#"
+        --- stderr
+        would hold q
+        would import 2
+    "#]]);
+    import(&redis, &lines, "--hold --yes").shows(expect![[r#"
+        --- stderr
+        2 imported
+    "#]]);
+    redis.at(100).run("pop q --worker w").exits(4);
+    let queues = redis.at(100).run("queues -o json").json();
+    let reasons: Vec<&Value> = queues["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|queue| &queue["paused_reason"])
+        .collect();
+    assert_eq!(
+        serde_json::to_string(&reasons).unwrap(),
+        r#"["mine","qless import --hold"]"#
+    );
+}
+
+#[test]
+fn options_pauses_and_recurring_jobs_come_along() {
+    let from = Redis::start();
+    from.at(1)
+        .run("config set heartbeat 90 mail-max-concurrency 2")
+        .ok();
+    from.at(1).run("config set mine 1 --force").ok();
+    from.at(2)
+        .run("recur put mail K --jid r --every 5m --backlog 2")
+        .ok();
+    from.at(3)
+        .run("pause mail --until 1970-01-01T05:00:00Z --reason why")
+        .ok();
+    from.at(3).run("put gone K --jid x").ok();
+    from.at(3)
+        .run("pause gone --until 1970-01-01T00:01:00Z")
+        .ok();
+    let text = from
+        .at(10)
+        .run("export --all --with config,recur,paused")
+        .ok();
+    let redis = Redis::start();
+    redis.at(20).run("config set heartbeat 30").ok();
+    let import = |flags: &str| to(&redis).input(&text).run(&format!("import - {flags}"));
+    import("--dry-run").shows(expect![[r#"
+        --- stderr
+        would make 1 recurring job
+        would pause mail
+        would set ~ heartbeat: 30 -> 90
+        would set + mail-max-concurrency: 2
+        would set + mine: 1
+        would import 2
+    "#]]);
+    import("--yes").shows(expect![[r#"
+        --- stderr
+        2 imported
+    "#]]);
+    redis.at(100).run("queues mail").shows(expect![[r#"
+        mail	0	0	0	0	0	1	–	paused since 1970-01-01T00:01:40.000Z, ends 1970-01-01T05:00:00.000Z (why)
+    "#]]);
+    redis.at(100).run("recur list").shows(expect![[r#"
+        r	mail	K	5m	1970-01-01T00:00:02.000Z	0	2
+    "#]]);
+    redis.at(100).run("config dump").shows(expect![[r#"
+        {
+          "heartbeat": "90",
+          "mail-max-concurrency": "2",
+          "mine": "1"
+        }
+    "#]]);
+    // Again: what is there stays.
+    redis.at(100).run("config set heartbeat 31").ok();
+    redis.at(100).run("recur set r --every 1h").ok();
+    import("--yes").exits(5);
+    import("--yes --if-absent").shows(expect![[r#"
+        --- stderr
+        0 imported, 2 skipped
+          skipped  2  it exists already
+    "#]]);
+    redis.at(100).run("config get heartbeat").shows(expect![[r#"
+            31
+        "#]]);
+    import("--yes --replace").ok();
+    redis
+        .at(100)
+        .run("recur list --columns every")
+        .shows(expect![[r#"
+            5m
+        "#]]);
+}
+
+#[test]
+fn it_asks_first() {
+    let redis = Redis::start();
+    let (_dir, path) = place("f");
+    std::fs::write(&path, file(&[job("a", ""), job("b", "")])).unwrap();
+    to(&redis)
+        .run(&format!("import {}", path.display()))
+        .shows(expect![[r#"
+            --- stderr
+            error: cannot ask whether to import 2 jobs on unix://DIR/s; nothing was changed
+            hint: add `--yes`
+            --- exit 9
+        "#]]);
+    to(&redis)
+        .run(&format!("import {} --yes --read-only", path.display()))
+        .exits(9);
+    assert!(redis.dump().is_empty());
+    let mut command = redis.at(100).command();
+    command.args(["import", path.to_str().unwrap(), "--hold"]);
+    command.env("TERM", "xterm");
+    let mut terminal = Terminal::typed(command, 80, 24);
+    let asked = terminal.until(|text| text.contains("Proceed?"));
+    let (asked, _) = asked.split_once("Proceed?").unwrap();
+    expect![[r#"
+        Import 2 jobs on URL
+
+          QUEUE  JOBS
+          q         2
+
+          hold q
+
+    "#]]
+    .assert_eq(&asked.replace(&redis.url(), "URL"));
+    assert!(redis.dump().is_empty());
+    terminal.types("y\n");
+    let (status, _) = terminal.end();
+    assert!(status.success());
+    assert_eq!(jids(&redis, ""), "a b");
+}
+
+#[test]
+fn a_file_is_checked_whole_before_anything_is_sent() {
+    let redis = Redis::start();
+    let bad = |text: &str| {
+        let ran = redis.at(100).input(text).run("import - --yes").exits(2);
+        ran.stderr()
+    };
+    let with = |line: &str| {
+        let mut lines: Vec<String> = (0..3).map(|at| job(&format!("j{at}"), "")).collect();
+        lines.push(line.to_string());
+        lines.push(job("end", ""));
+        file(&lines)
+    };
+    let told = [
+        bad(""),
+        bad("\n"),
+        bad("[]"),
+        bad("not json"),
+        bad(&job("a", "")),
+        bad(&HEAD.replace("\"v\":1", "\"v\":2")),
+        bad(&HEAD.replace("export", "jobs")),
+        bad(&with("{")),
+        bad(&with(&job("j1", ""))),
+        bad(&with(&job("é", "").replace("\"jid\":\"é\",", ""))),
+        bad(&with(&job("é", r#","priority":"high""#))),
+        bad(&with(&job("é", r#","state":"done""#))),
+        bad(&with(&job("é", r#","tags":[1]"#))),
+        bad(&with(r#"{"kind":"event","v":1}"#)),
+        bad(&with(r#"{"kind":"job","v":2}"#)),
+        bad(&with(
+            r#"{"kind":"recurring","v":1,"jid":"r","klass":"K","queue":"q","every_s":0,"data":1}"#,
+        )),
+        bad(&with(
+            r#"{"kind":"config","v":1,"items":[{"key":"heartbeat","value":"soon"}]}"#,
+        )),
+    ];
+    expect![[r#"
+        error: stdin is no export: its first line wants to be `{"kind":"export","v":1,…}`
+        hint: an empty file is no export
+        error: stdin is no export: its first line wants to be `{"kind":"export","v":1,…}`
+        hint: an empty file is no export
+        error: stdin is no export: its first line wants to be `{"kind":"export","v":1,…}`
+        hint: line 1, column 1: expected `{`, not `[`
+        error: stdin is no export: its first line wants to be `{"kind":"export","v":1,…}`
+        hint: line 1, column 1: expected `{`, not `n`
+        error: stdin is no export: its first line wants to be `{"kind":"export","v":1,…}`
+        error: stdin, line 1, column 22: `v` is 2: a newer qless wrote it, this one reads 1
+        error: stdin is no export: its first line wants to be `{"kind":"export","v":1,…}`
+        hint: line 1, column 9: `kind` is none of export, job, recurring, config, paused
+        error: stdin, line 5, column 2: it ends where a key in double quotes was expected
+        error: stdin, line 5, column 27: `j1` stands in line 3, too
+        error: stdin, line 5, column 1: there is no `jid` in it
+        error: stdin, line 5, column 94: `priority` wants a number, not `"high"`
+        error: stdin, line 5, column 73: `state` is none of running, stalled, waiting, scheduled, depends, failed, complete
+        error: stdin, line 5, column 91: `tags` wants texts, not a number
+        error: stdin, line 5, column 9: `kind` is none of export, job, recurring, config, paused
+        error: stdin, line 5, column 19: `v` is 2: a newer qless wrote it, this one reads 1
+        error: stdin, line 5, column 71: `every_s` wants a number of more than 0
+        error: stdin, line 5, column 1: `heartbeat` wants seconds, or a duration such as `5m`, not `soon`
+    "#]].assert_eq(&told.concat());
+    assert!(redis.dump().is_empty());
+    let (dir, path) = place("f");
+    let import = |path: &Path| {
+        let ran = to(&redis).hide(dir.path().to_str().unwrap(), "TMP");
+        ran.run(&format!("import {} --yes", path.display()))
+    };
+    import(&path).shows(expect![[r#"
+        --- stderr
+        error: cannot read `TMP/f`: no such file or directory
+        --- exit 2
+    "#]]);
+    import(dir.path()).shows(expect![[r#"
+        --- stderr
+        error: cannot read `TMP`: is a directory
+        --- exit 2
+    "#]]);
+}
+
+#[test]
+fn an_export_that_was_cut_is_noticed() {
+    let redis = Redis::start();
+    for jid in ["a", "b", "c"] {
+        redis.at(1).run(&format!("put q K --jid {jid}")).ok();
+    }
+    let text = redis.at(2).run("export --queue q").ok();
+    let fresh = Redis::start();
+    // In the middle of a line, and between two.
+    let torn = &text[..text.len() - 20];
+    to(&fresh).input(torn).run("import - --yes").exits(2);
+    assert!(fresh.dump().is_empty());
+    let (cut, _) = text.rsplit_once('\n').unwrap();
+    to(&fresh)
+        .input(cut)
+        .run("import - --yes")
+        .shows(expect![[r#"
+            --- stderr
+            warning: there were to be 3 jobs in the file, and there are 2
+            2 imported
+        "#]]);
+}
+
+#[test]
+fn what_cancel_saved_comes_back() {
+    let redis = Redis::start();
+    let (_dir, path) = place("c.ndjson");
+    let path = path.display().to_string();
+    redis.at(1).run("put q K --jid a --tag eu").ok();
+    redis.at(1).run("put q K --jid b --depends a").ok();
+    redis.at(1).run("put q K --jid c --depends b").ok();
+    let before = redis.at(2).run("export --all").ok();
+    let cancel = format!("cancel a --dependents cancel --yes --save {path}");
+    redis.at(2).run(&cancel).ok();
+    assert_eq!(jids(&redis, ""), "");
+    to(&redis)
+        .run(&format!("import {path} --yes"))
+        .shows(expect![[r#"
+            --- stderr
+            3 imported
+        "#]]);
+    let after = redis.at(3).run("export --all").ok();
+    expect![[r#"
+        "a" history + [{"queue":"q","what":"put","when":"1970-01-01T00:01:40.000Z"}]
+        "a" since "1970-01-01T00:00:01.000Z" -> "1970-01-01T00:01:40.000Z"
+        "b" history + [{"queue":"q","what":"put","when":"1970-01-01T00:01:40.000Z"}]
+        "b" since "1970-01-01T00:00:01.000Z" -> "1970-01-01T00:01:40.000Z"
+        "c" history + [{"queue":"q","what":"put","when":"1970-01-01T00:01:40.000Z"}]
+        "c" since "1970-01-01T00:00:01.000Z" -> "1970-01-01T00:01:40.000Z"
+    "#]]
+    .assert_eq(&difference(&before, &after));
+    // The same command again goes on in the same file: there each job stands twice.
+    redis.at(4).run("priority a --to 7").ok();
+    redis.at(5).run(&cancel).ok();
+    assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 7);
+    to(&redis).run(&format!("import {path} --yes")).ok();
+    assert_eq!(redis.at(5).run("get a --field priority").ok(), "7");
+    // A line that a crash tore was never followed by a deletion.
+    let mut torn = std::fs::read_to_string(&path).unwrap();
+    torn.push_str(r#"{"kind":"job","v":1,"jid":"z"#);
+    std::fs::write(&path, &torn).unwrap();
+    redis.send(&["FLUSHALL"]);
+    to(&redis).run(&format!("import {path} --yes")).ok();
+    torn.push('\n');
+    std::fs::write(&path, &torn).unwrap();
+    to(&redis)
+        .run(&format!("import {path} --yes --if-absent"))
+        .exits(2);
+}
+
+#[test]
+fn the_example_of_the_issue_runs() {
+    let redis = Redis::start();
+    let (dir, _) = place("");
+    let put = |at: usize| {
+        let (jid, data) = (at.to_string(), format!("{{\"photo\":{at}}}"));
+        let words = [
+            "put",
+            "",
+            "uploads",
+            &jid,
+            "Photo::Upload",
+            &data,
+            "0",
+            "tags",
+            "[\"night\"]",
+        ];
+        (1.0, words.map(str::to_owned).to_vec())
+    };
+    redis.calls((1..=100).map(put));
+    let bin = Path::new(env!("CARGO_BIN_EXE_qless")).parent().unwrap();
+    let ran = std::process::Command::new("bash")
+        .args([
+            "-c",
+            "set -o pipefail; qless jobs --queue uploads --state waiting --where photo=77 -o jid \
+             | qless cancel - --save c.ndjson --yes && qless get 77 2>/dev/null; \
+             qless import c.ndjson --yes && qless get 77 --data",
+        ])
+        .current_dir(dir.path())
+        .env_clear()
+        .env(
+            "PATH",
+            format!("{}:{}", bin.display(), std::env::var("PATH").unwrap()),
+        )
+        .env("HOME", "/nonexistent")
+        .env("QLESS_REDIS_URL", redis.url())
+        .output()
+        .unwrap();
+    let told = [ran.stdout, ran.stderr].concat();
+    expect![[r#"
+        77
+        {"photo":77}1 cancelled
+        1 imported
+    "#]]
+    .assert_eq(&String::from_utf8_lossy(&told));
+}
+
+#[test]
+fn another_server_and_another_prefix_will_do() {
+    let (from, to) = (Redis::start(), Redis::start());
+    from.at(1).run("put mail K --jid a --prefix one:").ok();
+    let (_dir, path) = place("mail.ndjson");
+    let path = path.display();
+    from.at(2)
+        .run(&format!("export --queue mail --file {path} --prefix one:"))
+        .ok();
+    to.at(3)
+        .run(&format!("import {path} --hold --yes --prefix {{two}}:"))
+        .ok();
+    let there = to.at(4).run("jobs --prefix {two}: -o jid").ok();
+    assert_eq!(there, "a");
+    assert_eq!(to.at(4).run("jobs -o jid").ok(), "");
+}
+
+#[test]
+fn flags_of_bulk_verbs_are_kept() {
+    let redis = Redis::start();
+    let (_dir, report) = place("report");
+    let lines: Vec<String> = (0..4).map(|at| job(&format!("j{at}"), "")).collect();
+    let flags = format!(
+        "--yes --reason 'the old host died' --report {}",
+        report.display()
+    );
+    let (_dir, path) = place("f");
+    std::fs::write(&path, file(&lines)).unwrap();
+    let line = format!("import {} {flags}", path.display());
+    to(&redis).run(&line).ok();
+    let history = redis.at(100).run("get j0 -o json").json()["history"].clone();
+    assert_eq!(history[1]["verb"], "import");
+    assert_eq!(history[1]["reason"], "the old host died");
+    // Those that are done are not put again, though they are gone by now.
+    redis.at(101).run("cancel j0 j1 --yes").ok();
+    let again = line.replace("--yes", "--yes --if-absent");
+    to(&redis).run(&again).exits(2);
+    to(&redis).run(&line).exits(5);
+    redis.at(101).run("cancel j2 j3 --yes").ok();
+    to(&redis)
+        .hide(report.to_str().unwrap(), "REPORT")
+        .run(&line)
+        .shows(expect![[r#"
+            --- stderr
+            0 imported, 4 skipped
+              skipped  4  done already, as `REPORT` tells
+        "#]]);
+    assert_eq!(jids(&redis, ""), "");
+    // One that fails ends it, if so wanted.
+    let lines = [
+        job("a", r#","data":null,"data_bytes":"eyJhIjo="#),
+        job("b", ""),
+    ];
+    let lines = lines.map(|line| line.replace("eyJhIjo=", "eyJhIjo=\""));
+    import(&redis, &lines, "--yes --fail-fast -o json").shows(expect![[r#"
+        --- stderr
+        {"kind":"error","v":1,"code":"usage","exit":2,"message":"stdin, line 2, column 83: `data` stands here twice","hint":null,"jid":null}
+        --- exit 2
+    "#]]);
+    import(&redis, &[], "--yes --require-match").exits(4);
+    // Slowly.
+    let begun = Instant::now();
+    let lines: Vec<String> = (0..3).map(|at| job(&format!("s{at}"), "")).collect();
+    import(&redis, &lines, "--yes --rate 10/s").ok();
+    assert!(begun.elapsed() > Duration::from_millis(150));
+}
+
+/// Ten thousand jobs, every tenth waiting for the one before it in the file, or behind it.
+fn many() -> String {
+    let lines: Vec<String> = (0..10_000)
+        .map(|at| {
+            let jid = format!("j{at:05}");
+            match at % 10 {
+                0 if at > 0 => job(
+                    &jid,
+                    &format!(r#","state":"depends","dependencies":["j{:05}"]"#, at - 1),
+                ),
+                5 => job(
+                    &jid,
+                    &format!(r#","state":"depends","dependencies":["j{:05}"]"#, at + 1),
+                ),
+                _ => job(&jid, ""),
+            }
+        })
+        .collect();
+    file(&lines)
+}
+
+#[test]
+fn many_jobs_keep_their_order() {
+    let redis = Redis::start();
+    let ran = redis.qless().input(many()).run("import - --yes");
+    assert!(
+        ran.stderr().starts_with("10000 imported"),
+        "{}",
+        ran.stderr()
+    );
+    let waiting = redis.qless().run("jobs --state waiting -o jid").ok();
+    let waiting: Vec<&str> = waiting.lines().collect();
+    assert_eq!(waiting.len(), 8001);
+    assert!(waiting.is_sorted());
+}
+
+#[test]
+fn a_run_that_was_killed_is_finished_by_another() {
+    let redis = Redis::start();
+    let (_dir, path) = place("f");
+    std::fs::write(&path, many()).unwrap();
+    let args = [
+        "import",
+        path.to_str().unwrap(),
+        "--yes",
+        "--if-absent",
+        "--rate",
+        "20000/s",
+    ];
+    let mut kills = 0;
+    let keys = || match redis.send(&["DBSIZE"]) {
+        redis::Value::Int(keys) => keys,
+        other => panic!("{other:?}"),
+    };
+    loop {
+        let mut child = redis
+            .qless()
+            .command()
+            .args(args)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let until = keys() + 3000;
+        while keys() < until && child.try_wait().unwrap().is_none() {}
+        _ = child.kill();
+        kills += 1;
+        if child.wait().unwrap().success() {
+            break;
+        }
+        assert!(kills < 100);
+    }
+    assert!(kills > 1);
+    let told = redis.qless().run("export --all").ok();
+    let mut puts = 0;
+    for line in told.lines().skip(1) {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let history = line["history"].as_array().unwrap();
+        puts += history
+            .iter()
+            .filter(|entry| entry["what"] == "put")
+            .count();
+    }
+    assert_eq!((told.lines().count(), puts), (10_001, 10_000));
+}
