@@ -57,6 +57,11 @@ impl Out {
                 .is_some_and(|label| self.confirm.as_deref() != Some(label))
     }
 
+    /// Whether somebody is there to be asked.
+    pub fn can_ask(&self) -> bool {
+        !self.no_input && promptable()
+    }
+
     /// Whether several jobs are changed only after a question, even if they are named.
     pub fn is_protected(&self) -> bool {
         self.protected().is_some()
@@ -155,7 +160,7 @@ impl Out {
     }
 
     fn may_ask(&self, plan: &str) -> Result<(), Error> {
-        match self.no_input || !promptable() {
+        match !self.can_ask() {
             true => Err(Error::new(
                 Kind::NotConfirmed,
                 format!("cannot ask whether to {plan}; nothing was changed"),

@@ -471,7 +471,11 @@ fn loading_shows_what_it_changes() {
     "#]]);
     load("config load - --clear").shows(expect![[r#"
         --- stderr
-        error: cannot ask whether to change 4 options (1 added, 1 changed, 2 removed); nothing was changed
+        ~ heartbeat: 90 -> 2
+        - images-max-concurrency: 3
+        + jobs-history: 172800
+        - odd: a b
+        error: cannot ask whether to change 4 options (1 added, 1 changed, 2 removed) on unix://DIR/s; nothing was changed
         hint: add `--yes`
         --- exit 9
     "#]]);
@@ -601,5 +605,42 @@ fn a_file_is_checked_without_a_server() {
             --- stderr
             error: `FILES/q.json` is not JSON: line 2, column 17: expected `,` or `}`, not `m`
             --- exit 2
+        "#]]);
+}
+
+#[test]
+fn on_a_terminal_loading_asks() {
+    use crate::house::terminal::Terminal;
+
+    let redis = Redis::start();
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), r#"{"heartbeat": 90, "grace-period": 5}"#).unwrap();
+    let load = |answer: &str| {
+        let mut command = redis.at(0).command();
+        let path = file.path().to_str().unwrap();
+        command.args(["config", "load", path]).env("TERM", "xterm");
+        let mut terminal = Terminal::typed(command, 80, 24);
+        let asked = terminal.until(|text| text.contains("Proceed?"));
+        terminal.types(answer);
+        let (status, _) = terminal.end();
+        let (asked, _) = asked.split_once("Proceed?").unwrap();
+        (asked.replace(&redis.url(), "URL"), status.code())
+    };
+    let (asked, code) = load("n\n");
+    expect![[r#"
+        Change 2 options (2 added) on URL
+
+        + grace-period: 5
+        + heartbeat: 90
+
+    "#]].assert_eq(&asked);
+    assert_eq!(code, Some(9));
+    assert!(redis.dump().is_empty());
+    assert_eq!(load("y\n").1, Some(0));
+    redis
+        .at(0)
+        .run("config get heartbeat")
+        .shows(expect![[r#"
+            90
         "#]]);
 }

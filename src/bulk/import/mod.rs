@@ -136,7 +136,7 @@ pub fn run(told: Told, cx: &mut Cx) -> Result<Exit, Error> {
     };
     if dry {
         for line in proposal.besides() {
-            cx.out.note(&format!("would {line}"));
+            cx.out.would(&format!("would {line}"));
         }
     } else {
         settings(&changes, &pauses, now, consent, cx)?;

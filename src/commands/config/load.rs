@@ -25,8 +25,9 @@ use crate::view::text::{clean, cut};
 /// Every option is checked as `config set` does before anything is sent. What changes is shown on
 /// stderr: `+` is added, `~` changed, `-` removed. A second time there is nothing left to change.
 ///
-/// Options that the file does not name stay as they are; `--clear` gives them their defaults back,
-/// and asks first.
+/// Options that the file does not name stay as they are; `--clear` gives them their defaults back.
+///
+/// On a terminal it asks before anything is changed. A script needs `--yes` only with `--clear`.
 ///
 /// Example: `qless config load qless.json --dry-run`
 ///
@@ -65,17 +66,17 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     } else {
         let diff: String = changes.iter().map(|change| change.line() + "\n").collect();
         let count = Change::count(&changes);
-        let mut asked = false;
-        let consent = match args.clear && !dry {
-            true => Some(cx.out.confirm(&format!("change {count}"), |_| {
-                asked = true;
-                diff.clone()
-            })?),
-            false => None,
-        };
-        if !asked {
+        // The question shows it; else it is shown here, also above a refusal.
+        if dry || !cx.out.asks() || !cx.out.can_ask() {
             cx.out.note(diff.trim_end_matches('\n'));
         }
+        let consent = match !dry && (args.clear || cx.out.can_ask()) {
+            true => {
+                let what = format!("change {count} on {}", cx.place()?);
+                Some(cx.out.confirm(&what, |_| diff.clone())?)
+            }
+            false => None,
+        };
         if dry {
             cx.out.would(&format!("would change {count}"));
         } else {
