@@ -678,6 +678,14 @@ mod protected {
             prod.run(&format!("recur put mail K --every 1h --jid {recurring}"))
                 .ok();
         }
+        for jid in ["e", "f"] {
+            prod.run(&format!("put run K --jid {jid}")).ok();
+            prod.run(&format!("put late K --delay 1h --jid {jid}-late"))
+                .ok();
+            prod.run(&format!("put mail K --depends e --jid {jid}-waits"))
+                .ok();
+        }
+        prod.run("pop run --count 2 --worker v").ok();
         prod.run("config set heartbeat 30").ok();
         prod.run("pause mail").ok();
         prod.run("unpause mail").ok();
@@ -693,6 +701,14 @@ mod protected {
             "tag c d --add t",
             "track c d",
             "move c d --to other",
+            "promote e-late f-late",
+            "promote --queue late",
+            "timeout e f",
+            "timeout --held-by v",
+            "fail e f --group g --message m --as-holder",
+            "depends e-waits f-waits --off-all",
+            "config load - --clear",
+            "config load -",
             "unfail boom --to mail",
             "recur rm r s",
             "forget queue mail --force",
@@ -702,6 +718,7 @@ mod protected {
             "api put w mail e K {} 0",
         ] {
             for flags in ["", "--yes", "--confirm prod", "--yes --confirm PROD"] {
+                let prod = prod.clone().input("{\"heartbeat\": 90}");
                 prod.run(&format!("{line} {flags}")).exits(9);
             }
         }
@@ -717,7 +734,9 @@ mod protected {
             "api queues --yes --confirm prod",
             "api get a",
             "cancel a b --dry-run",
-            "cancel --queue mail --yes --confirm prod",
+            "cancel --queue mail --dependents cancel --yes --confirm prod",
+            "timeout e",
+            "promote e-late",
         ] {
             prod.run(line).ok();
         }

@@ -70,7 +70,8 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         if dry || !cx.out.asks() || !cx.out.can_ask() {
             cx.out.note(diff.trim_end_matches('\n'));
         }
-        let consent = match !dry && (args.clear || cx.out.can_ask()) {
+        let asks = args.clear || cx.out.can_ask() || cx.out.is_protected();
+        let consent = match !dry && asks {
             true => {
                 let what = format!("change {count} on {}", cx.place()?);
                 Some(cx.out.confirm(&what, |_| diff.clone())?)
