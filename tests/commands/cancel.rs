@@ -355,8 +355,8 @@ fn jobs_are_saved_before_they_are_deleted() {
     // Another command does not write to it.
     cancel("c").shows(expect![[r#"
         --- stderr
-        error: `TMP/c.ndjson` is of command `cancel --save TMP/c.ndjson x`, this is `cancel --save TMP/c.ndjson c`; nothing was changed
-        hint: name another file, or repeat what it was begun with
+        error: `TMP/c.ndjson` was begun by `qless cancel --save TMP/c.ndjson x`, this is `qless cancel --save TMP/c.ndjson c`; nothing was changed
+        hint: name another file
         --- exit 2
     "#]]);
     assert_eq!(saved(&file), "x");
@@ -387,7 +387,7 @@ fn what_is_not_saved_is_not_deleted() {
         .run(&format!("cancel x --save {}", file.display()))
         .shows(expect![[r#"
             --- stderr
-            error: `TMP/mine` is there and is no export of ours
+            error: `TMP/mine` exists and is no export of ours
             hint: name another file
             --- exit 2
         "#]]);
