@@ -186,7 +186,10 @@ fn pages(command: &Command, files: &mut Vec<Generated>) -> io::Result<()> {
     let parts = Parts::of(command);
     let mut about = vec![parts.first];
     about.extend(parts.text);
-    let man = Man::new(command.clone().long_about(about.join("\n\n"))).manual("qless");
+    let usage = command.clone().render_usage().to_string();
+    let usage = usage.trim_start_matches("Usage: ").to_owned();
+    let page = command.clone().long_about(about.join("\n\n"));
+    let man = Man::new(page.override_usage(usage)).manual("qless");
     let mut bytes = Vec::new();
     man.render_title(&mut bytes)?;
     man.render_name_section(&mut bytes)?;

@@ -1,5 +1,6 @@
 //! What may be typed: global flags and the tree of commands. clap only; no I/O.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 
 use clap::error::ErrorKind;
@@ -149,6 +150,7 @@ pub enum Stop {
 
 /// Reads the command line and fills in what the environment says.
 pub fn parse(args: &[OsString]) -> Result<Cli, Stop> {
+    let args = &*asks_for_help(args);
     let mut tree = tree(args);
     let matches = tree.try_get_matches_from_mut(args).map_err(stop)?;
     let mut globals = Globals::from_arg_matches(&matches).map_err(stop)?;
@@ -162,6 +164,19 @@ pub fn parse(args: &[OsString]) -> Result<Cli, Stop> {
             whole: whole(args),
         },
     })
+}
+
+/// Returns `qless retry --help` for `qless --help retry`, which means the same.
+fn asks_for_help(args: &[OsString]) -> Cow<'_, [OsString]> {
+    match args {
+        [name, flag, rest @ ..] if !rest.is_empty() && (flag == "--help" || flag == "-h") => {
+            let mut turned = vec![name.clone()];
+            turned.extend_from_slice(rest);
+            turned.push(flag.clone());
+            Cow::Owned(turned)
+        }
+        _ => Cow::Borrowed(args),
+    }
 }
 
 /// Returns global flags alone, and what the environment says; `None` if they are wrong.

@@ -633,14 +633,12 @@ fn on_a_terminal_loading_asks() {
         + grace-period: 5
         + heartbeat: 90
 
-    "#]].assert_eq(&asked);
+    "#]]
+    .assert_eq(&asked);
     assert_eq!(code, Some(9));
     assert!(redis.dump().is_empty());
     assert_eq!(load("y\n").1, Some(0));
-    redis
-        .at(0)
-        .run("config get heartbeat")
-        .shows(expect![[r#"
+    redis.at(0).run("config get heartbeat").shows(expect![[r#"
             90
         "#]]);
 }

@@ -37,6 +37,42 @@ fn help_that_was_asked_for_is_an_answer() {
 }
 
 #[test]
+fn help_comes_in_one_order() {
+    let all = run("--help").ok();
+    let places = [
+        "Usage:",
+        "Examples:",
+        "Look:",
+        "Recover:",
+        "  retry ",
+        "Global flags:",
+        "TOPIC",
+    ];
+    let places = places.map(|part| all.find(part).unwrap_or_else(|| panic!("{part}\n{all}")));
+    assert!(places.is_sorted(), "{all}");
+    let retry = run("retry --help").ok();
+    let places = [
+        "Run jobs again\n\nUsage:",
+        "\nExamples:\n  qless retry",
+        "\nArguments:",
+        "\nOptions:",
+        "\nBulk:",
+        "\nSelector:",
+        "Global flags:",
+        "Exit codes:",
+        "See also:",
+    ];
+    let places = places.map(|part| {
+        retry
+            .find(part)
+            .unwrap_or_else(|| panic!("{part}\n{retry}"))
+    });
+    assert!(places.is_sorted(), "{retry}");
+    assert_eq!(run("--help retry").ok(), retry);
+    assert_eq!(run("help retry").ok().trim_end(), retry.trim_end());
+}
+
+#[test]
 fn the_topics_are_there() {
     run("help exit-codes").shows(expect![[r#"
           0  ok             done; also an empty list, a dry run, nothing to do

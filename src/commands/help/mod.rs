@@ -105,6 +105,7 @@ QLESS_REDIS_SERVER    the program that local: starts
 QLESS_COMPLETE_LIVE   0: completion asks no server for names
 QLESS_NOW             pins the time that is sent, in seconds since the epoch; for tests
 XDG_CONFIG_HOME       where the config file is: qless/config.toml; then HOME
+XDG_CACHE_HOME        where completion keeps names for 10 s: qless; then HOME
 XDG_STATE_HOME        where the server of local: is: qless/local; then HOME
 NO_COLOR, CLICOLOR, CLICOLOR_FORCE, TERM=dumb  whether to colour
 CI                    counts as no terminal for prompts and progress
@@ -157,5 +158,6 @@ const FORMATS: &str = "\
 
 Times are RFC 3339 in UTC, durations seconds in keys that end in _s. Job data stands in it as
 the JSON that it is; bytes that are not JSON or not UTF-8 stand in data_bytes, in base64, as do
-names in jid_bytes, queue_bytes and so on. Errors are documents too, on stderr.
+names in jid_bytes, queue_bytes and so on. Errors are documents too, on stderr. With --watch
+ndjson is the whole document each time, on a line, and \"at\" says when it was so.
 ";
