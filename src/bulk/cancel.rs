@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::save::{Save, trees};
 use super::{Fate, Named, Plan, Verb};
+use crate::core::Core;
 use crate::core::guard::{Dependents, Outcome};
 use crate::cx::Cx;
 use crate::error::Error;
@@ -83,7 +84,12 @@ pub fn run(
             if (dependents, outcome.code) != (Dependents::Cancel, Code::Ok) {
                 continue;
             }
-            for jid in outcome.names().filter(|jid| !here.contains(jid)) {
+            let went: Vec<Name> = match outcome.settled {
+                false => outcome.names().cloned().collect(),
+                // The answer that told them was lost: those known before that are gone now.
+                true => gone(core, now, tree(&edges, &job.jid)),
+            };
+            for jid in went.iter().filter(|jid| !here.contains(jid)) {
                 if taken.insert(jid.clone()) {
                     let mut fate = Fate::done(jid).raw(jid.as_bytes());
                     fate.item.detail = Some(format!("waited for {}", clean(job.jid.as_bytes())));
@@ -142,6 +148,30 @@ fn saved(
         fates.extend(done.map(|(job, outcome)| fate(job, outcome)));
         Ok(fates).into()
     })
+}
+
+/// Returns what waits for a job, as far as it is known.
+fn tree(edges: &Edges, jid: &Name) -> Vec<Name> {
+    let mut tree: Vec<Name> = Vec::new();
+    let mut next = vec![jid];
+    while let Some(jid) = next.pop() {
+        for dependent in edges.get(jid).into_iter().flatten() {
+            if !tree.contains(dependent) {
+                tree.push(dependent.clone());
+                next.push(dependent);
+            }
+        }
+    }
+    tree
+}
+
+/// Returns those of the jobs that do not exist; none where that cannot be seen.
+fn gone(core: &mut Core, now: Moment, jids: Vec<Name>) -> Vec<Name> {
+    let seen = core.seen(now, &jids).unwrap_or_default();
+    let gone = jids.into_iter().zip(seen);
+    gone.filter(|(_, seen)| seen.is_none())
+        .map(|(jid, _)| jid)
+        .collect()
 }
 
 fn fate(job: &Seen, outcome: &Outcome) -> Fate {

@@ -242,6 +242,7 @@ impl Core {
             if let Some(fault) = fault {
                 self.line = None;
                 round.lose(fault);
+                self.tell_lost(&round, begun.elapsed());
             }
             round.put_off();
             if !round.left.is_empty() && !backoff.wait(deadline) {
@@ -414,6 +415,15 @@ impl Core {
                 }
                 Err(Failed::Fault(fault)) => return Err(told(fault)),
             }
+        }
+    }
+
+    /// Tells `-v` that a line broke, and how many calls are made again.
+    fn tell_lost(&self, round: &Round, took: Duration) {
+        if self.trace.on() {
+            let again = round.left.len();
+            let line = format!("lost {}, calls made again: {again}", self.target);
+            self.trace.tell(&line, took);
         }
     }
 

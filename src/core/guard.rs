@@ -19,6 +19,8 @@ pub struct Outcome {
     pub mark: Vec<u8>,
     /// What else it says, by outcome (`core.md` 9.4).
     pub detail: Vec<Option<Name>>,
+    /// Whether it was found out after the answer was lost: then the detail is not told.
+    pub settled: bool,
 }
 
 impl Outcome {
@@ -28,6 +30,7 @@ impl Outcome {
             code: Code::Ok,
             mark: Vec::new(),
             detail: Vec::new(),
+            settled: false,
         }
     }
 
@@ -305,5 +308,10 @@ pub(super) fn outcome(value: Value) -> Result<Outcome, Error> {
     let detail = words
         .map(|word| Ok(reply::optional(word)?.map(Name::from)))
         .collect::<Result<_, Error>>()?;
-    Ok(Outcome { code, mark, detail })
+    Ok(Outcome {
+        code,
+        mark,
+        detail,
+        settled: false,
+    })
 }

@@ -103,6 +103,7 @@ impl Outcome {
         if self.code == Code::Gone {
             self.code = Code::Ok;
             self.detail.clear();
+            self.settled = true;
         }
     }
 
@@ -165,6 +166,7 @@ mod tests {
             code,
             mark: Vec::new(),
             detail,
+            settled: false,
         }
     }
 

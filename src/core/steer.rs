@@ -6,6 +6,7 @@
 
 use super::call::{Call, Value};
 use super::guard::{Outcome, outcome_and_reply};
+use super::refusal::{self, Refusal};
 use super::settle::After;
 use super::{Core, reply};
 use crate::error::Error;
@@ -130,10 +131,14 @@ impl Core {
         let mut outcomes: Vec<Result<(Outcome, Option<Value>), Error>> = Vec::new();
         for (job, answer) in jobs.iter().zip(answers) {
             made_again.push(answer.again && !job.mark.is_empty());
-            outcomes.push(answer.reply.and_then(|reply| match job.mark.is_empty() {
-                true => Ok((Outcome::done(), Some(reply))),
-                false => outcome_and_reply(reply),
-            }));
+            outcomes.push(match (job.mark.is_empty(), answer.reply) {
+                (true, Ok(reply)) => Ok((Outcome::done(), Some(reply))),
+                // Not even a trace is left: the first try took it away.
+                (true, Err(error)) if answer.again && is_gone(&error, &job.jid) => {
+                    Ok((Outcome::done(), None))
+                }
+                (_, reply) => reply.and_then(outcome_and_reply),
+            });
         }
         let again = jobs.iter().zip(&mut outcomes).zip(made_again);
         let again = again.filter_map(|((job, outcome), again)| match outcome {
@@ -154,4 +159,8 @@ impl Core {
         });
         steered.collect()
     }
+}
+
+fn is_gone(error: &Error, jid: &Name) -> bool {
+    refusal::of(error, jid) == Some(Refusal::Gone)
 }

@@ -106,6 +106,23 @@ fn each_job_is_cancelled_and_told_however_often_the_line_breaks() {
 }
 
 #[test]
+fn what_went_along_is_told_however_often_the_line_breaks() {
+    let redis = waiting(400);
+    redis.calls((0..400).map(|at| {
+        let line = format!("put me mail k{at:03} K {{}} 0 depends [\"{}\"]", jid(at));
+        (20.0, words(&line))
+    }));
+    let ran = breaking(&redis, 50)
+        .run("cancel --queue mail --state waiting --dependents cancel --yes -o jid");
+    let told = ran.ok();
+    let mut told: Vec<&str> = told.lines().collect();
+    told.sort_unstable();
+    let mut all: Vec<String> = (0..400).map(jid).collect();
+    all.extend((0..400).map(|at| format!("k{at:03}")));
+    assert_eq!(told, all);
+}
+
+#[test]
 fn each_job_is_changed_once_by_every_verb_however_often_the_line_breaks() {
     for (line, all, history) in [
         (
@@ -220,6 +237,26 @@ fn a_recurring_job_is_put_once_wherever_the_line_breaks() {
         let line = "recur put mail K --jid r --every 90s --tag a --priority 3";
         qless.run(line).exits(0);
         assert_eq!(redis.at(50).run("recur list -o jid").ok(), "r");
+    }
+}
+
+#[test]
+fn a_trace_of_a_job_is_taken_away_wherever_the_line_breaks() {
+    // Handshake, the job, the tracked ones, and then the call.
+    for cut in [Cut::Before(4), Cut::After(4)] {
+        let redis = waiting(2);
+        redis.at(20).run("track j000 j001").ok();
+        redis.at(21).run("api cancel j000").ok();
+        let url = format!("redis://127.0.0.1:{}", proxy(redis.socket(), cut));
+        let qless = Qless::bare().env("QLESS_REDIS_URL", url).at(50);
+        let ran = qless.run("-v track --remove j000 -o json");
+        assert_eq!(ran.json()["done"], 1);
+        assert!(
+            ran.stderr().contains("calls made again: 1"),
+            "{}",
+            ran.stderr()
+        );
+        assert_eq!(redis.at(60).run("track -o jid").ok(), "j001");
     }
 }
 
