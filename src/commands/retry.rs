@@ -19,9 +19,10 @@ use crate::model::seen::Seen;
 /// Run jobs again
 ///
 /// A failed job goes back to its own queue, with fresh retries; its tags, priority and data stay.
-/// A job that changed since it was looked at is skipped. With `--worker` or `--as-holder` it is
-/// the retry of the worker that holds the job: it spends a try, fails the job when none is left,
-/// and prints how many are left.
+/// A job that changed since it was looked at is skipped. A selector without `--state` means failed
+/// jobs, also with `--completed` and `--force`. With `--worker` or `--as-holder` it is the retry of
+/// the worker that holds the job: it spends a try, fails the job when none is left, and prints how
+/// many are left.
 ///
 /// Examples: `qless retry 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a`
 /// · `qless retry --group 'upload error' --older-than 1h --rate 20/s --dry-run`
@@ -114,6 +115,19 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         completed: args.completed,
         force: args.force,
     };
+    let selector = &args.jobs.selector;
+    if selector.states.is_empty() && (!selector.is_empty() || selector.all) {
+        for (told, flag, state) in [
+            (how.completed, "--completed", "complete"),
+            (how.force, "--force", "running"),
+        ] {
+            if told {
+                cx.out.note(&format!(
+                    "note: failed jobs are meant; `{flag}` wants `--state {state}` for others"
+                ));
+            }
+        }
+    }
     let judge = |job: &Seen| how.judge(job);
     let plan = Plan::open(cx, &RETRY, &args.bulk, &args.jobs, &[State::Failed], judge)?
         .spread(&args.spread);

@@ -498,3 +498,34 @@ fn a_retry_is_noted_in_the_history() {
     assert_eq!(last["verb"], "retry");
     assert!(last["by"].as_str().unwrap().starts_with("ann@"));
 }
+
+#[test]
+fn a_selector_means_failed_jobs_whatever_else_may_be_retried() {
+    let redis = mixed();
+    redis
+        .at(20)
+        .run("retry --queue mail --force --yes -o jid")
+        .shows(expect![[r#"
+            f1
+            --- stderr
+            note: failed jobs are meant; `--force` wants `--state running` for others
+            1 retried
+        "#]]);
+    redis
+        .at(20)
+        .run("retry --state running,stalled --force --yes -o jid")
+        .shows(expect![[r#"
+            r
+            --- stderr
+            1 retried
+        "#]]);
+    redis
+        .at(20)
+        .run("retry --state complete --completed --to again --yes -o ndjson")
+        .shows(expect![[r#"
+            {"jid":"c","result":"done","code":"ok","detail":null,"queue":"again","state_before":"complete","state_after":"waiting"}
+            {"summary":{"action":"retry","dry_run":false,"context":null,"matched":1,"done":1,"skipped":0,"failed":0,"remaining":0,"elapsed_s":0}}
+            --- stderr
+            1 retried
+        "#]]);
+}
