@@ -767,6 +767,25 @@ mod protected {
     }
 
     #[test]
+    fn jobs_are_imported_after_a_question() {
+        let place = Place::new("label = \"PROD\"\n");
+        place.prod().run("put mail K --jid a").ok();
+        let export = place.prod().run("export --all").ok();
+        place.prod().run("cancel a").ok();
+        let prod = place.prod().input(export);
+        prod.run("import - --yes").shows(expect![[r#"
+            --- stderr
+            error: cannot ask whether to import 1 job on PROD (unix://DIR/s); nothing was changed
+            hint: add `--confirm PROD`: the context is protected
+            --- exit 9
+        "#]]);
+        let said = prod.run("import - -n").exits(0).stderr();
+        assert_eq!(said, "PROD: would import 1\n");
+        prod.run("import - --yes --confirm PROD").ok();
+        place.prod().run("get a").ok();
+    }
+
+    #[test]
     fn dry_runs_ask_nothing_and_say_where() {
         let place = Place::new("label = \"PROD\"\n");
         place.failed(&["a", "b"]);
@@ -792,6 +811,7 @@ mod protected {
         ] {
             let said = place.prod().run(line).exits(0).stderr();
             assert!(said.contains(" on PROD (unix://DIR/s)\n"), "{said}");
+            assert!(said.contains("\nPROD: would "), "{said}");
         }
         assert_eq!(place.redis.dump(), before);
         place.prod().run("forget queue mail --force").shows(expect![[r#"

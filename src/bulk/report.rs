@@ -140,7 +140,10 @@ impl Report {
             true => out.note_on_terminal(&self.told),
             false => {
                 let text = summary(self.verb, &self.doc.sum, &self.reasons, out.page());
-                out.note(text.trim_end());
+                match self.doc.sum.dry_run {
+                    true => out.would(text.trim_end()),
+                    false => out.note(text.trim_end()),
+                }
             }
         }
         match broke {

@@ -146,6 +146,12 @@ pub fn set_default(document: &mut DocumentMut, name: Option<&str>) {
             }
             None => {
                 document.insert("default", value(name));
+                if let Some(first) = next_table(document, isize::MIN)
+                    && !above_of(first).starts_with('\n')
+                {
+                    let apart = format!("\n{}", above_of(first));
+                    first.decor_mut().set_prefix(apart);
+                }
             }
         },
     }
@@ -164,9 +170,11 @@ pub fn remove(document: &mut DocumentMut, name: &str) {
     };
     let empty = contexts.is_empty();
     if let Item::Table(removed) = &removed {
-        let above = removed.decor().prefix().and_then(RawString::as_str);
-        let above = apart(above.unwrap_or_default());
-        keep(document, above, removed.position().unwrap_or(isize::MAX));
+        keep(
+            document,
+            apart(above_of(removed)),
+            removed.position().unwrap_or(isize::MAX),
+        );
     }
     if empty {
         document.remove("context");
@@ -187,23 +195,31 @@ fn keep(document: &mut DocumentMut, above: &str, position: isize) {
         (true, true) => format!("{above}{}", &below[1..]),
         _ => format!("{above}{below}"),
     };
-    let mut next: Option<(isize, Vec<String>)> = None;
-    find_next(document.as_table(), &mut Vec::new(), position, &mut next);
-    let Some((_, path)) = next else {
+    let Some(table) = next_table(document, position) else {
         let trailing = join(document.trailing().as_str().unwrap_or(""));
         document.set_trailing(trailing);
         return;
     };
+    let own = join(above_of(table));
+    table.decor_mut().set_prefix(own);
+}
+
+/// Returns what stands above a table.
+fn above_of(table: &Table) -> &str {
+    let above = table.decor().prefix().and_then(RawString::as_str);
+    above.unwrap_or_default()
+}
+
+/// Returns the table whose header comes first after a position.
+fn next_table(document: &mut DocumentMut, position: isize) -> Option<&mut Table> {
+    let mut next: Option<(isize, Vec<String>)> = None;
+    find_next(document.as_table(), &mut Vec::new(), position, &mut next);
+    let (_, path) = next?;
     let mut table = document.as_table_mut();
     for name in &path {
-        match table.get_mut(name).and_then(Item::as_table_mut) {
-            Some(below) => table = below,
-            None => return,
-        }
+        table = table.get_mut(name)?.as_table_mut()?;
     }
-    let own = table.decor().prefix().and_then(RawString::as_str);
-    let own = join(own.unwrap_or_default());
-    table.decor_mut().set_prefix(own);
+    Some(table)
 }
 
 /// Finds the table whose header comes first after a position.

@@ -251,7 +251,7 @@ fn another_becomes_the_default_one_and_the_file_stays_as_it_is() {
     home.run("context use a").ok();
     assert_eq!(
         home.text(),
-        "default = \"a\"\n[context.a]\nredis = \"redis://h\"\n"
+        "default = \"a\"\n\n[context.a]\nredis = \"redis://h\"\n"
     );
 }
 
