@@ -141,6 +141,43 @@ enum Next {
     More,
 }
 
+/// The arrays and objects that are open, one bit each.
+struct Open {
+    depth: usize,
+    arrays: [u64; DEEPEST / 64 + 1],
+}
+
+impl Default for Open {
+    fn default() -> Open {
+        Open {
+            depth: 0,
+            arrays: [0; DEEPEST / 64 + 1],
+        }
+    }
+}
+
+impl Open {
+    /// Goes into an array or an object; never deeper than [`DEEPEST`].
+    fn push(&mut self, array: bool) {
+        let (at, bit) = (self.depth / 64, 1 << (self.depth % 64));
+        match array {
+            true => self.arrays[at] |= bit,
+            false => self.arrays[at] &= !bit,
+        }
+        self.depth += 1;
+    }
+
+    fn pop(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+    }
+
+    /// Whether what is open innermost is an array.
+    fn array(&self) -> bool {
+        let last = self.depth.saturating_sub(1);
+        self.arrays[last / 64] >> (last % 64) & 1 == 1
+    }
+}
+
 /// Where a member stands.
 struct Span {
     key_at: usize,
@@ -234,7 +271,7 @@ impl<'t> Reader<'t> {
             self.scalar()?;
             return Ok(shape);
         }
-        let mut open: Vec<u8> = Vec::new();
+        let mut open = Open::default();
         let mut next = Next::Value { or_end: false };
         loop {
             self.blanks();
@@ -246,11 +283,11 @@ impl<'t> Reader<'t> {
                     Next::More
                 }
                 (Next::Value { .. }, Some(opening @ (b'[' | b'{'))) => {
-                    if open.len() == DEEPEST {
+                    if open.depth == DEEPEST {
                         return Err(format!("nested deeper than {DEEPEST}"));
                     }
                     self.at += 1;
-                    open.push(opening);
+                    open.push(opening == b'[');
                     match opening {
                         b'[' => Next::Value { or_end: true },
                         _ => Next::Key { or_end: true },
@@ -267,25 +304,25 @@ impl<'t> Reader<'t> {
                     Next::Value { or_end: false }
                 }
                 (Next::Key { .. }, _) => return Err(self.wanted("a key in double quotes")),
-                (Next::More, found) => match (open.last(), found) {
-                    (Some(b'['), Some(b',')) => {
+                (Next::More, found) => match (open.array(), found) {
+                    (true, Some(b',')) => {
                         self.at += 1;
                         Next::Value { or_end: false }
                     }
-                    (Some(_), Some(b',')) => {
+                    (false, Some(b',')) => {
                         self.at += 1;
                         Next::Key { or_end: false }
                     }
-                    (Some(b'['), Some(b']')) | (Some(b'{'), Some(b'}')) => {
+                    (true, Some(b']')) | (false, Some(b'}')) => {
                         self.at += 1;
                         open.pop();
                         Next::More
                     }
-                    (Some(b'['), _) => return Err(self.wanted("`,` or `]`")),
-                    (_, _) => return Err(self.wanted("`,` or `}`")),
+                    (true, _) => return Err(self.wanted("`,` or `]`")),
+                    (false, _) => return Err(self.wanted("`,` or `}`")),
                 },
             };
-            if open.is_empty() {
+            if open.depth == 0 {
                 return Ok(shape);
             }
         }

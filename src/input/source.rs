@@ -113,13 +113,18 @@ impl Source {
         Ok(Some(input))
     }
 
-    /// Refuses to read standard input for two things, or from a terminal.
-    pub fn claim_stdin(&mut self, what: &'static str) -> Result<(), Error> {
+    /// Refuses to read standard input for two things.
+    pub fn claim(&mut self, what: &'static str) -> Result<(), Error> {
         if let Some(before) = self.stdin.replace(what) {
             return Err(Error::usage(format!(
                 "`-` can be given once: stdin cannot be both {before} and {what}"
             )));
         }
+        Ok(())
+    }
+
+    fn claim_stdin(&mut self, what: &'static str) -> Result<(), Error> {
+        self.claim(what)?;
         if io::stdin().is_terminal() {
             return Err(Error::usage(format!(
                 "`-` reads {what} from stdin, but stdin is a terminal"

@@ -20,7 +20,7 @@ pub fn run(args: &Args, from: &OsStr, cx: &mut Cx) -> Result<Exit, Error> {
     let mut source = Source::default();
     let data = args.data(&mut source)?;
     if from == "-" {
-        source.claim_stdin("jobs")?;
+        source.claim("jobs")?;
     }
     let bytes = |name: &Name| name.as_bytes().to_vec();
     let list = |names: &[Name]| (!names.is_empty()).then(|| array(names));

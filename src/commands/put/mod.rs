@@ -35,6 +35,9 @@ mod one;
 /// be run again. So it can with `--journal FILE`, which notes each line before it is sent and when
 /// it is done, and skips those that are done even if their jobs have long expired.
 ///
+/// Jobs of one priority are popped in the order of their lines where they get new jids; where jids
+/// are told or derived, `--batch 1` keeps that order, else it is lost among the jobs of a call.
+///
 /// Memory stays small however long the file is: a few slices, and a dozen or two bytes for each
 /// jid that is told or derived. Only where a line waits for a later one, more is kept of each.
 ///
