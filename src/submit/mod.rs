@@ -9,6 +9,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
+use std::time::Duration;
 
 use crate::bulk::ledger::Head;
 use crate::bulk::pace::Pace;
@@ -60,6 +61,10 @@ const SLICE: usize = 200;
 /// As many jobs, and calls, as are sent in one round trip.
 const ROUND: usize = 1000;
 const CALLS: usize = 50;
+
+/// So far apart are the moments of two calls: what is put at one moment is popped in the order of
+/// its jids, and the core's scores do not tell closer ones apart.
+const APART: Duration = Duration::from_micros(20);
 
 /// As many rounds as are packed ahead.
 const AHEAD: usize = 2;
@@ -126,6 +131,7 @@ pub fn run(order: &Order, cx: &mut Cx) -> Result<Exit, Error> {
             again: !fresh || journal.is_some(),
             journal,
             jobs,
+            next: begun,
         };
         let broke = match order.dry_run {
             true => sender.rehearse(cx, &rounds),
@@ -157,6 +163,8 @@ struct Sender<'s> {
     tally: Tally,
     journal: Option<Journal>,
     jobs: usize,
+    /// The moment of the next call, at least.
+    next: Moment,
     /// Whether the same command goes on where this one ended.
     again: bool,
 }
@@ -184,13 +192,18 @@ impl Sender<'_> {
             if let Err(changed) = self.twice.unchanged() {
                 return Ok(Some(changed));
             }
-            let now = cx.core()?.now();
+            let now = cx.core()?.now().max(self.next);
             if let Some(journal) = &mut self.journal
                 && let Err(error) = journal.intend(&round, now)
             {
                 return Ok(Some(error));
             }
-            let puts: Vec<Puts> = round.parts.iter_mut().map(Part::take).collect();
+            let mut puts: Vec<Puts> = Vec::with_capacity(round.parts.len());
+            self.next = now;
+            for part in &mut round.parts {
+                puts.push(part.take().at(self.next));
+                self.next = self.next.after(APART);
+            }
             let answers = cx.core()?.puts(now, puts);
             let broke = self.settle(cx, &mut round, answers)?;
             cx.out.finish()?;

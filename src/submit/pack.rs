@@ -158,15 +158,6 @@ impl Packer<'_> {
         let line = Line::read(row.text, self.plan.max_data).map_err(changed)?;
         let job = self.plan.job(row.text, &line).map_err(changed)?;
         let noted = self.notes.and_then(|notes| notes.open(row.number));
-        let fresh;
-        let jid = match (job.jid.known(), noted) {
-            (Some(jid), _) => jid,
-            (None, Some(noted)) => &noted.jid,
-            (None, None) => {
-                fresh = self.fresh()?;
-                &fresh
-            }
-        };
         let since = noted.and_then(|noted| noted.since);
         // What may have been put already is not replaced before that is known.
         let alone = self.how.policy.replace && since.is_some();
@@ -191,6 +182,16 @@ impl Packer<'_> {
                 again: None,
             });
         }
+        // Only now it is known to which round it belongs.
+        let fresh;
+        let jid = match (job.jid.known(), noted) {
+            (Some(jid), _) => jid,
+            (None, Some(noted)) => &noted.jid,
+            (None, None) => {
+                fresh = self.fresh()?;
+                &fresh
+            }
+        };
         let sum = match self.notes {
             Some(notes) if since.is_none() => Some(notes.sum(row.text)),
             _ => None,

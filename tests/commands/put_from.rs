@@ -689,15 +689,18 @@ fn a_rate_is_kept() {
 }
 
 #[test]
-fn fresh_jobs_are_popped_in_the_order_of_the_lines() {
-    let place = Place::new();
-    place.put(night(450), "").ok();
-    let popped = place.qless().run("pop uploads --count 450 -o ndjson").ok();
-    let photos = popped.lines().map(|line| {
-        let job: serde_json::Value = serde_json::from_str(line).unwrap();
-        job["data"]["photo"].as_u64().unwrap()
-    });
-    assert!(photos.eq(1..=450), "{popped}");
+fn jobs_are_popped_in_the_order_of_their_lines() {
+    for more in ["", "--batch 7", "--jid-from photo --batch 1"] {
+        let place = Place::new();
+        place.put(night(450), more).ok();
+        let pop = "pop uploads --count 450 -o ndjson";
+        let popped = place.redis.at(1001).run(pop).ok();
+        let photos = popped.lines().map(|line| {
+            let job: serde_json::Value = serde_json::from_str(line).unwrap();
+            job["data"]["photo"].as_u64().unwrap()
+        });
+        assert!(photos.eq(1..=450), "{more}: {popped}");
+    }
 }
 
 /// A run that is to be ended by a signal.
