@@ -8,6 +8,7 @@ mod binary;
 mod calls;
 mod recover;
 mod redis;
+mod search;
 mod server;
 mod submit;
 
@@ -20,7 +21,7 @@ const RESIDENT: [(&str, usize); 2] = [("1,000", 1_000), ("200,000", 200_000)];
 const ROUNDS: usize = 5;
 
 /// Measures everything, or only the parts that are named: `calls`, `recover`, `binary`,
-/// `submit`.
+/// `submit`, `search`.
 fn main() {
     let named: Vec<String> = std::env::args().skip(1).collect();
     let named: Vec<&str> = named
@@ -40,6 +41,9 @@ fn main() {
     }
     if wants("submit") {
         submit::print(3);
+    }
+    if wants("search") {
+        search::print(3);
     }
 }
 

@@ -23,7 +23,7 @@ pub struct Server {
     sha: String,
     empty: String,
     /// Ends with us.
-    redis: Redis,
+    pub redis: Redis,
 }
 
 impl Server {
@@ -144,6 +144,25 @@ impl Server {
         sum("_main_thread")
             .or_else(|| sum(""))
             .expect("the server tells its CPU time")
+    }
+
+    /// Counts, from now on, commands that take longer than so many microseconds.
+    pub fn watch(&mut self, micros: u64) {
+        let mut config = |name: &str, value: u64| {
+            let mut set = cmd("CONFIG");
+            let set = set.arg("SET").arg(name).arg(value);
+            set.query::<()>(&mut self.connection).unwrap();
+        };
+        config("slowlog-max-len", 1_000_000);
+        config("slowlog-log-slower-than", micros);
+    }
+
+    /// Returns how many there were.
+    pub fn slow(&mut self) -> usize {
+        cmd("SLOWLOG")
+            .arg("LEN")
+            .query(&mut self.connection)
+            .unwrap()
     }
 
     /// Commands since the last reset, without ours.

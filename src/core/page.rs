@@ -11,8 +11,8 @@ use crate::error::{Error, Kind};
 use crate::model::moment::Moment;
 use crate::model::name::Name;
 
-/// How many keys a page of SCAN passes: about a millisecond of the server.
-const KEYS: &str = "1000";
+/// How many keys a page of SCAN passes: less than a millisecond of the server.
+const KEYS: &str = "500";
 
 /// How many jobs are asked for their fields in one round trip.
 const MOST: usize = 500;

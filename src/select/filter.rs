@@ -206,18 +206,13 @@ impl Doubts {
         self.0.is_empty()
     }
 
-    /// Returns the names of the fields: the first of them is there if the job is.
+    /// Returns the names of the fields.
     pub fn names(&self) -> Vec<&'static str> {
-        let fields = self.0.iter().map(|field| field.name());
-        ["jid"].into_iter().chain(fields).collect()
+        self.0.iter().map(|field| field.name()).collect()
     }
 
-    /// Whether a job with these fields, in that order, may be meant.
+    /// Whether a job with these fields, in that order, may be meant, if it is one.
     pub fn leave(&self, filter: &Filter, told: Vec<Option<Vec<u8>>>) -> bool {
-        let mut told = told.into_iter();
-        if told.next().flatten().is_none() {
-            return false;
-        }
         let selector = filter.selector;
         self.0.iter().zip(told).all(|(field, text)| {
             let text = text.unwrap_or_default();
