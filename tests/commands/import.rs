@@ -366,7 +366,11 @@ fn jobs_that_exist_are_safe() {
     assert!(redis.dump() == before);
     import(&redis, &lines, "--if-absent --dry-run").shows(expect![[r#"
         --- stderr
-        would leave what is there already: 1 job
+        Import 2 jobs on unix://DIR/s
+
+          q	2
+
+          leave what is there already: 1 job
         would import 1, 1 skipped
           skipped  1  it exists already
     "#]]);
@@ -473,7 +477,12 @@ fn nothing_runs_where_it_is_held() {
     let lines = [job("a", ""), job("b", "").replace("\"q\"", "\"other\"")];
     import(&redis, &lines, "--hold --dry-run").shows(expect![[r#"
         --- stderr
-        would hold q
+        Import 2 jobs on unix://DIR/s
+
+          other	1
+          q	1
+
+          hold q
         would import 2
     "#]]);
     import(&redis, &lines, "--hold --yes").shows(expect![[r#"
@@ -520,11 +529,15 @@ fn options_pauses_and_recurring_jobs_come_along() {
     let import = |flags: &str| to(&redis).input(&text).run(&format!("import - {flags}"));
     import("--dry-run").shows(expect![[r#"
         --- stderr
-        would make 1 recurring job
-        would pause mail
-        would set ~ heartbeat: 30 -> 90
-        would set + mail-max-concurrency: 2
-        would set + mine: 1
+        Import 1 job on unix://DIR/s
+
+          gone	1
+
+          make 1 recurring job
+          pause mail
+          set ~ heartbeat: 30 -> 90
+          set + mail-max-concurrency: 2
+          set + mine: 1
         would import 2
     "#]]);
     import("--yes").shows(expect![[r#"
@@ -815,6 +828,82 @@ fn another_server_and_another_prefix_will_do() {
     let there = to.at(4).run("jobs --prefix {two}: -o jid").ok();
     assert_eq!(there, "a");
     assert_eq!(to.at(4).run("jobs -o jid").ok(), "");
+}
+
+#[test]
+fn the_example_of_the_specification_runs() {
+    let (old, new) = (Redis::start(), Redis::start());
+    let (dir, _) = place("");
+    let config = format!(
+        "[context.old]\nredis = \"{}\"\nread-only = true\n\n[context.new]\nredis = \"{}\"\n",
+        old.url(),
+        new.url()
+    );
+    std::fs::write(dir.path().join("config.toml"), config).unwrap();
+    old.at(1).run("put mail K --jid a").ok();
+    old.at(1).run("put mail K --jid b --depends a").ok();
+    let bin = Path::new(env!("CARGO_BIN_EXE_qless")).parent().unwrap();
+    let run = |line: &str| {
+        let ran = std::process::Command::new("bash")
+            .args(["-c", line])
+            .current_dir(dir.path())
+            .stdin(Stdio::null())
+            .env_clear()
+            .env(
+                "PATH",
+                format!("{}:{}", bin.display(), std::env::var("PATH").unwrap()),
+            )
+            .env("HOME", "/nonexistent")
+            .env("QLESS_CONFIG", dir.path().join("config.toml"))
+            .output()
+            .unwrap();
+        let told = String::from_utf8_lossy(&[ran.stdout, ran.stderr].concat()).into_owned();
+        told.replace(&new.url(), "NEW") + &format!("{:?}\n", ran.status.code())
+    };
+    let line = "qless --context old export --queue mail --file mail.ndjson \
+                && qless --context new import mail.ndjson --hold";
+    expect![[r#"
+        error: cannot ask whether to import 2 jobs on new (NEW); nothing was changed
+        hint: add `--yes`
+        Some(9)
+    "#]].assert_eq(&run(line));
+    expect![[r#"
+        2 imported
+        Some(0)
+    "#]].assert_eq(&run(&format!("{line} --yes")));
+    assert_eq!(jids(&new, "--queue mail"), "a b");
+    new.at(100).run("pop mail --worker w").exits(4);
+}
+
+#[test]
+fn a_signal_ends_it_between_two_slices() {
+    let redis = Redis::start();
+    let (_dir, path) = place("f");
+    std::fs::write(&path, many()).unwrap();
+    let args = [
+        "import",
+        path.to_str().unwrap(),
+        "--yes",
+        "--rate",
+        "1000/s",
+    ];
+    let child = redis.qless().command().args(args).spawn().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while redis.qless().run("length q").ok() == "0" {
+        assert!(Instant::now() < deadline);
+    }
+    let pid = child.id().to_string();
+    _ = std::process::Command::new("kill")
+        .args(["-INT", &pid])
+        .status();
+    let ended = child.wait_with_output().unwrap();
+    let told = String::from_utf8_lossy(&ended.stderr).into_owned();
+    assert_eq!(ended.status.code(), Some(130), "{told}");
+    assert!(told.contains("not tried"), "{told}");
+    assert!(
+        told.ends_with("hint: the same command with `--if-absent` brings the rest\n"),
+        "{told}"
+    );
 }
 
 #[test]

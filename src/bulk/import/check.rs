@@ -263,6 +263,12 @@ impl Contents {
         counts
     }
 
+    /// Returns the queue into which a job is put.
+    pub fn queue(&self, job: u32) -> Option<Name> {
+        let place = self.jobs.get(job as usize)?;
+        self.queues.get(place.queue as usize).cloned()
+    }
+
     /// Returns what is to be said of a file that has fewer jobs than it says.
     pub fn cut(&self) -> Option<String> {
         let jobs = self.jobs.len() as u64;

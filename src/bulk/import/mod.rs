@@ -126,20 +126,16 @@ pub fn run(told: Told, cx: &mut Cx) -> Result<Exit, Error> {
         && contents.recurring.is_empty()
         && changes.is_empty()
         && pauses.is_empty();
-    let consent = match dry || nothing {
-        true => cx.out.named(),
-        false => {
-            let jobs = plural(order.len() as u64, "job", "jobs");
-            let what = format!("import {jobs} on {}", cx.place()?);
-            cx.out.confirm(&what, |page| proposal.text(page))?
+    if !nothing {
+        let jobs = plural(order.len() as u64, "job", "jobs");
+        let what = format!("import {jobs} on {}", cx.place()?);
+        match dry {
+            true => cx.out.rehearse(&what, |page| proposal.text(page)),
+            false => {
+                let consent = cx.out.confirm(&what, |page| proposal.text(page))?;
+                settings(&changes, &pauses, now, consent, cx)?;
+            }
         }
-    };
-    if dry {
-        for line in proposal.besides() {
-            cx.out.would(&format!("would {line}"));
-        }
-    } else {
-        settings(&changes, &pauses, now, consent, cx)?;
     }
     if contents.unreadable > 0 {
         let entries = plural(contents.unreadable, "entry", "entries");
@@ -166,7 +162,12 @@ pub fn run(told: Told, cx: &mut Cx) -> Result<Exit, Error> {
             queues.join(" ")
         ));
     }
-    ended
+    ended.map_err(|error| match (error.kind(), told.existing) {
+        (Kind::Interrupted | Kind::Terminated | Kind::Unknown, Existing::Refuse) => {
+            error.hint("the same command with `--if-absent` brings the rest")
+        }
+        _ => error,
+    })
 }
 
 /// Returns the jobs that others wait for and that are nowhere.
@@ -383,6 +384,8 @@ fn plan(
             true => left_out.push(at_line(there(jid), contents.jobs[at as usize].line)),
             false => seen.push(Seen {
                 jid: jid.clone(),
+                // Afterwards it is known anyway.
+                queue: told.flags.dry_run.then(|| contents.queue(at)).flatten(),
                 ..Seen::default()
             }),
         }
