@@ -96,6 +96,7 @@ mod commands {
 }
 
 mod recovery {
+    mod asked;
     mod examples;
     mod kill;
     mod verbs;

@@ -1,0 +1,68 @@
+//! What verbs ask on a terminal: yes or no, and the number of jobs where many are cancelled.
+
+use crate::house::redis::Redis;
+use crate::house::terminal::Terminal;
+
+/// So many that their number has to be typed.
+const MANY: usize = 1001;
+
+fn waiting() -> Redis {
+    let redis = Redis::start();
+    redis.calls((0..MANY).map(|at| {
+        let jid = format!("j{at}");
+        let words = ["put", "me", "mail", &jid, "K", "{}", "0"];
+        (1.0, words.map(str::to_string).to_vec())
+    }));
+    redis
+}
+
+/// Runs a line on a terminal and answers its question; returns the exit code and what was shown.
+fn answered(redis: &Redis, line: &str, question: &str, answer: &str) -> (i32, String) {
+    let mut command = redis.at(100).command();
+    command.args(line.split(' ')).env("TERM", "xterm");
+    let mut terminal = Terminal::typed(command, 100, 30);
+    terminal.until(|text| text.contains(question));
+    terminal.types(answer);
+    let (status, shown) = terminal.end();
+    (status.code().unwrap_or(-1), shown)
+}
+
+fn left(redis: &Redis) -> u64 {
+    redis.at(101).run("length mail").ok().parse().unwrap()
+}
+
+#[test]
+fn many_are_cancelled_only_if_their_number_is_typed() {
+    let redis = waiting();
+    let line = "cancel --queue mail";
+    for (answer, code) in [("y\n", 9), ("1000\n", 9), ("\n", 9)] {
+        let (ended, shown) = answered(&redis, line, "Type 1001", answer);
+        assert_eq!(ended, code, "{answer:?}: {shown}");
+        assert_eq!(left(&redis), MANY as u64, "{answer:?}");
+    }
+    let line = "cancel --queue mail --limit 1000";
+    let (code, shown) = answered(&redis, line, "Proceed? [y/N]", "n\n");
+    assert_eq!(code, 9, "{shown}");
+    let (code, shown) = answered(&redis, "cancel --queue mail", "Type 1001", "1001\n");
+    assert_eq!(code, 0, "{shown}");
+    assert_eq!(left(&redis), 0);
+}
+
+#[test]
+fn a_selector_asks_before_it_changes_anything() {
+    for line in [
+        "move --queue mail --to slow",
+        "priority --queue mail --to 5",
+        "tag --queue mail --add seen",
+        "track --queue mail",
+    ] {
+        let redis = waiting();
+        let before = redis.dump();
+        let (code, shown) = answered(&redis, line, "Proceed? [y/N]", "n\n");
+        assert_eq!(code, 9, "{line}: {shown}");
+        assert!(redis.dump() == before, "{line}");
+        let (code, shown) = answered(&redis, line, "Proceed? [y/N]", "y\n");
+        assert_eq!(code, 0, "{line}: {shown}");
+        assert!(redis.dump() != before, "{line}");
+    }
+}
