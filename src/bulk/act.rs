@@ -184,11 +184,12 @@ impl Told {
                 }
                 self.add(&mut cx.out, fate)?;
             }
-            cx.out.finish()?;
-            progress.add(slice.len() as u64);
+            // First of all: nobody may be there any more to read the rest.
             if let Err(error) = self.flush() {
                 broke.get_or_insert(error);
             }
+            cx.out.finish()?;
+            progress.add(slice.len() as u64);
             if broke.is_some() || (failed && self.order.fail_fast) {
                 break;
             }

@@ -187,9 +187,10 @@ pub fn mapping() -> impl TypedValueParser<Value = (Name, Name)> {
 
 /// A file to be written.
 pub fn file() -> impl TypedValueParser<Value = PathBuf> {
-    OsStringValueParser::new().try_map(|text: OsString| match text.is_empty() {
-        true => Err("is empty"),
-        false => Ok(PathBuf::from(text)),
+    OsStringValueParser::new().try_map(|text: OsString| match text.as_bytes() {
+        b"" => Err("is empty"),
+        b"-" => Err("wants the name of a file, `./-` for one of that name"),
+        _ => Ok(PathBuf::from(text)),
     })
 }
 

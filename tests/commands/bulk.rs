@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
@@ -784,6 +785,11 @@ fn a_report_that_cannot_be_written_is_told_before_anything_is_changed() {
         --- exit 1
     "#]]);
     retry("''").exits(2);
+    retry("-").shows(expect![[r#"
+        --- stderr
+        error: `--report` wants the name of a file, `./-` for one of that name, not `-`
+        --- exit 2
+    "#]]);
     // What was made for nothing does not stay.
     let file = format!("{shown}/r");
     let line = format!("retry --group nope --yes --report {file}");
@@ -832,6 +838,25 @@ fn a_report_that_is_full_on_the_way_is_ended_by_the_same_command() {
         .count();
     // Of the slice whose lines did not fit some are not noted.
     assert!((400..600).contains(&done), "{done}");
+}
+
+#[test]
+fn what_was_done_is_noted_though_nobody_reads_it() {
+    let redis = failed(600);
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("r.ndjson");
+    let line = format!(
+        "retry --group boom --yes -o ndjson --report {}",
+        file.display()
+    );
+    let mut command = redis.at(50).command();
+    let mut child = command.args(line.split(' ')).spawn().unwrap();
+    drop(child.stdout.take());
+    let status = child.wait().unwrap();
+    assert_eq!(status.signal(), Some(13));
+    let done = lines(&file).len() - 1;
+    assert!((200..600).contains(&done), "{done}");
+    assert_eq!(redis.at(60).run("length mail").ok(), done.to_string());
 }
 
 #[test]
