@@ -47,13 +47,28 @@ pub fn edit(
     let text = String::from_utf8(before.unwrap_or_default())
         .map_err(|_| unwritable("it is not UTF-8".into()))?;
     let mut document = text
+        .replace("\r\n", "\n")
         .parse::<DocumentMut>()
         .map_err(|error| unwritable(error.message().into()))?;
     change(&settings, &mut document)?;
-    let after = document.to_string();
+    let after = as_before(&text, document.to_string());
     // What we write is read again before it takes the place of what was there.
     source.understood(after.as_bytes())?;
     file::update(&path, after.as_bytes()).map_err(failed)
+}
+
+/// Gives a text the line ends, and the mark at its beginning, that an editor gave it.
+fn as_before(before: &str, after: String) -> String {
+    const MARK: char = '\u{feff}';
+    let lines = before.matches('\n').count();
+    let after = match lines > 0 && before.matches("\r\n").count() == lines {
+        true => after.replace('\n', "\r\n"),
+        false => after,
+    };
+    match before.starts_with(MARK) && !after.starts_with(MARK) {
+        true => format!("{MARK}{after}"),
+        false => after,
+    }
 }
 
 /// Keeps other changes out until it is dropped. The directory is locked, since the file itself is
@@ -170,11 +185,16 @@ pub fn remove(document: &mut DocumentMut, name: &str) {
     };
     let empty = contexts.is_empty();
     if let Item::Table(removed) = &removed {
-        keep(
-            document,
-            apart(above_of(removed)),
-            removed.position().unwrap_or(isize::MAX),
-        );
+        let position = removed.position().unwrap_or(isize::MAX);
+        keep(document, apart(above_of(removed)), position);
+        // The empty line above it was one below what stands before it, too.
+        if above_of(removed).starts_with('\n')
+            && let Some(next) = next_table(document, position)
+            && !above_of(next).starts_with('\n')
+        {
+            let apart = format!("\n{}", above_of(next));
+            next.decor_mut().set_prefix(apart);
+        }
     }
     if empty {
         document.remove("context");

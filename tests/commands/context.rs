@@ -385,6 +385,25 @@ fn what_is_added_stands_after_comments_and_in_any_notation() {
 }
 
 #[test]
+fn line_ends_and_marks_of_an_editor_stay() {
+    let text = "# c\ndefault = \"a\"  # x\n\n[context.a]\nredis = \"redis://h\"\n# about b\n\
+                [context.b]\nredis = \"redis://g\"\n";
+    let dos = |text: &str| text.replace('\n', "\r\n");
+    let home = Home::new(&dos(text));
+    home.run("context use b").ok();
+    assert_eq!(home.text(), dos(&text.replace("\"a\"", "\"b\"")));
+    home.run("context remove a").ok();
+    let left = "# c\ndefault = \"b\"  # x\n\n# about b\n[context.b]\nredis = \"redis://g\"\n";
+    assert_eq!(home.text(), dos(left));
+    home.write(&format!("\u{feff}{text}"));
+    home.run("context use b").ok();
+    assert_eq!(
+        home.text(),
+        format!("\u{feff}{}", text.replace("\"a\"", "\"b\""))
+    );
+}
+
+#[test]
 fn the_file_that_a_link_leads_to_is_changed_and_keeps_its_mode() {
     let home = Home::new("");
     let real = home.dir().join("real.toml");
