@@ -479,3 +479,58 @@ fn a_job_that_changes_meanwhile_stays() {
     assert_eq!(jids(&redis), "b");
     assert_eq!(saved(&file), "a c");
 }
+
+#[test]
+fn a_job_is_on_the_server_or_in_the_file_whenever_it_is_killed() {
+    use std::collections::BTreeSet;
+    use std::process::Stdio;
+
+    let redis = Redis::start();
+    let jids: BTreeSet<String> = (0..3000).map(|at| format!("j{at:04}")).collect();
+    redis.calls(jids.iter().map(|jid| {
+        let words = ["put", "", "q", jid, "K", "{}", "0"].map(str::to_owned);
+        (1.0, words.to_vec())
+    }));
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("c");
+    let path = file.to_str().unwrap();
+    let args = [
+        "cancel", "--queue", "q", "--save", path, "--yes", "--rate", "5000/s",
+    ];
+    let listed = || -> BTreeSet<String> {
+        let jids = redis.qless().run("jobs -o jid").ok();
+        jids.lines().map(str::to_owned).collect()
+    };
+    let mut kills = 0;
+    loop {
+        let mut child = redis
+            .qless()
+            .command()
+            .args(args)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let before = listed().len();
+        while before - listed().len() < 500 && child.try_wait().unwrap().is_none() {}
+        _ = child.kill();
+        let done = child.wait().unwrap().success();
+        kills += u32::from(!done);
+        let text = std::fs::read_to_string(&file).unwrap();
+        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+        let mut there = listed();
+        there.extend(whole.lines().skip(1).map(|line| {
+            let line: serde_json::Value = serde_json::from_str(line).unwrap();
+            line["jid"].as_str().unwrap().to_string()
+        }));
+        assert!(there == jids);
+        if done || kills > 50 {
+            break;
+        }
+    }
+    assert!(kills > 0);
+    assert!(listed().is_empty());
+    // What was saved twice comes back once.
+    redis.qless().run(&format!("import {path} --yes")).ok();
+    assert!(listed() == jids);
+}

@@ -866,11 +866,13 @@ fn the_example_of_the_specification_runs() {
         error: cannot ask whether to import 2 jobs on new (NEW); nothing was changed
         hint: add `--yes`
         Some(9)
-    "#]].assert_eq(&run(line));
+    "#]]
+    .assert_eq(&run(line));
     expect![[r#"
         2 imported
         Some(0)
-    "#]].assert_eq(&run(&format!("{line} --yes")));
+    "#]]
+    .assert_eq(&run(&format!("{line} --yes")));
     assert_eq!(jids(&new, "--queue mail"), "a b");
     new.at(100).run("pop mail --worker w").exits(4);
 }
