@@ -73,10 +73,9 @@ pub fn check(twice: &mut Twice, plan: &Plan, sums: bool) -> Result<Checked, Erro
             Some(jid) => {
                 let own = hash(jid);
                 if let (false, Jid::Told(_, at)) = (known.insert(own), &job.jid) {
-                    doubles.push((row.number, *at, jid.to_vec()));
-                    // The first of them is told; more need not be kept.
-                    if doubles.len() == MOST_DOUBLES {
-                        return Err(Error::usage(""));
+                    // The first of them is told; a hash alone lies once in a lifetime.
+                    if doubles.len() < MOST_DOUBLES {
+                        doubles.push((row.number, *at, jid.to_vec()));
                     }
                 }
                 Some(own)
@@ -105,7 +104,7 @@ pub fn check(twice: &mut Twice, plan: &Plan, sums: bool) -> Result<Checked, Erro
     Ok(checked)
 }
 
-/// So many are looked at before the rest of the file is read.
+/// So many are looked at.
 const MOST_DOUBLES: usize = 100;
 
 /// Refuses a line whose jid a line before it has, too.

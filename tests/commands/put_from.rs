@@ -985,9 +985,9 @@ fn what_was_replaced_before_a_crash_is_not_replaced_again() {
         .qless()
         .run("jobs --queue q -o jid")
         .shows(expect![[r#"
-            c
-            b
             a
+            b
+            c
         "#]]);
 }
 
