@@ -780,7 +780,11 @@ mod protected {
             --- exit 9
         "#]]);
         let said = prod.run("import - -n").exits(0).stderr();
-        assert_eq!(said, "PROD: would import 1\n");
+        assert!(
+            said.starts_with("Import 1 job on PROD (unix://DIR/s)\n"),
+            "{said}"
+        );
+        assert!(said.ends_with("\nPROD: would import 1\n"), "{said}");
         prod.run("import - --yes --confirm PROD").ok();
         place.prod().run("get a").ok();
     }
