@@ -17,7 +17,7 @@ use crate::exit::Exit;
 /// options, and the ids of jobs that a command can use, are asked from the server: it is only
 /// looked at, for 0.15 s at most, the answer is kept for 10 s, and a server that did not answer
 /// is left alone for a minute. A private server of `local:` is never started. QLESS_COMPLETE_LIVE=0
-/// turns that off.
+/// turns that off; a duration such as `500ms` lets it take so long.
 ///
 /// Exit codes: 0, 2 unknown shell.
 ///

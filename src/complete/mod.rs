@@ -22,7 +22,7 @@ mod shell;
 /// What the scripts call; no command, so that it is neither listed nor parsed.
 pub const WORD: &str = "__names";
 
-/// As long as all of it may take.
+/// As long as all of it may take, where nothing else is said.
 const PATIENCE: Duration = Duration::from_millis(150);
 
 /// The most names that are offered.
@@ -48,17 +48,27 @@ pub fn run(args: &[OsString]) -> Exit {
     let begun = Instant::now();
     let mut out = Out::plain(cli::Format::Table);
     // Whatever goes wrong, a shell that completes has no place to say so.
-    if let Some(text) = names(args, begun + PATIENCE) {
+    let Some(patience) = patience() else {
+        return Exit::Ok;
+    };
+    if let Some(text) = names(args, begun + patience) {
         _ = out.write(text.as_bytes());
         _ = out.finish();
     }
     Exit::Ok
 }
 
-fn names(args: &[OsString], deadline: Instant) -> Option<String> {
-    if cli::env::var("QLESS_COMPLETE_LIVE").is_some_and(|set| set == "0") {
-        return None;
+/// Returns how long all of it may take; `None` where it is turned off.
+fn patience() -> Option<Duration> {
+    let set = cli::env::var("QLESS_COMPLETE_LIVE");
+    match set.as_ref().and_then(|set| set.to_str()) {
+        Some("0") => None,
+        Some(set) => Some(humantime::parse_duration(set).unwrap_or(PATIENCE)),
+        None => Some(PATIENCE),
     }
+}
+
+fn names(args: &[OsString], deadline: Instant) -> Option<String> {
     let (shell, words) = args.split_first()?;
     let shell: Shell = shell.to_str()?.parse().ok()?;
     let typed = line::read(shell, words)?;

@@ -102,7 +102,7 @@ QLESS_NO_INPUT        never prompt, as --no-input
 QLESS_READ_ONLY       refuse writes, as --read-only
 QLESS_WORKER          in whose name jobs are taken and finished, as --worker
 QLESS_REDIS_SERVER    the program that local: starts
-QLESS_COMPLETE_LIVE   0: completion asks no server for names
+QLESS_COMPLETE_LIVE   0: completion asks no server for names; 500ms: for so long (else 150ms)
 QLESS_NOW             pins the time that is sent, in seconds since the epoch; for tests
 XDG_CONFIG_HOME       where the config file is: qless/config.toml; then HOME
 XDG_CACHE_HOME        where completion keeps names for 10 s: qless; then HOME
