@@ -8,6 +8,7 @@ use std::collections::{HashSet, VecDeque};
 
 use crate::cli::shared::Selector;
 use crate::core::Core;
+use crate::core::guard::LOOK;
 use crate::core::index::{Index, Walk};
 use crate::core::job::{MOST, Tell};
 use crate::core::page::Scan;
@@ -189,7 +190,10 @@ impl<'a> Selection<'a> {
             self.skip -= 1;
             self.matched += 1;
         }
-        let mut size = MOST as u64;
+        let mut size = match self.tell {
+            Tell::Mark => LOOK as u64,
+            _ => MOST as u64,
+        };
         if exact {
             size = size.min(self.left);
         }
