@@ -231,6 +231,9 @@ fn below(plan: &Plan, edges: &Edges, now: Moment, cx: &mut Cx) -> Result<Vec<Nam
 /// Puts jobs behind those of them that wait for them: so in no slice a job is held back by one
 /// that a later slice would delete.
 fn dependents_first(jobs: Vec<Seen>, edges: &Edges) -> Vec<Seen> {
+    if edges.is_empty() {
+        return jobs;
+    }
     let at: HashMap<Name, usize> = jobs
         .iter()
         .enumerate()
@@ -302,7 +305,7 @@ fn rehearse(
     now: Moment,
     cx: &mut Cx,
 ) -> Result<Exit, Error> {
-    if dependents == Dependents::Refuse {
+    if dependents == Dependents::Refuse && !edges.is_empty() {
         let mut stays: HashSet<Name> = HashSet::new();
         let named: HashSet<Name> = plan.jobs.iter().map(|job| job.jid.clone()).collect();
         let mut goes = Vec::new();

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use crate::cli::shared::{BulkFlags, Selector, Spread, Targets};
-use crate::core::guard::Outcome;
+use crate::core::guard::{LOOK, Outcome};
 use crate::core::refusal::{self, Refusal};
 use crate::core::settle::LOST;
 use crate::core::steer::{Each, Steered};
@@ -20,7 +20,7 @@ use crate::model::bulk::{Code, Item, Result as Counted, Shows};
 use crate::model::job::{Job, State};
 use crate::model::moment::Moment;
 use crate::model::name::Name;
-use crate::model::seen::Seen;
+use crate::model::seen::{Alike, Seen};
 use crate::select::{self, Stray};
 use crate::view::Page;
 use crate::view::bulk::by_queue;
@@ -289,12 +289,14 @@ impl Plan {
             Told::Many(_) => Named::Many,
         };
         let mut plan = Plan::new(order, named);
-        let seen = cx.core()?.seen(now, told.jids())?;
-        for (jid, seen) in told.jids().iter().zip(seen) {
-            match seen {
-                _ if plan.done_before(jid) => {}
-                None => plan.refuse(Fate::gone(jid)),
-                Some(seen) => plan.judge(seen, &judge),
+        for jids in told.jids().chunks(LOOK) {
+            let seen = cx.core()?.seen(now, jids)?;
+            for (jid, seen) in jids.iter().zip(seen) {
+                match seen {
+                    _ if plan.done_before(jid) => {}
+                    None => plan.refuse(Fate::gone(jid)),
+                    Some(seen) => plan.judge(seen, &judge),
+                }
             }
         }
         Ok(plan)
@@ -309,13 +311,23 @@ impl Plan {
         selector: &Selector,
         judge: impl Fn(&Seen) -> Option<Fate>,
     ) -> Result<Plan, Error> {
-        let (jobs, strays) = select::seen(cx, now, selector)?;
+        let (mut jobs, strays) = select::seen(cx, now, selector)?;
         let mut plan = Plan::new(order, Named::Not);
-        for job in jobs {
-            if !plan.done_before(&job.jid) {
-                plan.judge(job, &judge);
+        // In place: there may be a million.
+        let mut after = 0;
+        jobs.retain(|job| {
+            if plan.done_before(&job.jid) {
+                return false;
             }
-        }
+            let Some(fate) = judge(job) else {
+                after += 1;
+                return true;
+            };
+            let fate = fate.seen(job);
+            plan.refused.push(Refused { fate, after });
+            false
+        });
+        plan.jobs = jobs;
         for stray in &strays {
             plan.refuse(astray(stray));
         }
@@ -507,7 +519,7 @@ fn astray(stray: &Stray) -> Fate {
     };
     let fate = Fate::refused(&stray.jid, code, in_list(stray));
     match &stray.job {
-        Some(job) => fate.seen(&Seen::from(job.clone())),
+        Some(job) => fate.seen(&Seen::of(job.clone(), &mut Alike::default())),
         None => fate,
     }
 }

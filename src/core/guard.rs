@@ -1,6 +1,7 @@
 //! Guarded writes: each job is changed only if it still is as it was seen.
 
 use std::collections::{BTreeSet, HashMap};
+use std::time::Duration;
 
 use super::call::{Call, Value};
 use super::{Core, reply};
@@ -8,7 +9,7 @@ use crate::error::Error;
 use crate::model::bulk::Code;
 use crate::model::moment::Moment;
 use crate::model::name::Name;
-use crate::model::seen::Seen;
+use crate::model::seen::{Alike, Common, Seen};
 use crate::out::Consent;
 
 /// What a guarded call did to one job.
@@ -94,6 +95,7 @@ pub const LOOK: usize = 250;
 impl Core {
     /// Looks at jobs; those that do not exist are `None`.
     pub fn seen(&mut self, now: Moment, jids: &[Name]) -> Result<Vec<Option<Seen>>, Error> {
+        let mut alike = Alike::default();
         let mut seen = Vec::with_capacity(jids.len());
         for jids in jids.chunks(LOOK) {
             let mut words: Vec<&[u8]> =
@@ -101,7 +103,7 @@ impl Core {
             words.extend(jids.iter().map(Name::as_bytes));
             let found = reply::list(self.call(now, "look.jobs", &words)?)?;
             for (jid, job) in jids.iter().zip(found) {
-                seen.push(read(now, jid, job)?);
+                seen.push(read(now, jid, job, &mut alike)?);
             }
         }
         Ok(seen)
@@ -109,7 +111,7 @@ impl Core {
 
     /// Looks at jobs with those that they wait for, and that wait for them.
     pub fn kin(&mut self, now: Moment, jids: &[Name]) -> Result<Vec<Option<Kin>>, Error> {
-        let mut kin = Vec::with_capacity(jids.len());
+        let (mut kin, mut alike) = (Vec::with_capacity(jids.len()), Alike::default());
         for jids in jids.chunks(LOOK) {
             let mut words: Vec<&[u8]> =
                 vec![b"state,queue,shown,since,mark,dependencies,dependents"];
@@ -129,7 +131,8 @@ impl Core {
                         _ => fields.extend([Value::BulkString(name), value]),
                     }
                 }
-                kin.push(read(now, jid, Value::Array(fields))?.map(|seen| Kin {
+                let seen = read(now, jid, Value::Array(fields), &mut alike)?;
+                kin.push(seen.map(|seen| Kin {
                     seen,
                     dependencies,
                     dependents,
@@ -245,38 +248,42 @@ impl Core {
 }
 
 /// Reads what was asked of one job.
-fn read(now: Moment, jid: &Name, job: Value) -> Result<Option<Seen>, Error> {
+fn read(now: Moment, jid: &Name, job: Value, alike: &mut Alike) -> Result<Option<Seen>, Error> {
     if matches!(job, Value::Nil) {
         return Ok(None);
     }
-    let (mut due, mut scheduled) = (None, None);
-    let mut seen = Seen {
-        jid: jid.clone(),
-        ..Seen::default()
-    };
+    let (mut due, mut scheduled, mut since) = (None, None, None);
+    let (mut common, mut mark) = (Common::default(), Vec::new());
     for (field, value) in reply::pairs(job)? {
         let Some(text) = reply::optional(value)? else {
             continue;
         };
         let some = |text: Vec<u8>| (!text.is_empty()).then(|| Name::from(text));
         match field.as_slice() {
-            b"state" => seen.stored = text.into(),
-            b"shown" => seen.state = text.into(),
-            b"queue" => seen.queue = some(text),
-            b"priority" => seen.priority = some(text),
-            b"retries" => seen.retries = some(text),
-            b"worker" => seen.worker = some(text),
-            b"since" => seen.since = Moment::read(&text),
-            b"mark" => seen.mark = text,
+            b"state" => common.stored = text.into(),
+            b"shown" => common.state = text.into(),
+            b"queue" => common.queue = some(text),
+            b"priority" => common.priority = some(text),
+            b"retries" => common.retries = some(text),
+            b"worker" => common.worker = some(text),
+            b"since" => since = Moment::read(&text),
+            b"mark" => mark = text,
             b"due" => due = Moment::read(&text),
             b"scheduled" => scheduled = Moment::read(&text),
             _ => {}
         }
     }
     // What waits for other jobs has its time in the field.
-    let told = if seen.is("depends") { scheduled } else { due };
-    seen.due = told.filter(|due| *due > now);
-    Ok(Some(seen))
+    let waits = common.stored.as_bytes() == b"depends";
+    let told = if waits { scheduled } else { due };
+    Ok(Some(Seen {
+        jid: jid.clone(),
+        mark: mark.into(),
+        common: alike.share(common),
+        since,
+        due: told.filter(|due| *due > now),
+        later: Duration::ZERO,
+    }))
 }
 
 /// Reads `[outcome, mark, detail …]` of each job.

@@ -175,7 +175,7 @@ impl Core {
                 // It is put, whether it can be shown or not.
                 let found = self.seen(now, std::slice::from_ref(&job.jid));
                 let found = found.unwrap_or_default().into_iter().flatten().next();
-                outcome.detail.push(found.map(|job| job.state));
+                outcome.detail.push(found.map(|job| job.state.clone()));
             }
         }
         Ok(outcome)

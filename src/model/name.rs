@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
+use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -10,9 +11,10 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 /// A jid, queue, tag, group or worker, byte for byte.
 ///
+/// A clone shares the bytes: lists of many jobs hold each name once.
 /// There is no `Display`: whoever shows one asks `view::text` to clean it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Name(Vec<u8>);
+pub struct Name(Arc<[u8]>);
 
 /// U+10FF00 plus the byte: private use, in nobody's text.
 const STRAY: u32 = 0x0010_FF00;
@@ -49,7 +51,7 @@ impl Name {
                 None => bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
             }
         }
-        Name(bytes)
+        Name(bytes.into())
     }
 
     /// Returns the name as text, also where its bytes are none.
@@ -63,7 +65,7 @@ impl Name {
     }
 
     pub fn into_bytes(self) -> Vec<u8> {
-        self.0
+        self.0.to_vec()
     }
 
     pub fn is_empty(&self) -> bool {
@@ -104,31 +106,31 @@ impl AsRef<[u8]> for Name {
 
 impl From<Vec<u8>> for Name {
     fn from(bytes: Vec<u8>) -> Name {
-        Name(bytes)
+        Name(bytes.into())
     }
 }
 
 impl From<&[u8]> for Name {
     fn from(bytes: &[u8]) -> Name {
-        Name(bytes.to_vec())
+        Name(bytes.into())
     }
 }
 
 impl From<&str> for Name {
     fn from(text: &str) -> Name {
-        Name(text.as_bytes().to_vec())
+        Name(text.as_bytes().into())
     }
 }
 
 impl From<String> for Name {
     fn from(text: String) -> Name {
-        Name(text.into_bytes())
+        Name(text.into_bytes().into())
     }
 }
 
 impl From<&OsStr> for Name {
     fn from(text: &OsStr) -> Name {
-        Name(text.as_bytes().to_vec())
+        Name(text.as_bytes().into())
     }
 }
 

@@ -19,7 +19,7 @@ use crate::model::job::{Job, State};
 use crate::model::met::Met;
 use crate::model::moment::Moment;
 use crate::model::name::Name;
-use crate::model::seen::Seen;
+use crate::model::seen::{Alike, Seen};
 use crate::out::Out;
 
 mod count;
@@ -88,13 +88,13 @@ pub fn seen(
     now: Moment,
     selector: &Selector,
 ) -> Result<(Vec<Seen>, Vec<Stray>), Error> {
-    let mut jobs: Vec<Seen> = Vec::new();
+    let (mut jobs, mut alike) = (Vec::new(), Alike::default());
     let mut strays = each(cx, now, selector, Tell::Mark, |job| {
-        jobs.push(Seen::from(job))
+        jobs.push(Seen::of(job, &mut alike))
     })?;
     if !strays.is_empty() {
         // What is at home in another list that was read is no stray.
-        let jids: HashSet<&Name> = jobs.iter().map(|job| &job.jid).collect();
+        let jids: HashSet<&Name> = jobs.iter().map(|job: &Seen| &job.jid).collect();
         strays.retain(|stray| !jids.contains(&stray.jid));
     }
     Ok((jobs, strays))

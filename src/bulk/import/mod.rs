@@ -22,7 +22,7 @@ use crate::model::bulk::{Code, Item, Result as Counted, Shows};
 use crate::model::config::Change;
 use crate::model::moment::Moment;
 use crate::model::name::Name;
-use crate::model::seen::Seen;
+use crate::model::seen::{Alike, Common, Seen};
 use crate::out::Consent;
 use crate::view::import::Proposal;
 use crate::view::text::{clean, plural};
@@ -378,6 +378,7 @@ fn plan(
     }
     let rehearsed = told.flags.dry_run && told.existing == Existing::Leave;
     let mut seen = Vec::with_capacity(jobs.len() + contents.recurring.len());
+    let mut alike = Alike::default();
     for &at in jobs {
         let jid = jids[at as usize];
         match rehearsed && existing.contains(jid) {
@@ -385,14 +386,20 @@ fn plan(
             false => seen.push(Seen {
                 jid: jid.clone(),
                 // Afterwards it is known anyway.
-                queue: told.flags.dry_run.then(|| contents.queue(at)).flatten(),
+                common: alike.share(Common {
+                    queue: told.flags.dry_run.then(|| contents.queue(at)).flatten(),
+                    ..Common::default()
+                }),
                 ..Seen::default()
             }),
         }
     }
     seen.extend(contents.recurring.iter().map(|(jid, _)| Seen {
         jid: jid.clone(),
-        stored: RECURRING.into(),
+        common: alike.share(Common {
+            stored: RECURRING.into(),
+            ..Common::default()
+        }),
         ..Seen::default()
     }));
     Plan::listed(order, seen, left_out)

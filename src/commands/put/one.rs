@@ -88,7 +88,7 @@ fn put(args: &Args, job: &Put, now: Moment, cx: &mut Cx) -> Result<Exit, Error> 
 fn present(cx: &mut Cx, job: &Put, now: Moment) -> Result<Exit, Error> {
     let found = cx.core()?.seen(now, std::slice::from_ref(&job.jid))?;
     let (queue, state) = match found.into_iter().flatten().next() {
-        Some(seen) => (seen.queue, Some(seen.state)),
+        Some(seen) => (seen.queue.clone(), Some(seen.state.clone())),
         None => (None, None),
     };
     show(cx, job, queue, state, false)
