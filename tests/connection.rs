@@ -608,6 +608,25 @@ mod refusals {
     }
 
     #[test]
+    fn what_may_not_be_looked_at_is_not_told_to_be_missing() {
+        let redis = Redis::start();
+        redis.at(0).run("put mail K --jid j").ok();
+        redis.send(&[
+            "ACL", "SETUSER", "ops", "on", ">x", "~other:*", "&*", "+@all",
+        ]);
+        let url = format!("{}?user=ops", redis.url());
+        let qless = redis
+            .at(0)
+            .env("QLESS_REDIS_URL", url)
+            .env("QLESS_REDIS_PASSWORD", "x");
+        for line in ["get j", "cancel j", "priority j --to 5"] {
+            let ran = qless.run(line);
+            assert_eq!(ran.code(), 6, "{line}: {}", ran.stderr());
+            assert!(ran.stderr().contains("`ops` may not"), "{}", ran.stderr());
+        }
+    }
+
+    #[test]
     fn a_busy_server() {
         let redis = Redis::with(&["--lua-time-limit", "1"]);
         let mut busy = redis.connection();

@@ -136,11 +136,19 @@ impl fmt::Display for Target {
 
 /// Returns an address that may not even parse, without what may be a password.
 pub fn masked(text: &str) -> String {
-    match (text.find("://"), text.rfind('@')) {
-        (Some(start), Some(at)) if start + 3 <= at => {
-            format!("{}***{}", &text[..start + 3], &text[at..])
-        }
+    let slashes = text.find("//").map(|at| at + 2);
+    let start = slashes.or_else(|| text.find(':').map(|at| at + 1));
+    let shown = match (start.unwrap_or_default(), text.rfind('@')) {
+        (start, Some(at)) if start <= at => format!("{}***{}", &text[..start], &text[at..]),
         _ => text.to_string(),
+    };
+    // A habit of other clients, which we do not take.
+    match shown.split_once("password=") {
+        Some((before, after)) => {
+            let rest = after.find('&').map_or("", |at| &after[at..]);
+            format!("{before}password=***{rest}")
+        }
+        None => shown,
     }
 }
 
@@ -429,6 +437,31 @@ mod tests {
             "redis://h/%zz",
         ] {
             refused(text);
+        }
+    }
+
+    #[test]
+    fn a_password_is_hidden_in_what_is_no_address() {
+        for (text, shown) in [
+            ("redis//u:secret@h", "redis//***@h"),
+            ("redis:u:secret@h", "redis:***@h"),
+            (
+                "unix:///x?password=secret&db=1",
+                "unix:///x?password=***&db=1",
+            ),
+            ("redis://h?password=secret", "redis://h?password=***"),
+            ("redis://h:6379/0", "redis://h:6379/0"),
+            ("u@h", "***@h"),
+        ] {
+            assert_eq!(masked(text), shown);
+            assert!(!refused_or_none(text).contains("secret"), "{text}");
+        }
+    }
+
+    fn refused_or_none(text: &str) -> String {
+        match Target::parse(text) {
+            Ok(_) => String::new(),
+            Err(_) => refused(text),
         }
     }
 
