@@ -714,6 +714,7 @@ mod protected {
             "forget queue mail --force",
             "forget worker w",
             "config unset heartbeat",
+            "pause run --stop-running",
             "api cancel c",
             "api put w mail e K {} 0",
         ] {

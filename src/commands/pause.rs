@@ -68,6 +68,13 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     }
     let queues = unknown::queues(cx.core()?, now, &args.queues, &Index::Queues, args.force)?;
     let dry = args.dry.dry_run;
+    if args.stop_running && !dry {
+        let what = format!(
+            "pause {} and time out what runs there",
+            plural(queues.len() as u64, "queue", "queues")
+        );
+        cx.out.confirm_protected(&what, |_| String::new())?;
+    }
     let mut stopped = 0;
     if !dry {
         for slice in queues.chunks(SLICE) {

@@ -16,7 +16,7 @@ use crate::model::pattern::Pattern;
 
 #[derive(Debug)]
 pub struct Filter<'a> {
-    selector: &'a Selector,
+    pub selector: &'a Selector,
     pub states: Vec<State>,
     now: Moment,
 }

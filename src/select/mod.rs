@@ -159,6 +159,19 @@ impl<'a> Selection<'a> {
         }
     }
 
+    /// Refuses a name that was typed, where nothing was found and nothing has that name.
+    fn unknown(&self, core: &mut Core) -> Result<(), Error> {
+        if let Some(stranger) = self.strangers.first() {
+            let known = core.members(self.now, &Index::Workers)?;
+            return Err(unknown::error("worker", stranger, &known));
+        }
+        let queues = self.filter.selector.queues.iter();
+        for queue in queues.filter_map(|pattern| pattern.plain()) {
+            core.queue_exists(self.now, queue)?;
+        }
+        Ok(())
+    }
+
     /// Returns the next jobs; `None` at the end. A slice may be empty.
     pub fn next(&mut self, core: &mut Core) -> Result<Option<Vec<Job>>, Error> {
         if self.left == 0 {
@@ -166,13 +179,10 @@ impl<'a> Selection<'a> {
         }
         if !self.fill(core)? {
             self.ended = true;
-            return match (self.matched, self.strangers.first()) {
-                (0, Some(stranger)) => {
-                    let known = core.members(self.now, &Index::Workers)?;
-                    Err(unknown::error("worker", stranger, &known))
-                }
-                _ => Ok(None),
-            };
+            if self.matched == 0 {
+                self.unknown(core)?;
+            }
+            return Ok(None);
         }
         let Some(Searched { source, doubts, .. }) = &self.walk else {
             return Ok(None);

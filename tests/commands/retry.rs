@@ -529,3 +529,20 @@ fn a_selector_means_failed_jobs_whatever_else_may_be_retried() {
             1 retried
         "#]]);
 }
+
+#[test]
+fn a_queue_that_nobody_knows_is_not_one_without_failures() {
+    let redis = mixed();
+    for line in ["retry --queue mial --yes", "failed --queue mial"] {
+        redis.at(20).run(line).shows(expect![[r#"
+            --- stderr
+            error: queue `mial` does not exist
+            hint: did you mean `mail`?
+            --- exit 4
+        "#]]);
+    }
+    redis
+        .at(20)
+        .run("retry --queue mail --klass none --yes")
+        .exits(0);
+}
