@@ -149,7 +149,7 @@ release\t'Let them no longer wait for it'"
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l save -d 'Write the jobs to this file before they are deleted, for `qless import`' -r -F
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l rate -d 'At most so many jobs a second, such as `20/s`' -r
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l reason -d 'Why, for the history of each job' -r
-complete -c qless -n "__fish_qless_using_subcommand cancel" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done' -r -F
+complete -c qless -n "__fish_qless_using_subcommand cancel" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done (`--limit` counts anew)' -r -F
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l queue -d 'Jobs of a queue, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l state -d 'Jobs in a state' -r -f -a "running\t''
 stalled\t''
@@ -791,7 +791,7 @@ complete -c qless -n "__fish_qless_using_subcommand depends" -l on -d 'Let it wa
 complete -c qless -n "__fish_qless_using_subcommand depends" -l off -d 'Let it no longer wait for these' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand depends" -l rate -d 'At most so many jobs a second, such as `20/s`' -r
 complete -c qless -n "__fish_qless_using_subcommand depends" -l reason -d 'Why, for the history of each job' -r
-complete -c qless -n "__fish_qless_using_subcommand depends" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done' -r -F
+complete -c qless -n "__fish_qless_using_subcommand depends" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done (`--limit` counts anew)' -r -F
 complete -c qless -n "__fish_qless_using_subcommand depends" -l queue -d 'Jobs of a queue, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand depends" -l state -d 'Jobs in a state' -r -f -a "running\t''
 stalled\t''
@@ -915,7 +915,7 @@ complete -c qless -n "__fish_qless_using_subcommand fail" -l max-data -d 'The mo
 complete -c qless -n "__fish_qless_using_subcommand fail" -l worker -d 'The worker that holds the job [QLESS_WORKER; default cli-USER@HOST]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand fail" -l rate -d 'At most so many jobs a second, such as `20/s`' -r
 complete -c qless -n "__fish_qless_using_subcommand fail" -l reason -d 'Why, for the history of each job' -r
-complete -c qless -n "__fish_qless_using_subcommand fail" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done' -r -F
+complete -c qless -n "__fish_qless_using_subcommand fail" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done (`--limit` counts anew)' -r -F
 complete -c qless -n "__fish_qless_using_subcommand fail" -l queue -d 'Jobs of a queue, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand fail" -l state -d 'Jobs in a state' -r -f -a "running\t''
 stalled\t''
@@ -976,7 +976,7 @@ complete -c qless -n "__fish_qless_using_subcommand failed" -l to -d 'With `--re
 complete -c qless -n "__fish_qless_using_subcommand failed" -l delay -d 'With `--retry-all`: run them after this time' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l rate -d 'At most so many jobs a second, such as `20/s`' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l reason -d 'Why, for the history of each job' -r
-complete -c qless -n "__fish_qless_using_subcommand failed" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done' -r -F
+complete -c qless -n "__fish_qless_using_subcommand failed" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done (`--limit` counts anew)' -r -F
 complete -c qless -n "__fish_qless_using_subcommand failed" -l spread -d 'Let them run evenly over this time instead of all at once' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l queue -d 'Jobs of a queue, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand failed" -l state -d 'Jobs in a state' -r -f -a "running\t''
@@ -1282,7 +1282,7 @@ waiting\t'To be run again, with fresh retries'
 skip\t'Not at all'"
 complete -c qless -n "__fish_qless_using_subcommand import" -l rate -d 'At most so many jobs a second, such as `20/s`' -r
 complete -c qless -n "__fish_qless_using_subcommand import" -l reason -d 'Why, for the history of each job' -r
-complete -c qless -n "__fish_qless_using_subcommand import" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done' -r -F
+complete -c qless -n "__fish_qless_using_subcommand import" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done (`--limit` counts anew)' -r -F
 complete -c qless -n "__fish_qless_using_subcommand import" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
 complete -c qless -n "__fish_qless_using_subcommand import" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand import" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
@@ -1630,7 +1630,7 @@ complete -c qless -n "__fish_qless_using_subcommand move" -l delay -d 'Run it af
 complete -c qless -n "__fish_qless_using_subcommand move" -l at -d 'Run it at this time: `06:00`, `2026-11-21 06:00`, `2026-11-21T06:00:00Z`' -r
 complete -c qless -n "__fish_qless_using_subcommand move" -l rate -d 'At most so many jobs a second, such as `20/s`' -r
 complete -c qless -n "__fish_qless_using_subcommand move" -l reason -d 'Why, for the history of each job' -r
-complete -c qless -n "__fish_qless_using_subcommand move" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done' -r -F
+complete -c qless -n "__fish_qless_using_subcommand move" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done (`--limit` counts anew)' -r -F
 complete -c qless -n "__fish_qless_using_subcommand move" -l spread -d 'Let them run evenly over this time instead of all at once' -r
 complete -c qless -n "__fish_qless_using_subcommand move" -l queue -d 'Jobs of a queue, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand move" -l state -d 'Jobs in a state' -r -f -a "running\t''
@@ -1841,7 +1841,7 @@ complete -c qless -n "__fish_qless_using_subcommand pop" -s h -l help -d 'Print 
 complete -c qless -n "__fish_qless_using_subcommand priority" -l to -d 'The new priority; higher runs first' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand priority" -l rate -d 'At most so many jobs a second, such as `20/s`' -r
 complete -c qless -n "__fish_qless_using_subcommand priority" -l reason -d 'Why, for the history of each job' -r
-complete -c qless -n "__fish_qless_using_subcommand priority" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done' -r -F
+complete -c qless -n "__fish_qless_using_subcommand priority" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done (`--limit` counts anew)' -r -F
 complete -c qless -n "__fish_qless_using_subcommand priority" -l queue -d 'Jobs of a queue, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand priority" -l state -d 'Jobs in a state' -r -f -a "running\t''
 stalled\t''
@@ -1901,7 +1901,7 @@ complete -c qless -n "__fish_qless_using_subcommand priority" -s v -l verbose -d
 complete -c qless -n "__fish_qless_using_subcommand priority" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand promote" -l rate -d 'At most so many jobs a second, such as `20/s`' -r
 complete -c qless -n "__fish_qless_using_subcommand promote" -l reason -d 'Why, for the history of each job' -r
-complete -c qless -n "__fish_qless_using_subcommand promote" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done' -r -F
+complete -c qless -n "__fish_qless_using_subcommand promote" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done (`--limit` counts anew)' -r -F
 complete -c qless -n "__fish_qless_using_subcommand promote" -l spread -d 'Let them run evenly over this time instead of all at once' -r
 complete -c qless -n "__fish_qless_using_subcommand promote" -l queue -d 'Jobs of a queue, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand promote" -l state -d 'Jobs in a state' -r -f -a "running\t''
@@ -2364,7 +2364,7 @@ complete -c qless -n "__fish_qless_using_subcommand retry" -l fail-group -d 'Wha
 complete -c qless -n "__fish_qless_using_subcommand retry" -l fail-message -d 'What went wrong, recorded with the holder\'s retry' -r
 complete -c qless -n "__fish_qless_using_subcommand retry" -l rate -d 'At most so many jobs a second, such as `20/s`' -r
 complete -c qless -n "__fish_qless_using_subcommand retry" -l reason -d 'Why, for the history of each job' -r
-complete -c qless -n "__fish_qless_using_subcommand retry" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done' -r -F
+complete -c qless -n "__fish_qless_using_subcommand retry" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done (`--limit` counts anew)' -r -F
 complete -c qless -n "__fish_qless_using_subcommand retry" -l spread -d 'Let them run evenly over this time instead of all at once' -r
 complete -c qless -n "__fish_qless_using_subcommand retry" -l queue -d 'Jobs of a queue, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand retry" -l state -d 'Jobs in a state' -r -f -a "running\t''
@@ -2504,7 +2504,7 @@ complete -c qless -n "__fish_qless_using_subcommand tag" -l add -d 'Add a tag' -
 complete -c qless -n "__fish_qless_using_subcommand tag" -l remove -d 'Remove a tag' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand tag" -l rate -d 'At most so many jobs a second, such as `20/s`' -r
 complete -c qless -n "__fish_qless_using_subcommand tag" -l reason -d 'Why, for the history of each job' -r
-complete -c qless -n "__fish_qless_using_subcommand tag" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done' -r -F
+complete -c qless -n "__fish_qless_using_subcommand tag" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done (`--limit` counts anew)' -r -F
 complete -c qless -n "__fish_qless_using_subcommand tag" -l queue -d 'Jobs of a queue, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand tag" -l state -d 'Jobs in a state' -r -f -a "running\t''
 stalled\t''
@@ -2564,7 +2564,7 @@ complete -c qless -n "__fish_qless_using_subcommand tag" -s v -l verbose -d 'Eac
 complete -c qless -n "__fish_qless_using_subcommand tag" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l rate -d 'At most so many jobs a second, such as `20/s`' -r
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l reason -d 'Why, for the history of each job' -r
-complete -c qless -n "__fish_qless_using_subcommand timeout" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done' -r -F
+complete -c qless -n "__fish_qless_using_subcommand timeout" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done (`--limit` counts anew)' -r -F
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l queue -d 'Jobs of a queue, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l state -d 'Jobs in a state' -r -f -a "running\t''
 stalled\t''
@@ -2624,7 +2624,7 @@ complete -c qless -n "__fish_qless_using_subcommand timeout" -s v -l verbose -d 
 complete -c qless -n "__fish_qless_using_subcommand timeout" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qless -n "__fish_qless_using_subcommand track" -l rate -d 'At most so many jobs a second, such as `20/s`' -r
 complete -c qless -n "__fish_qless_using_subcommand track" -l reason -d 'Why, for the history of each job' -r
-complete -c qless -n "__fish_qless_using_subcommand track" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done' -r -F
+complete -c qless -n "__fish_qless_using_subcommand track" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done (`--limit` counts anew)' -r -F
 complete -c qless -n "__fish_qless_using_subcommand track" -l queue -d 'Jobs of a queue, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand track" -l state -d 'Jobs in a state' -r -f -a "running\t''
 stalled\t''

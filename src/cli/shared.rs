@@ -50,7 +50,7 @@ pub struct BulkFlags {
           allow_hyphen_values = true)]
     pub reason: Option<Name>,
     /// Note what becomes of each job in this file; the same command with the same file skips
-    /// those that are done
+    /// those that are done (`--limit` counts anew)
     #[arg(help_heading = BULK, long, value_name = "FILE", value_parser = value::file())]
     pub report: Option<PathBuf>,
 }

@@ -19,8 +19,9 @@ use crate::model::seen::Seen;
 /// Run jobs again
 ///
 /// A failed job goes back to its own queue, with fresh retries; its tags, priority and data stay.
-/// A job that changed since it was looked at is skipped. A selector without `--state` means failed
-/// jobs, also with `--completed` and `--force`. With `--worker` or `--as-holder` it is the retry of
+/// A job that changed since it was looked at is skipped. Jobs that are retried together run in no
+/// particular order. A selector without `--state` means failed jobs, also with `--completed` and
+/// `--force`. With `--worker` or `--as-holder` it is the retry of
 /// the worker that holds the job: it spends a try, fails the job when none is left, and prints how
 /// many are left.
 ///

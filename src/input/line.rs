@@ -187,6 +187,9 @@ fn unknown(key: &[u8]) -> String {
 /// Returns the hint for a member that nobody knows: the one most like it, or all.
 fn nearest(what: &str) -> Option<String> {
     let key = what.strip_prefix(UNKNOWN)?.trim_matches('`').to_lowercase();
+    if key == "kind" {
+        return Some("what `qless export` wrote is read by `qless import`".into());
+    }
     let scored = MEMBERS.map(|name| (strsim::jaro_winkler(&key, name), name));
     let best = scored
         .into_iter()
@@ -368,6 +371,10 @@ mod tests {
         assert_eq!(
             fault(r#"{"klass":"K","qeue":"q"}"#),
             "14: a job has no member `qeue` (did you mean `queue`?)"
+        );
+        assert_eq!(
+            fault(r#"{"kind":"export"}"#),
+            "2: a job has no member `kind` (what `qless export` wrote is read by `qless import`)"
         );
         assert_eq!(
             fault(r#"{"zzz":1}"#),
