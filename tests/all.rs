@@ -23,6 +23,7 @@ mod house {
 }
 
 mod core {
+    mod check;
     mod config;
     mod cost;
     mod damage;

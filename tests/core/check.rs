@@ -1,0 +1,451 @@
+//! `check.slice` and `check.revert` as a client uses them: a look over everything, a repair in the
+//! order of `core.md` 8.2, and what both must never do.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::house::core::{Core, Dump, Key, Reply};
+
+/// What one `check.slice` said of one thing.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Finding {
+    pub(super) id: String,
+    pub(super) item: String,
+    pub(super) outcome: String,
+    pub(super) detail: String,
+    pub(super) changes: Vec<[Option<String>; 4]>,
+}
+
+impl Finding {
+    pub(super) fn short(&self) -> String {
+        format!("{} {}", self.id, self.item)
+    }
+
+    /// As it is told: without its changes.
+    pub(super) fn told(&self) -> String {
+        format!(
+            "{} {} {} [{}]",
+            self.id, self.item, self.outcome, self.detail
+        )
+    }
+}
+
+/// What needs no action (`cli.md` 8.23).
+pub(super) const INFO: &[&str] = &[
+    "queue-empty",
+    "queue-stuck",
+    "over-limit",
+    "history-orphan",
+    "edges-orphan",
+    "lost-key",
+    "worker-stray",
+    "worker-unknown",
+    "depends-on-failed",
+    "tracked-gone",
+    "field-leftover",
+    "remaining",
+    "key-unknown",
+    "not-judged",
+];
+
+/// What waits for a whole walk (`core.md` 9.5), or for lists that are right.
+const LATER: &str = "-depends-on-nothing,-tag-count,-failed-counter";
+
+fn finding(row: &Reply) -> Finding {
+    let row = row.list();
+    let text = |at: usize| row[at].text().to_owned();
+    let word = |reply: &Reply| match reply {
+        Reply::Nil => None,
+        reply => Some(reply.text().to_owned()),
+    };
+    let changes = row[4..].iter().map(|change| {
+        let change = change.list();
+        assert_eq!(change.len(), 4, "{change:?}");
+        [
+            word(&change[0]),
+            word(&change[1]),
+            word(&change[2]),
+            word(&change[3]),
+        ]
+    });
+    Finding {
+        id: text(0),
+        item: text(1),
+        outcome: text(2),
+        detail: text(3),
+        changes: changes.collect(),
+    }
+}
+
+/// One call over some items.
+pub(super) fn slice(
+    core: &mut Core,
+    now: f64,
+    mode: &str,
+    findings: &str,
+    kind: &str,
+    name: &str,
+    items: &[String],
+) -> Vec<Finding> {
+    let now = now.to_string();
+    let mut found = Vec::new();
+    for part in items.chunks(200) {
+        let run = if mode == "mend" { "run1" } else { "" };
+        let bytes: Vec<Vec<u8>> = part.iter().map(|item| unshown(item)).collect();
+        let name = unshown(name);
+        let mut argv: Vec<&[u8]> = vec![
+            b"check.slice",
+            now.as_bytes(),
+            mode.as_bytes(),
+            findings.as_bytes(),
+            run.as_bytes(),
+            kind.as_bytes(),
+            &name,
+        ];
+        argv.extend(bytes.iter().map(Vec::as_slice));
+        match core.call(&argv) {
+            Ok(reply) => found.extend(reply.list().iter().map(finding)),
+            Err(error) => panic!("check.slice {mode} {kind} {part:?} says {error}"),
+        }
+    }
+    found
+}
+
+/// The bytes of a name as the house shows it.
+fn unshown(text: &str) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('\u{fffd}') {
+        bytes.extend_from_slice(&rest.as_bytes()[..at]);
+        let digits = &rest[at + 3..at + 5];
+        bytes.push(u8::from_str_radix(digits, 16).expect("two digits"));
+        rest = &rest[at + 5..];
+    }
+    bytes.extend_from_slice(rest.as_bytes());
+    bytes
+}
+
+/// Everything that can be asked: kind, name, items; in the order in which it is mended.
+pub(super) fn candidates(dump: &Dump) -> Vec<(&'static str, String, Vec<String>)> {
+    let mut all: Vec<(&'static str, String, Vec<String>)> = Vec::new();
+    let mut jobs = BTreeSet::new();
+    let mut names: BTreeMap<&'static str, BTreeSet<String>> = BTreeMap::new();
+    let mut keys = Vec::new();
+    let mut recurring = Vec::new();
+    let members = |key: &Key| -> Vec<String> {
+        match key {
+            Key::Zset(zset) => zset.keys().cloned().collect(),
+            Key::Set(set) => set.iter().cloned().collect(),
+            Key::List(list) => list
+                .iter()
+                .cloned()
+                .collect::<BTreeSet<_>>()
+                .into_iter()
+                .collect(),
+            Key::Hash(hash) => hash.keys().cloned().collect(),
+            Key::Text(_) => Vec::new(),
+        }
+    };
+    let mut later = Vec::new();
+    for (full, key) in &dump.0 {
+        let Some(rest) = full.strip_prefix("ql:") else {
+            continue;
+        };
+        keys.push(rest.to_owned());
+        if let Some(jid) = rest.strip_prefix("j:") {
+            let companion = ["-history", "-dependencies", "-dependents"]
+                .iter()
+                .any(|end| jid.ends_with(end));
+            if !companion || matches!(key, Key::Hash(_)) {
+                jobs.insert(jid.to_owned());
+            }
+        } else if let Some(id) = rest.strip_prefix("r:") {
+            recurring.push(id.to_owned());
+        } else if let Some((queue, part)) =
+            rest.strip_prefix("q:").and_then(|rest| rest.rsplit_once('-'))
+        {
+            names
+                .entry("queues")
+                .or_default()
+                .insert(queue.to_owned());
+            for kind in ["recur", "locks", "work", "scheduled", "depends"] {
+                if part == kind {
+                    all.push((kind, queue.to_owned(), members(key)));
+                }
+            }
+        } else if let Some(group) = rest.strip_prefix("f:") {
+            names.entry("failures").or_default().insert(group.into());
+            later.push(("group", group.to_owned(), members(key)));
+        } else if let Some(tag) = rest.strip_prefix("t:") {
+            names.entry("tags").or_default().insert(tag.into());
+            later.push(("tag", tag.to_owned(), members(key)));
+        } else if let Some(worker) = rest
+            .strip_prefix("w:")
+            .and_then(|rest| rest.strip_suffix(":jobs"))
+        {
+            names.entry("workers").or_default().insert(worker.into());
+            later.push(("worker", worker.to_owned(), members(key)));
+        } else if rest == "completed" || rest == "tracked" {
+            let kind = if rest == "tracked" { "tracked" } else { "completed" };
+            later.push((kind, String::new(), members(key)));
+        } else {
+            for name in ["queues", "failures", "tags", "workers", "paused_queues", "config"] {
+                if rest == name {
+                    names.entry(name).or_default().extend(members(key));
+                }
+            }
+        }
+    }
+    let order = ["recur", "locks", "work", "scheduled", "depends"];
+    all.sort_by_key(|(kind, _, _)| order.iter().position(|other| other == kind));
+    all.push(("recurring", String::new(), recurring));
+    all.push(("job", String::new(), jobs.into_iter().collect()));
+    all.extend(later);
+    for (name, items) in names {
+        all.push(("names", name.to_owned(), items.into_iter().collect()));
+    }
+    all.push(("key", String::new(), keys));
+    all
+}
+
+/// A look over everything, each finding once.
+pub(super) fn look(core: &mut Core, now: f64, findings: &str) -> Vec<Finding> {
+    let before = core.dump();
+    let mut found: Vec<Finding> = Vec::new();
+    let mut ask = |core: &mut Core, asked: &str, keep: &dyn Fn(&Finding, &[Finding]) -> bool| {
+        for (kind, name, items) in candidates(&before) {
+            for finding in slice(core, now, "look", asked, kind, &name, &items) {
+                let known = found.iter().any(|other| {
+                    other.id == finding.id
+                        && other.item == finding.item
+                        && (other.detail == finding.detail || other.changes == finding.changes)
+                });
+                if !known && keep(&finding, &found) {
+                    found.push(finding);
+                }
+            }
+        }
+    };
+    let joined = |more: &str| match findings {
+        "" => more.to_owned(),
+        findings => format!("{findings},{more}"),
+    };
+    ask(core, &joined(LATER), &|_, _| true);
+    let only = |id: &str| findings.is_empty() || findings.split(',').any(|other| other == id);
+    for id in ["depends-on-nothing", "tag-count", "failed-counter"] {
+        if only(id) {
+            ask(core, id, &|finding, found| match id {
+                "tag-count" => !found
+                    .iter()
+                    .any(|other| other.id == "tag-index" && other.detail == finding.item),
+                "failed-counter" => !found.iter().any(|other| other.id.starts_with("failed-")
+                    && other.id != "failed-counter"),
+                _ => !found.iter().any(|other| other.id == "dependency-one-sided"),
+            });
+        }
+    }
+    assert_eq!(core.dump(), before, "a look changed something");
+    found
+}
+
+/// A repair of everything, named or not. Returns what it changed, oldest first.
+pub(super) fn repair(core: &mut Core, now: f64, findings: &str) -> Vec<Finding> {
+    let mut mended = Vec::new();
+    let only = |id: &str| findings.is_empty() || findings.split(',').any(|other| other == id);
+    let joined = |more: &str| match findings {
+        "" => more.to_owned(),
+        findings => format!("{findings},{more}"),
+    };
+    let mut pass = |core: &mut Core, asked: &str, kinds: &[&str]| {
+        for (kind, name, items) in candidates(&core.dump()) {
+            if kinds.is_empty() || kinds.contains(&kind) {
+                let found = slice(core, now, "mend", asked, kind, &name, &items);
+                mended.extend(found.into_iter().filter(|one| one.outcome == "mended"));
+            }
+        }
+    };
+    for id in ["key-type", "key-expires", "job-stub"] {
+        if only(id) {
+            pass(core, id_or_consent(findings, id).as_str(), &["key", "job"]);
+        }
+    }
+    pass(core, &joined(LATER), &[]);
+    for id in ["depends-on-nothing", "tag-count", "failed-counter"] {
+        if only(id) {
+            pass(core, id, &[]);
+        }
+    }
+    mended
+}
+
+/// Naming an id is consent; without a name the same id is asked for by leaving out all others.
+fn id_or_consent(findings: &str, id: &str) -> String {
+    if findings.is_empty() {
+        let known = IDS.iter().filter(|other| **other != id);
+        known.map(|other| format!("-{other}")).collect::<Vec<_>>().join(",")
+    } else {
+        id.to_owned()
+    }
+}
+
+/// All ids.
+pub(super) const IDS: &[&str] = &[
+    "ghost-waiting",
+    "ghost-lock",
+    "ghost-scheduled",
+    "ghost-recurring",
+    "ghost-depends",
+    "in-two-sets",
+    "in-foreign-queue",
+    "in-no-set",
+    "queue-unlisted",
+    "queue-empty",
+    "job-stub",
+    "job-unreadable",
+    "history-orphan",
+    "edges-orphan",
+    "lost-key",
+    "running-without-lock",
+    "lock-without-run",
+    "worker-stray",
+    "worker-gap",
+    "worker-unknown",
+    "dependency-missing",
+    "dependency-complete",
+    "dependency-one-sided",
+    "dependency-cycle",
+    "depends-on-nothing",
+    "depends-on-failed",
+    "failed-stray",
+    "failed-unlisted",
+    "failed-twice",
+    "group-set",
+    "tag-index",
+    "tag-count",
+    "completed-stray",
+    "completed-unlisted",
+    "recurring-unscheduled",
+    "recurring-foreign",
+    "recurring-invalid",
+    "recurring-count",
+    "tracked-gone",
+    "failed-counter",
+    "key-expires",
+    "server-evicts",
+    "key-type",
+    "field-leftover",
+    "remaining",
+    "queue-stuck",
+    "over-limit",
+    "key-unknown",
+    "not-judged",
+    "clock",
+    "config-value",
+    "stats-sum",
+    "score",
+];
+
+/// Puts back what was changed, newest first. Returns how many places, and how many were left alone.
+pub(super) fn revert(core: &mut Core, mended: &[Finding]) -> (usize, usize) {
+    let mut argv: Vec<Vec<u8>> = vec![b"check.revert".to_vec(), b"0".to_vec()];
+    for change in mended.iter().rev().flat_map(|one| one.changes.iter().rev()) {
+        argv.push(unshown(change[0].as_deref().expect("a key")));
+        for word in &change[1..] {
+            argv.push(match word {
+                None => b"-".to_vec(),
+                Some(text) => [b"+".to_vec(), unshown(text)].concat(),
+            });
+        }
+    }
+    if argv.len() == 2 {
+        return (0, 0);
+    }
+    let argv: Vec<&[u8]> = argv.iter().map(Vec::as_slice).collect();
+    let reply = core.call(&argv).expect("check.revert");
+    let counts = reply.texts();
+    (counts[0].parse().unwrap(), counts[1].parse().unwrap())
+}
+
+/// A database in which there is something of everything. The last call is at 201000.
+pub(super) const TRAFFIC: &str = r#"config.set 200000 q-heartbeat 500
+put 200000 w q w1 K {"a":1} 0 priority 5 tags ["x","y"]
+put 200000 w q w2 K [] 0 tags ["x"]
+put 200000 w q w3 K 17 0 priority -2.5
+put 200001 w p p1 K {} 0 tags ["y"]
+put 200001 w p p2 K {} 0
+put 200002 w run st K {} 0
+put 200002 w run r1 K {} 0 tags ["x"]
+put 200002 w run r2 K {} 0
+put 200002 w run rg K {} 0
+put 200002 w run f1 K {} 0 tags ["y"]
+put 200002 w run f2 K {} 0
+put 200002 w run f3 K {} 0
+put 200002 w run f4 K {} 0 retries 0
+put 200002 w run c1 K {} 0 tags ["z"]
+put 200002 w run c2 K {} 0
+put 200002 w run c3 K {} 0
+put 200002 w run u1 K {} 0
+put 200002 w run y1 K {} 0
+config.set 200003 run-heartbeat 5000
+pop 200003 run a 20
+heartbeat 200010 r1 a {"b":2}
+timeout 200020 st
+fail 200021 f1 a G message {"c":3}
+fail 200022 f2 a G message
+fail 200023 f3 a H message
+retry 200024 f4 run a
+complete 200025 c1 a run {"d":4}
+complete 200026 c2 a run {}
+complete 200027 c3 a run {} next p delay 5000
+fail 200028 u1 a U message
+unfail 200029 p U 5
+retry 200030 y1 run a 3000
+put 200031 w q s1 K {} 3000
+put 200031 w q s2 K {} 4000 priority 3 tags ["z"]
+put 200032 w q d1 K {} 0 depends ["w1"] tags ["x"]
+put 200032 w q d2 K {} 0 depends ["w1","r1"]
+put 200032 w q d3 K {} 0 depends ["d1"]
+put 200032 w q d4 K {} 3000 depends ["p1"]
+put 200032 w q d5 K {} 0 depends ["c2"]
+log 200033 w1 'a note' {"x":1}
+priority 200034 w2 7
+track 200035 track w1
+track 200035 track c1
+recur 200036 q tpl K {} interval 50 0 tags ["t"] retries 2
+recur 200036 p tpm K {} interval 5000 9000
+peek 200040 q 1
+peek 200090 q 2
+config.set 200091 late-heartbeat 10
+put 200091 w late l1 K {} 0
+pop 200091 late b 1
+put 200091 w late rl K {} 0
+pop 200092 late b 1
+pop 200110 late b 2
+config.set 200111 late-heartbeat 5000
+heartbeat 200112 l1 b
+put 200120 w idle i1 K {} 0
+pause 200121 idle
+cancel 200122 w3
+recur.update 200980 tpl interval 100000
+length 201000 q"#;
+
+pub(super) const NOW: f64 = 201_000.0;
+
+pub(super) fn busy() -> Core {
+    let mut core = Core::new();
+    fill(&mut core);
+    core
+}
+
+pub(super) fn fill(core: &mut Core) {
+    core.flush();
+    core.many(TRAFFIC.lines().map(str::to_owned));
+    core.events();
+}
+
+#[test]
+fn a_healthy_database_is_silent() {
+    let mut core = busy();
+    let found = look(&mut core, NOW, "");
+    let told: Vec<String> = found.iter().map(Finding::told).collect();
+    assert_eq!(told, Vec::<String>::new());
+}
