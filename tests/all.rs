@@ -24,6 +24,7 @@ mod house {
 
 mod core {
     mod check;
+    mod check_damage;
     mod config;
     mod cost;
     mod damage;

@@ -21,6 +21,11 @@ local function read(key, item, before, after)
   end
   local kind = need('check_kind')(string.sub(key, #Keys.prefix + 1))
   if not kind then error('Check(): no key of ours: ' .. key) end
+  -- A job whose id ends like the name of a companion.
+  if kind ~= 'hash' and string.sub(key, 1, #Keys.job) == Keys.job then
+    local held = redis.call('type', key)
+    if (held.ok or held) == 'hash' then kind = 'hash' end
+  end
   if kind == 'zset' then
     for _, score in ipairs({before or '0', after or '0'}) do
       local n = tonumber(score)

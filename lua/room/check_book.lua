@@ -82,7 +82,7 @@ return function(now, t, mend, run, findings)
       local row = {id, item, word, detail}
       for k = 1, #changes do
         local change = changes[k]
-        row[k + 4] = {change[2], change[3], change[4], change[5]}
+        row[k + 4] = {change[2], change[3] or false, change[4] or false, change[5] or false}
         if change[1] == 'list' then c.relisted = c.relisted + 1 end
       end
       rows[#rows + 1] = row

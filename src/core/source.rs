@@ -118,7 +118,10 @@ pub const ROOMS: &[(&str, Source)] = &[
     ("check_lists", source!("room/check_lists.lua")),
     ("check_member", source!("room/check_member.lua")),
     ("check_outcomes", source!("room/check_outcomes.lua")),
-    ("check_paused_queues", source!("room/check_paused_queues.lua")),
+    (
+        "check_paused_queues",
+        source!("room/check_paused_queues.lua"),
+    ),
     ("check_place", source!("room/check_place.lua")),
     ("check_places", source!("room/check_places.lua")),
     ("check_put", source!("room/check_put.lua")),

@@ -160,13 +160,11 @@ pub(super) fn candidates(dump: &Dump) -> Vec<(&'static str, String, Vec<String>)
             }
         } else if let Some(id) = rest.strip_prefix("r:") {
             recurring.push(id.to_owned());
-        } else if let Some((queue, part)) =
-            rest.strip_prefix("q:").and_then(|rest| rest.rsplit_once('-'))
+        } else if let Some((queue, part)) = rest
+            .strip_prefix("q:")
+            .and_then(|rest| rest.rsplit_once('-'))
         {
-            names
-                .entry("queues")
-                .or_default()
-                .insert(queue.to_owned());
+            names.entry("queues").or_default().insert(queue.to_owned());
             for kind in ["recur", "locks", "work", "scheduled", "depends"] {
                 if part == kind {
                     all.push((kind, queue.to_owned(), members(key)));
@@ -185,10 +183,21 @@ pub(super) fn candidates(dump: &Dump) -> Vec<(&'static str, String, Vec<String>)
             names.entry("workers").or_default().insert(worker.into());
             later.push(("worker", worker.to_owned(), members(key)));
         } else if rest == "completed" || rest == "tracked" {
-            let kind = if rest == "tracked" { "tracked" } else { "completed" };
+            let kind = if rest == "tracked" {
+                "tracked"
+            } else {
+                "completed"
+            };
             later.push((kind, String::new(), members(key)));
         } else {
-            for name in ["queues", "failures", "tags", "workers", "paused_queues", "config"] {
+            for name in [
+                "queues",
+                "failures",
+                "tags",
+                "workers",
+                "paused_queues",
+                "config",
+            ] {
                 if rest == name {
                     names.entry(name).or_default().extend(members(key));
                 }
@@ -237,8 +246,9 @@ pub(super) fn look(core: &mut Core, now: f64, findings: &str) -> Vec<Finding> {
                 "tag-count" => !found
                     .iter()
                     .any(|other| other.id == "tag-index" && other.detail == finding.item),
-                "failed-counter" => !found.iter().any(|other| other.id.starts_with("failed-")
-                    && other.id != "failed-counter"),
+                "failed-counter" => !found
+                    .iter()
+                    .any(|other| other.id.starts_with("failed-") && other.id != "failed-counter"),
                 _ => !found.iter().any(|other| other.id == "dependency-one-sided"),
             });
         }
@@ -281,7 +291,10 @@ pub(super) fn repair(core: &mut Core, now: f64, findings: &str) -> Vec<Finding> 
 fn id_or_consent(findings: &str, id: &str) -> String {
     if findings.is_empty() {
         let known = IDS.iter().filter(|other| **other != id);
-        known.map(|other| format!("-{other}")).collect::<Vec<_>>().join(",")
+        known
+            .map(|other| format!("-{other}"))
+            .collect::<Vec<_>>()
+            .join(",")
     } else {
         id.to_owned()
     }
