@@ -5,7 +5,8 @@
 -- tag or list of names, '' elsewhere. Kinds and items: job, recurring (ids); work, locks, scheduled,
 -- depends, recur, worker, group, tag, completed, tracked (members); names (members of `name`: queues,
 -- failures, tags, workers, paused_queues, config); key (names without prefix); cycle (jids, each
--- waiting for the next). The jobs that one job seems to be waited for by belong into one call.
+-- waiting for the next). Two findings want a whole walk before (core.md 9.5), `failed-counter` wants
+-- lists that are right, and jobs that all have the same job among their dependents belong into one call.
 -- Answers per finding: id, item, outcome (`found`, `decide`, `report`, `mended`), detail, and per
 -- change: key, item, before, after. `look` writes nothing. No events.
 return function(argv, now, t)

@@ -8,7 +8,12 @@ return function(c)
     local all, total, seen = {}, 0, {}
     local groups, more = c.room('check_lists').groups()
     if more then return {beyond = true} end
-    for i = 1, #groups do total = total + (c.ask('llen', Keys.group .. groups[i]) or 0) end
+    for i = 1, #groups do
+      local length = c.ask('llen', Keys.group .. groups[i])
+      if not length then return {} end
+      total = total + length
+    end
+    if not groups[1] and c.ask('scard', Keys.failures) == nil then return {} end
     if total > 2000 then return {beyond = true} end
     local odd = {}
     for i = 1, #groups do
@@ -38,6 +43,8 @@ return function(c)
     if made ~= c.relisted then counts, made = count(), c.relisted end
     local item = string.sub(key, #Keys.prefix + 1)
     if counts.beyond then return c.add('not-judged', item, 'more than 2000 failed jobs') end
+    -- Where lists can't be read, that is told.
+    if not counts.all then return end
     if counts.odd[queue] then return c.add('not-judged', item, 'a failure that can not be read') end
     local real = counts.all[day .. ':' .. queue] or 0
     if (stored or '0') ~= '' .. real then

@@ -216,6 +216,22 @@ pub(super) fn candidates(dump: &Dump) -> Vec<(&'static str, String, Vec<String>)
     all
 }
 
+/// Whether two findings tell the same damage, met from two sides.
+fn same(other: &Finding, finding: &Finding) -> bool {
+    if other.item != finding.item {
+        return false;
+    }
+    // A queue that is not listed is not known to who asks only for the job.
+    let missing = ["in-no-set", "running-without-lock"];
+    if other.id == "in-foreign-queue" && missing.contains(&finding.id.as_str()) {
+        return true;
+    }
+    other.id == finding.id
+        && (other.detail == finding.detail
+            || other.id == "recurring-count"
+            || !finding.changes.is_empty() && other.changes == finding.changes)
+}
+
 /// A look over everything, each finding once.
 pub(super) fn look(core: &mut Core, now: f64, findings: &str) -> Vec<Finding> {
     let before = core.dump();
@@ -223,11 +239,7 @@ pub(super) fn look(core: &mut Core, now: f64, findings: &str) -> Vec<Finding> {
     let mut ask = |core: &mut Core, asked: &str, keep: &dyn Fn(&Finding, &[Finding]) -> bool| {
         for (kind, name, items) in candidates(&before) {
             for finding in slice(core, now, "look", asked, kind, &name, &items) {
-                let known = found.iter().any(|other| {
-                    other.id == finding.id
-                        && other.item == finding.item
-                        && (other.detail == finding.detail || other.changes == finding.changes)
-                });
+                let known = found.iter().any(|other| same(other, &finding));
                 if !known && keep(&finding, &found) {
                     found.push(finding);
                 }
@@ -246,14 +258,55 @@ pub(super) fn look(core: &mut Core, now: f64, findings: &str) -> Vec<Finding> {
                 "tag-count" => !found
                     .iter()
                     .any(|other| other.id == "tag-index" && other.detail == finding.item),
-                "failed-counter" => !found
-                    .iter()
-                    .any(|other| other.id.starts_with("failed-") && other.id != "failed-counter"),
+                "failed-counter" => !found.iter().any(|other| {
+                    other.id.starts_with("failed-") && other.id != "failed-counter"
+                        || other.id == "group-set"
+                }),
                 _ => !found.iter().any(|other| other.id == "dependency-one-sided"),
             });
         }
     }
+    found.extend(cycles(core, now, findings, &before));
     assert_eq!(core.dump(), before, "a look changed something");
+    found
+}
+
+/// Asks for every cycle that the dump seems to hold.
+fn cycles(core: &mut Core, now: f64, findings: &str, dump: &Dump) -> Vec<Finding> {
+    let waits = |jid: &str| match dump.0.get(&format!("ql:j:{jid}-dependencies")) {
+        Some(Key::Set(set)) => set.iter().filter(|other| *other != jid).cloned().collect(),
+        _ => Vec::<String>::new(),
+    };
+    let mut found = Vec::new();
+    let mut done = BTreeSet::new();
+    for name in dump.0.keys() {
+        let Some(start) = name
+            .strip_prefix("ql:j:")
+            .and_then(|name| name.strip_suffix("-dependencies"))
+        else {
+            continue;
+        };
+        // The shortest way back to where it began.
+        let mut from: BTreeMap<String, String> = BTreeMap::new();
+        let mut next = vec![start.to_owned()];
+        while let Some(at) = next.pop() {
+            for up in waits(&at) {
+                if up == start {
+                    let mut path = vec![at.clone()];
+                    while path[0] != start {
+                        path.insert(0, from[&path[0]].clone());
+                    }
+                    if path.iter().all(|jid| !done.contains(jid)) {
+                        done.extend(path.iter().cloned());
+                        found.extend(slice(core, now, "look", findings, "cycle", "", &path));
+                    }
+                } else if !from.contains_key(&up) {
+                    from.insert(up.clone(), at.clone());
+                    next.push(up);
+                }
+            }
+        }
+    }
     found
 }
 
