@@ -16,10 +16,6 @@ pub(super) struct Finding {
 }
 
 impl Finding {
-    pub(super) fn short(&self) -> String {
-        format!("{} {}", self.id, self.item)
-    }
-
     /// As it is told: without its changes.
     pub(super) fn told(&self) -> String {
         format!(
