@@ -62,12 +62,12 @@ return function(argv)
     local done = unchanged(kind, key, item, before, after)
     if done then
       if kind == 'move' then
-        write({{kind, after, false, false, key}})
+        done = write({{kind, after, false, false, key}}, back > 0)
       elseif kind == 'expiry' then
         -- 0 would delete the key. Who may not set an expiry leaves it alone.
         done = redis.pcall('pexpire', key, math.max(1, tonumber(before))) == 1
       else
-        write({{kind, key, item, after, before}})
+        done = write({{kind, key, item, after, before}}, back > 0)
       end
     end
     if done then back = back + 1 end

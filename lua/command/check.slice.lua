@@ -8,7 +8,8 @@
 -- waiting for the next). Two findings want a whole walk before (core.md 9.5), `failed-counter` wants
 -- lists that are right, and jobs that all have the same job among their dependents belong into one call.
 -- Answers per finding: id, item, outcome (`found`, `decide`, `report`, `mended`), detail, and per
--- change: key, item, before, after. `look` writes nothing. No events.
+-- change: key, item, before, after. `look` writes nothing. No events. What a repair still answers as
+-- `found` the server refused; nothing behind it was judged.
 return function(argv, now, t)
   local mode, findings, run, kind, name = argv[3], argv[4], argv[5], argv[6], argv[7]
   if mode ~= 'look' and mode ~= 'mend' then error('Check(): "look" or "mend" missing') end
@@ -39,6 +40,7 @@ return function(argv, now, t)
     for i = 8, #argv do
       judge(argv[i])
       c.flush()
+      if c.refused then break end
     end
   end
   return c.rows

@@ -1,6 +1,20 @@
 -- The book of one look: what is asked for, how places are read, what was found. Nothing is
 -- written before an item has been judged; then `flush` writes what the book says.
 
+-- Returns changes with those first that add something: they are what a full server refuses, and what
+-- nobody may miss if it does.
+local function ordered(changes)
+  if not changes[2] then return changes end
+  local list = {}
+  for i = 1, #changes do
+    if changes[i][3] and changes[i][5] then list[#list + 1] = changes[i] end
+  end
+  for i = 1, #changes do
+    if not (changes[i][3] and changes[i][5]) then list[#list + 1] = changes[i] end
+  end
+  return list
+end
+
 -- Returns three sets of a list of findings: the only ones, nil for all; those left out; the known.
 local function chosen(findings)
   local known, only, out = need('check_outcomes'), nil, {}
@@ -65,19 +79,25 @@ return function(now, t, mend, run, findings)
     told[name] = true
     changes = changes or {}
     if word ~= 'report' and not changes[1] then word = 'report' end
-    pending[#pending + 1] = {id, item, word, detail, word == 'report' and {} or changes}
+    pending[#pending + 1] = {id, item, word, detail, word == 'report' and {} or ordered(changes)}
   end
 
   function c.wrong_type(key, kind) c.room('check_type')(key, kind) end
 
-  -- Writes what was found, if this is to mend, and enters it into the reply.
+  -- Writes what was found, if this is to mend, and enters it into the reply. What the server refuses
+  -- is raised, unless this call has written before: then it stays `found`, and the call ends there.
   function c.flush()
     if not pending[1] then return end
     for i = 1, #pending do
       local id, item, word, detail, changes = unpack(pending[i])
-      if mend and word == 'found' then
+      if mend and word == 'found' and not c.refused then
         write = write or need('check_write')()
-        word, changes = 'mended', write(changes)
+        local made = write(changes, c.wrote)
+        if made then
+          word, changes, c.wrote = 'mended', made, c.wrote or made[1] ~= nil
+        else
+          c.refused = true
+        end
       end
       local row = {id, item, word, detail}
       for k = 1, #changes do

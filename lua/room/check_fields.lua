@@ -13,6 +13,15 @@ return function(c)
     return found[1] and cjson.encode(found) or '{}'
   end
 
+  -- The moment of the newest history entry that tells one, as text.
+  local function newest(j)
+    local list, moment = c.ask('lrange', j.key .. Keys.history, -1000, -1) or {}, need('when')
+    for i = #list, 1, -1 do
+      local when = #list[i] < 1000000 and string.sub(list[i], 1, 14) ~= '[0,"unreadable' and moment(list[i])
+      if when then return when end
+    end
+  end
+
   return function(j, what)
     local key = j.key
     -- Notes a field that gets another value. What can't be read is kept beside it, if `keep`.
@@ -41,10 +50,10 @@ return function(c)
       mend('remaining', string.format('%.0f', need('whole')(number(j.remaining) or number(j.retries) or 0)))
     end
     if not j.worker then mend('worker', '') end
-    if not j.expires then mend('expires', '0') end
+    -- A running job gets it from its lock.
+    if not j.expires and not (what == 'job' and j.state == 'running') then mend('expires', '0') end
     if not number(j.time) then
-      local newest = c.ask('lrange', key .. Keys.history, -1, -1)
-      local when = newest and need('when')(newest[1])
+      local when = newest(j)
       if when then mend('time', when) else report(j.time and 'time' or 'no time') end
     end
     if not number(j.retries) then report(j.retries and 'retries' or 'no retries') end

@@ -49,9 +49,7 @@ return function(c)
     end
     local expires = number(j.expires)
     local lock = math.max(tonumber(best or '-inf'), expires or best and -math.huge or c.now)
-    if not j.grace and lock ~= expires or not expires then
-      c.room('check_held')(extra, j, c.score(lock))
-    end
+    if not j.grace or not expires then c.room('check_held')(extra, j, c.score(lock)) end
     return home, c.score(lock), extra
   end
 

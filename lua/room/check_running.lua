@@ -17,11 +17,11 @@ return function(c)
       elseif j.grace and n < expires - 0.001 or not j.grace and math.abs(n - expires) > 0.001 then
         local later = c.score(math.max(n, expires))
         if n < expires then changes[1] = {'zset', locks, j.id, lock, later} end
-        if n > expires then c.room('check_held')(changes, j, later) end
+        c.room('check_held')(changes, j, later)
       end
       if changes[1] then
         judged = false
-        c.add('score', j.id, 'locked until ' .. lock .. ', expires ' .. j.expires, changes)
+        c.add('score', j.id, 'locked until ' .. lock .. ', expires ' .. (j.expires or 'never'), changes)
       end
     end
     -- Of a worker without a name nobody keeps books.

@@ -1,7 +1,8 @@
 -- Returns a function that carries out the changes of a finding and returns those that were needed,
--- with what the places really held. What the server refuses undoes all that this call has written.
+-- with what the places really held. What the server refuses is undone, and raised; if `quiet` is
+-- true, nil is returned instead.
 return function()
-  local put, place, done = need('check_put'), need('check_place'), {}
+  local put, place = need('check_put'), need('check_place')
 
   -- Returns the change as it has to be made now, nil if there is nothing to do.
   local function needed(change)
@@ -26,26 +27,49 @@ return function()
     return {kind, key, item, held, after}
   end
 
-  return function(changes)
+  -- Raises what the server would refuse of a change, where it can be asked (7.0).
+  local function allowed(kind, key, item, before, after)
+    local words
+    if kind == 'hash' then
+      words = after and {'hset', key, item, after} or {'hdel', key, item}
+    elseif kind == 'zset' then
+      words = after and {'zadd', key, after, item} or {'zrem', key, item}
+    elseif kind == 'set' then
+      words = {after and 'sadd' or 'srem', key, item}
+    elseif kind == 'list' then
+      words = before and after and {'lset', key, item, after} or after and {'lpush', key, after}
+        or {'lrem', key, '1', before}
+    elseif kind == 'move' then
+      words = {'rename', key, after}
+    else
+      words = {kind == 'expiry' and 'persist' or 'del', key}
+    end
+    if not redis.acl_check_cmd(unpack(words)) then redis.call(unpack(words)) end
+  end
+
+  return function(changes, quiet)
     local made = {}
-    for i = 1, #changes do
-      local change = needed(changes[i])
-      if change then
-        local ok, refusal = pcall(put, unpack(change))
-        if not ok then
-          for k = #done, 1, -1 do
-            local kind, key, item, before, after = unpack(done[k])
-            if kind == 'move' then
-              pcall(put, kind, after, false, false, key)
-            elseif item then
-              pcall(put, kind, key, item, after, before)
-            end
-          end
-          error(refusal, 0)
+    local ok, refusal = pcall(function()
+      if redis.acl_check_cmd then
+        for i = 1, #changes do allowed(unpack(changes[i])) end
+      end
+      for i = 1, #changes do
+        local change = needed(changes[i])
+        if change then
+          put(unpack(change))
+          made[#made + 1] = change
         end
-        done[#done + 1], made[#made + 1] = change, change
+      end
+    end)
+    if ok then return made end
+    for i = #made, 1, -1 do
+      local kind, key, item, before, after = unpack(made[i])
+      if kind == 'move' then
+        pcall(put, kind, after, false, false, key)
+      elseif item then
+        pcall(put, kind, key, item, after, before)
       end
     end
-    return made
+    if not quiet then error(refusal, 0) end
   end
 end

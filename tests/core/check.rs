@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use expect_test::expect;
+
 use crate::house::core::{Core, Dump, Key, Reply};
 
 /// What one `check.slice` said of one thing.
@@ -510,4 +512,601 @@ fn a_healthy_database_is_silent() {
     let found = look(&mut core, NOW, "");
     let told: Vec<String> = found.iter().map(Finding::told).collect();
     assert_eq!(told, Vec::<String>::new());
+}
+
+/// Damage of many kinds at once.
+const DAMAGE: &str = r#"DEL ql:j:w3
+ZADD ql:q:q-work 5 ghost
+ZREM ql:q:run-locks r2
+ZADD ql:q:q-recur 5 ghost
+ZREM ql:q:q-work w2
+ZADD ql:q:p-work 6.9 w2
+DEL ql:j:w1-dependents
+SADD ql:j:p1-dependents w2
+LPUSH ql:f:G ghost
+LREM ql:f:H 0 f3
+HSET ql:j:w1 priority inf
+RPUSH ql:j:w1-history oops
+ZADD ql:completed 5 w1
+ZADD ql:t:x 5 ghost
+ZADD ql:tags 5 nothing
+ZADD ql:w:a:jobs 5 ghost
+ZADD ql:tracked 5 ghost
+HSET ql:s:stats:172800:run failed 77
+SADD ql:j:d1-dependencies ghost
+SET ql:t:text text"#;
+
+fn hurt() -> Core {
+    let mut core = busy();
+    for line in DAMAGE.lines() {
+        core.redis(line);
+    }
+    core
+}
+
+fn all_items(core: &mut Core) -> Vec<(&'static str, String, Vec<String>)> {
+    let mut all = candidates(&core.dump());
+    all.push(("cycle", String::new(), vec!["d1".into(), "d3".into()]));
+    all
+}
+
+#[test]
+fn a_look_runs_where_nothing_may_be_written() {
+    let mut core = hurt();
+    let script = crate::house::core::script();
+    let mut told = 0;
+    for (kind, name, items) in all_items(&mut core) {
+        let seen = slice(&mut core, NOW, "look", "", kind, &name, &items);
+        let now = NOW.to_string();
+        let mut argv: Vec<&[u8]> = vec![b"EVAL_RO", script.as_bytes(), b"0", b"check.slice"];
+        argv.extend([now.as_bytes(), b"look", b"", b"", kind.as_bytes()]);
+        argv.push(name.as_bytes());
+        argv.extend(items.iter().map(|item| item.as_bytes()));
+        match core.redis_words(&argv) {
+            Reply::List(rows) => {
+                let rows: Vec<Finding> = rows.iter().map(finding).collect();
+                assert_eq!(rows, seen, "{kind} {name}");
+                told += rows.len();
+            }
+            Reply::Error(error) if error.contains("unknown command") => return,
+            other => panic!("{kind} {name} answers {other:?}"),
+        }
+    }
+    assert!(told > 20, "{told}");
+}
+
+#[test]
+fn bad_usage_is_refused() {
+    let mut core = busy();
+    let mut texts = Vec::new();
+    for line in [
+        "check.slice 1",
+        "check.slice 1 repair '' r job '' w1",
+        "check.slice 1 look ''",
+        "check.slice 1 look '' '' job",
+        "check.slice 1 mend '' '' job '' w1",
+        "check.slice 1 look '' '' jobs '' w1",
+        "check.slice 1 look '' '' names jobs w1",
+        "check.slice 1 look ghosts '' job '' w1",
+        "check.slice 1 look ghost-lock, '' job '' w1",
+        "check.slice 1 look --ghost-lock '' job '' w1",
+        "check.revert 1",
+        "check.revert 1 ql:tags",
+        "check.revert 1 ql:tags x - +1",
+        "check.revert 1 other:tags +x - +1",
+        "check.revert 1 ql:tags +x - +one",
+        "check.revert 1 ql:tags +x - +nan",
+        "check.revert 1 ql:nobodys +x - +1",
+        "check.revert 1 ql:f:G +x - +1",
+        "check.revert 1 ql:j:w1 - - +ql:j:w2",
+        "check.revert 1 ql:j:w1 - +soon -",
+        "check.revert 1 ql:j:w1 - +1 +ql:lost:r:j:w1",
+    ] {
+        let error = core.refused(line);
+        texts.push(format!("{line}: {}", crate::house::core::short(&error)));
+    }
+    let many: Vec<Vec<u8>> = (0..201).map(|n| format!("j{n}").into_bytes()).collect();
+    let mut argv: Vec<&[u8]> = vec![b"check.slice", b"1", b"look", b"", b"", b"job", b""];
+    argv.extend(many.iter().map(Vec::as_slice));
+    let error = core.refused_words(&argv);
+    texts.push(format!("201 items: {}", crate::house::core::short(&error)));
+    expect![[r#"
+        check.slice 1: user_script:N: Check(): "look" or "mend" missing
+        check.slice 1 repair '' r job '' w1: user_script:N: Check(): "look" or "mend" missing
+        check.slice 1 look '': user_script:N: Check(): findings, run, kind or name missing
+        check.slice 1 look '' '' job: user_script:N: Check(): findings, run, kind or name missing
+        check.slice 1 mend '' '' job '' w1: user_script:N: Check(): a repair needs the name of its run
+        check.slice 1 look '' '' jobs '' w1: user_script:N: Check(): unknown kind jobs
+        check.slice 1 look '' '' names jobs w1: user_script:N: Check(): unknown names jobs
+        check.slice 1 look ghosts '' job '' w1: user_script:N: Check(): unknown finding ghosts
+        check.slice 1 look ghost-lock, '' job '' w1: user_script:N: Check(): unknown finding 
+        check.slice 1 look --ghost-lock '' job '' w1: user_script:N: Check(): unknown finding --ghost-lock
+        check.revert 1: user_script:N: Check(): key, item, before and after for each change
+        check.revert 1 ql:tags: user_script:N: Check(): key, item, before and after for each change
+        check.revert 1 ql:tags x - +1: user_script:N: Check(): "-" or "+" missing before x
+        check.revert 1 other:tags +x - +1: user_script:N: Check(): not under the prefix: other:tags
+        check.revert 1 ql:tags +x - +one: user_script:N: Check(): score is not a number: one
+        check.revert 1 ql:tags +x - +nan: user_script:N: Check(): score is not a number: nan
+        check.revert 1 ql:nobodys +x - +1: user_script:N: Check(): no key of ours: ql:nobodys
+        check.revert 1 ql:f:G +x - +1: user_script:N: Check(): index is not a number: x
+        check.revert 1 ql:j:w1 - - +ql:j:w2: user_script:N: Check(): no change: ql:j:w1
+        check.revert 1 ql:j:w1 - +soon -: user_script:N: Check(): no change: ql:j:w1
+        check.revert 1 ql:j:w1 - +1 +ql:lost:r:j:w1: user_script:N: Check(): no change: ql:j:w1
+        201 items: user_script:N: Check(): more than 200 items"#]].assert_eq(&texts.join("\n"));
+}
+
+#[test]
+fn findings_are_chosen_and_named() {
+    let mut core = hurt();
+    let mut ask = |findings: &str| {
+        let found = slice(
+            &mut core,
+            NOW,
+            "look",
+            findings,
+            "job",
+            "",
+            &["w1".into(), "d1".into()],
+        );
+        let told: Vec<String> = found.iter().map(Finding::told).collect();
+        told.join("\n")
+    };
+    let all = ask("");
+    assert!(
+        all.contains("dependency-missing d1 decide [ghost]"),
+        "{all}"
+    );
+    assert_eq!(
+        ask("dependency-missing"),
+        "dependency-missing d1 found [ghost]"
+    );
+    assert_eq!(
+        ask("dependency-missing,-dependency-missing"),
+        "",
+        "left out wins"
+    );
+    let rest = ask("-dependency-missing,-job-unreadable");
+    assert!(!rest.contains("dependency-missing") && !rest.contains("job-unreadable"));
+    assert!(
+        rest.contains("completed-stray w1 found [waiting]"),
+        "{rest}"
+    );
+    // Leaving one out names no other.
+    assert!(ask("-completed-stray").contains("dependency-missing d1 decide"));
+}
+
+#[test]
+fn the_plan_of_a_look_is_what_a_repair_does() {
+    let mut core = hurt();
+    for (kind, name, items) in candidates(&core.dump()) {
+        for item in items {
+            let item = [item];
+            let plan = slice(&mut core, NOW, "look", LATER, kind, &name, &item);
+            let done = slice(&mut core, NOW, "mend", LATER, kind, &name, &item);
+            let plan: Vec<Finding> = plan
+                .into_iter()
+                .map(|mut one| {
+                    for word in one.changes.iter_mut().flatten().flatten() {
+                        *word = word.replacen("ql:lost::", "ql:lost:run1:", 1);
+                    }
+                    if one.outcome == "found" {
+                        one.outcome = "mended".into();
+                    }
+                    one
+                })
+                .collect();
+            assert_eq!(plan, done, "{kind} {name} {item:?}");
+        }
+    }
+}
+
+#[test]
+fn what_has_changed_since_is_left_alone() {
+    let mut core = hurt();
+    let mended = repair(&mut core, NOW, "");
+    assert!(mended.len() > 12, "{mended:?}");
+    core.ok(&format!("priority {NOW} w1 3"));
+    core.ok(&format!("cancel {NOW} w2"));
+    core.redis("RPUSH ql:f:G ghost");
+    core.redis("DEL ql:tags");
+    core.redis("SET ql:tags text");
+    let before = core.dump();
+    let (back, alone) = revert(&mut core, &mended);
+    assert!(back > 5 && alone > 2, "{back} {alone}");
+    let after = core.dump();
+    assert_eq!(after.field("ql:j:w1", "priority").as_deref(), Some("3"));
+    assert_eq!(after.0.get("ql:j:w2"), before.0.get("ql:j:w2"));
+    assert_eq!(after.0.get("ql:tags"), before.0.get("ql:tags"));
+    assert!(after.score("ql:q:q-work", "ghost").is_some());
+}
+
+#[test]
+fn whole_keys_go_back_to_their_names() {
+    let mut core = busy();
+    core.redis("DEL ql:j:w2");
+    core.redis("HSET ql:j:w2 state waiting");
+    core.redis("SET ql:lost:run1:j:w2 'an earlier one'");
+    let before = core.dump();
+    let mended = repair(&mut core, NOW, "job-stub,history-orphan");
+    assert!(
+        core.dump().has("ql:lost:run1:j:w2:2"),
+        "a name that is free"
+    );
+    assert!(core.dump().has("ql:lost:run1:j:w2-history"));
+    assert_eq!(revert(&mut core, &mended).1, 0);
+    assert_eq!(core.dump(), before);
+    // What is lost is deleted by name only, and stays so.
+    let gone = repair(&mut core, NOW, "lost-key");
+    assert_eq!(gone.len(), 1);
+    assert!(!core.dump().has("ql:lost:run1:j:w2"));
+    assert_eq!(revert(&mut core, &gone), (0, 1));
+}
+
+#[test]
+fn an_expiry_is_found_and_put_back() {
+    let mut core = busy();
+    core.redis("EXPIRE ql:j:w1 5000");
+    core.redis("PEXPIRE ql:q:q-work 7000000");
+    let items = ["j:w1".to_owned(), "q:q-work".to_owned(), "tags".to_owned()];
+    let told = slice(&mut core, NOW, "look", "", "key", "", &items);
+    let ids: Vec<&str> = told.iter().map(|one| one.id.as_str()).collect();
+    assert_eq!(ids, ["key-expires", "key-expires"]);
+    let mended = slice(&mut core, NOW, "mend", "", "key", "", &items);
+    assert_eq!(mended.len(), 2);
+    assert_eq!(core.redis("PTTL ql:j:w1"), Reply::Int(-1));
+    assert_eq!(slice(&mut core, NOW, "look", "", "key", "", &items), []);
+    assert_eq!(revert(&mut core, &mended), (2, 0));
+    let left = core.redis("PTTL ql:j:w1").int();
+    assert!((4_000_000..=5_000_000).contains(&left), "{left}");
+    let left = core.redis("PTTL ql:q:q-work").int();
+    assert!((6_000_000..=7_000_000).contains(&left), "{left}");
+}
+
+#[test]
+fn what_the_server_refuses_leaves_nothing_half_done() {
+    let mut core = hurt();
+    core.redis("DEL ql:j:stub");
+    core.redis("HSET ql:j:stub state waiting");
+    let named: Vec<&str> = IDS.iter().copied().filter(|id| *id != "lost-key").collect();
+    let named = named.join(",");
+    let mut refused = 0;
+    for command in [
+        "hset", "hdel", "zadd", "zrem", "sadd", "srem", "lset", "lrem", "lpush", "rename",
+    ] {
+        core.redis(&format!("ACL SETUSER default -{command}"));
+        for (kind, name, items) in candidates(&core.dump()) {
+            for item in items {
+                let before = core.dump();
+                let now = NOW.to_string();
+                let answer = core.call(&[
+                    b"check.slice",
+                    now.as_bytes(),
+                    b"mend",
+                    named.as_bytes(),
+                    b"run",
+                    kind.as_bytes(),
+                    name.as_bytes(),
+                    item.as_bytes(),
+                ]);
+                let after = core.dump();
+                let Ok(reply) = answer else {
+                    refused += 1;
+                    assert_eq!(after, before, "{command} {kind} {name} {item}");
+                    continue;
+                };
+                // What was mended before the refusal is told.
+                let rows: Vec<Finding> = reply.list().iter().map(finding).collect();
+                let mended: Vec<Finding> = rows
+                    .into_iter()
+                    .filter(|one| one.outcome == "mended")
+                    .collect();
+                revert_where_allowed(&mut core, command, &mended);
+                assert_eq!(core.dump(), before, "{command} {kind} {name} {item}");
+            }
+        }
+        core.redis(&format!("ACL SETUSER default +{command}"));
+    }
+    assert!(refused > 10, "{refused}");
+}
+
+fn revert_where_allowed(core: &mut Core, denied: &str, mended: &[Finding]) {
+    core.redis(&format!("ACL SETUSER default +{denied}"));
+    revert(core, mended);
+    core.redis(&format!("ACL SETUSER default -{denied}"));
+}
+
+#[test]
+fn a_full_server_loses_nothing() {
+    let mut core = hurt();
+    let items: Vec<String> = ["ghost", "w2", "w1", "d5"].map(str::to_owned).to_vec();
+    let before = core.dump();
+    core.redis("CONFIG SET maxmemory 1");
+    let now = NOW.to_string();
+    let answer = core.call(&[
+        b"check.slice",
+        now.as_bytes(),
+        b"mend",
+        b"",
+        b"r",
+        b"job",
+        b"",
+        b"w1",
+        b"w2",
+        b"r2",
+    ]);
+    assert!(answer.is_err_and(|error| error.contains("OOM")));
+    // Ghosts only go; what comes behind them is not judged any more.
+    let found = slice(&mut core, NOW, "mend", "", "work", "q", &items);
+    core.redis("CONFIG SET maxmemory 0");
+    let told: Vec<String> = found.iter().map(Finding::told).collect();
+    assert_eq!(told, ["ghost-waiting ghost mended [q]"]);
+    revert(&mut core, &found);
+    assert_eq!(core.dump(), before);
+}
+
+#[test]
+fn who_may_not_ask_lists_by_lpos_gets_the_same_answer() {
+    let mut core = busy();
+    for n in 0..2500 {
+        core.redis(&format!("RPUSH ql:f:G x{n}"));
+    }
+    core.redis("RPUSH ql:f:G f1 w1");
+    let items: Vec<String> = ["f1", "f2", "w1", "x1200"].map(str::to_owned).to_vec();
+    let with = slice(&mut core, NOW, "look", "", "group", "G", &items);
+    core.redis("ACL SETUSER default -lpos");
+    let without = slice(&mut core, NOW, "look", "", "group", "G", &items);
+    core.redis("ACL SETUSER default +lpos");
+    assert_eq!(with, without);
+    assert_eq!(with.len(), 3, "{with:?}");
+}
+
+#[test]
+fn what_is_beyond_the_limits_is_told() {
+    let mut core = busy();
+    let mut many = |key: &str, command: &str, count: usize, word: &dyn Fn(usize) -> String| {
+        for from in (0..count).step_by(5000) {
+            let words: Vec<String> = (from..count.min(from + 5000)).map(word).collect();
+            let mut argv: Vec<&[u8]> = vec![command.as_bytes(), key.as_bytes()];
+            argv.extend(
+                words
+                    .iter()
+                    .flat_map(|word| word.split(' '))
+                    .map(str::as_bytes),
+            );
+            core.redis_words(&argv);
+        }
+    };
+    many("ql:j:w1-history", "RPUSH", 1500, &|n| {
+        format!("[{},\"x\"]", n + 1)
+    });
+    many("ql:j:d2-dependencies", "SADD", 1500, &|n| format!("x{n}"));
+    many("ql:f:big", "RPUSH", 150_000, &|n| format!("x{n}"));
+    many("ql:s:wait:172800:q", "HSET", 5000, &|n| format!("s{n} 1"));
+    many("ql:queues", "ZADD", 700, &|n| format!("{n} queue{n}"));
+    core.redis("SADD ql:failures big");
+    core.redis("HSET ql:j:f1 failure {\"group\":\"big\",\"when\":200021}");
+    core.redis("HSET ql:s:stats:172800:q failed 4");
+    core.redis("ZREM ql:q:q-work w2");
+    core.redis("ZREM ql:q:q-recur tpl");
+    let long = format!("\"{}\"", "x".repeat(2_000_000));
+    core.redis_words(&[b"HSET", b"ql:j:p2", b"data", long.as_bytes()]);
+    let mut found = Vec::new();
+    for (kind, items) in [
+        ("job", vec!["w1", "w2", "d2", "f1", "p2"]),
+        ("recurring", vec!["tpl"]),
+        ("key", vec!["s:wait:172800:q", "s:stats:172800:q"]),
+    ] {
+        let items: Vec<String> = items.into_iter().map(str::to_owned).collect();
+        found.extend(slice(&mut core, NOW, "look", "", kind, "", &items));
+    }
+    found.retain(|one| one.id == "not-judged");
+    let told: Vec<String> = found.iter().map(Finding::told).collect();
+    expect![[r#"
+        not-judged j:w1-history report [more than 1000 entries]
+        not-judged w2 report [more than 500 queues]
+        not-judged j:d2-dependencies report [more than 1000 dependencies]
+        not-judged f1 report [failure list of more than 100000]
+        not-judged j:p2 report [data beyond a million bytes]
+        not-judged tpl report [more than 500 queues]
+        not-judged s:wait:172800:q report [more than 1000 fields]
+        not-judged s:stats:172800:q report [more than 2000 failed jobs]"#]]
+    .assert_eq(&told.join("\n"));
+}
+
+#[test]
+fn hostile_data_is_judged_or_passed_over() {
+    let mut core = busy();
+    let big: Vec<String> = (0..100_000).map(|n| format!("m{n}")).collect();
+    for part in big.chunks(10_000) {
+        for (command, key) in [
+            ("SADD", "ql:j:w1-dependents"),
+            ("SADD", "ql:j:huge-dependencies"),
+            ("RPUSH", "ql:j:w2-history"),
+            ("RPUSH", "ql:f:G"),
+            ("SADD", "ql:failures"),
+        ] {
+            let mut argv: Vec<&[u8]> = vec![command.as_bytes(), key.as_bytes()];
+            argv.extend(part.iter().map(|word| word.as_bytes()));
+            core.redis_words(&argv);
+        }
+        for key in ["ql:j:huge", "ql:r:huge", "ql:s:run:172800:q", "ql:config"] {
+            let mut argv: Vec<&[u8]> = vec![b"HSET", key.as_bytes()];
+            argv.extend(part.iter().flat_map(|word| [word.as_bytes(), b"nan"]));
+            core.redis_words(&argv);
+        }
+        for key in [
+            "ql:queues",
+            "ql:tags",
+            "ql:t:x",
+            "ql:completed",
+            "ql:q:q-work",
+        ] {
+            let mut argv: Vec<&[u8]> = vec![b"ZADD", key.as_bytes()];
+            argv.extend(part.iter().flat_map(|word| [&b"-inf"[..], word.as_bytes()]));
+            core.redis_words(&argv);
+        }
+    }
+    let deep = [b"[".repeat(100_000), b"]".repeat(100_000)].concat();
+    for field in [
+        "klass",
+        "data",
+        "priority",
+        "tags",
+        "worker",
+        "expires",
+        "retries",
+        "remaining",
+        "time",
+        "failure",
+        "grace",
+        "scheduled",
+        "spawned_from_jid",
+    ] {
+        for (jid, value) in [
+            ("deep", deep.as_slice()),
+            ("odd", b"\xff\0\x1b[31m"),
+            ("inf", b"1e999"),
+        ] {
+            core.redis_words(&[
+                b"HSET",
+                format!("ql:j:{jid}").as_bytes(),
+                field.as_bytes(),
+                value,
+            ]);
+        }
+    }
+    for (jid, state) in [
+        ("deep", "failed"),
+        ("odd", "running"),
+        ("inf", "waiting"),
+        ("huge", "depends"),
+    ] {
+        for (field, value) in [("jid", jid), ("state", state), ("queue", "q")] {
+            core.redis_words(&[
+                b"HSET",
+                format!("ql:j:{jid}").as_bytes(),
+                field.as_bytes(),
+                value.as_bytes(),
+            ]);
+        }
+    }
+    core.redis_words(&[
+        b"RPUSH",
+        b"ql:j:inf-history",
+        &deep,
+        b"\0",
+        b"[1,\"x\",\"\xff\"]",
+        b"[-1e999,1e999]",
+    ]);
+    core.redis_words(&[b"HSET", b"ql:j:\xff\0\n", b"state", b"waiting"]);
+    core.redis_words(&[b"ZADD", b"ql:q:\xff-work", b"1", b"\xff\0\n"]);
+    core.redis_words(&[b"ZADD", b"ql:q:q-locks", b"inf", b"odd", b"-inf", b"w1"]);
+    let texts = |items: &[&str]| {
+        items
+            .iter()
+            .map(|item| (*item).to_owned())
+            .collect::<Vec<_>>()
+    };
+    let items = texts(&[
+        "w1",
+        "w2",
+        "deep",
+        "odd",
+        "inf",
+        "huge",
+        "m1",
+        "m99999",
+        "",
+        "%s",
+        "\u{fffd}ff\0\n",
+        "d1",
+    ]);
+    for mode in ["look", "mend"] {
+        for kind in [
+            "job",
+            "recurring",
+            "work",
+            "locks",
+            "scheduled",
+            "depends",
+            "recur",
+            "worker",
+            "group",
+            "tag",
+            "completed",
+            "tracked",
+            "cycle",
+        ] {
+            for name in ["q", "G", "x", "", "\u{fffd}ff"] {
+                slice(&mut core, NOW, mode, LATER, kind, name, &items);
+            }
+        }
+        for name in [
+            "queues",
+            "failures",
+            "tags",
+            "workers",
+            "paused_queues",
+            "config",
+        ] {
+            slice(&mut core, NOW, mode, LATER, "names", name, &items);
+        }
+        let keys = texts(&[
+            "j:w1",
+            "j:w1-history",
+            "j:w1-dependents",
+            "j:huge",
+            "j:huge-dependencies",
+            "r:huge",
+            "f:G",
+            "t:x",
+            "s:run:172800:q",
+            "s:stats:172800:q",
+            "s:stats:x:q",
+            "queues",
+            "config",
+            "q:q-work",
+            "q:\u{fffd}ff-work",
+            "",
+            ":",
+            "lost:",
+            "j:",
+            "w:a:jobs",
+            "j:\u{fffd}ff\0\n",
+        ]);
+        slice(&mut core, NOW, mode, LATER, "key", "", &keys);
+    }
+    // Whatever of it was mended, the queue goes on.
+    core.ok("put 201000 w fine j K {} 0");
+    assert_eq!(core.jids("pop 201000 fine w 1"), ["j"]);
+}
+
+#[test]
+fn a_ghost_costs_few_commands() {
+    let mut core = busy();
+    let ghosts: Vec<String> = (0..100).map(|n| format!("ghost{n}")).collect();
+    for ghost in &ghosts {
+        core.redis(&format!("ZADD ql:q:q-work 5 {ghost}"));
+    }
+    let mut commands = |mode: &str| {
+        core.redis("CONFIG RESETSTAT");
+        slice(&mut core, NOW, mode, "", "work", "q", &ghosts);
+        let Reply::Text(stats) = core.redis("INFO commandstats") else {
+            panic!("no statistics")
+        };
+        let calls = stats
+            .lines()
+            .filter(|line| line.starts_with("cmdstat_z") || line.contains("_exists"));
+        let calls = calls.filter_map(|line| {
+            line.split_once("calls=")?
+                .1
+                .split(',')
+                .next()?
+                .parse::<u64>()
+                .ok()
+        });
+        calls.sum::<u64>()
+    };
+    assert_eq!(commands("look"), 200);
+    assert_eq!(commands("mend"), 400);
 }
