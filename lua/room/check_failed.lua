@@ -59,20 +59,22 @@ return function(c)
 
     local groups, more = lists.groups()
     if seen then table.insert(groups, 1, seen) end
-    local elsewhere, done = nil, {}
+    local elsewhere, done, left = nil, {}, 100000
     if group then done[group] = true end
     for i = 1, #groups do
       local other = groups[i]
-      if not done[other] then
+      if not done[other] and left > 0 then
         done[other] = true
         local others, total, long = lists.find(other, j.id)
         if others and others[1] then
           elsewhere = elsewhere or other
           lists.drop(changes, other, j.id, others, total)
         end
+        left = left - (total or 0)
         more = more or long
       end
     end
+    more = more or left <= 0
     -- Without a group there is no better list than the one where it is.
     if not group then
       if not elsewhere then c.add('failed-unlisted', j.id, 'no group', {}, 'group') end

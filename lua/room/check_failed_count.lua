@@ -3,6 +3,13 @@
 return function(c)
   local counts, made, number = nil, nil, need('number')
 
+  -- Returns when a job failed. In the usual text the word stands once, and needs no decoding.
+  local function moment(text)
+    local when, rest = string.match(text or '', '"when":(%d+)[,}]()')
+    if when and not string.find(text, '"when"', rest, true) then return tonumber(when) end
+    return number(need('failure')(text).when)
+  end
+
   -- Returns the failed jobs by day and queue; a queue with a failure that can't be read is not judged.
   local function count()
     local all, total, seen = {}, 0, {}
@@ -22,7 +29,7 @@ return function(c)
         local job = not seen[jids[k]] and c.ask('hmget', Keys.job .. jids[k], 'state', 'queue', 'failure')
         seen[jids[k]] = true
         if job and job[1] == 'failed' and job[2] then
-          local when = number(need('failure')(job[3]).when)
+          local when = moment(job[3])
           if when then
             local day = string.format('%.0f', when - when % 86400) .. ':' .. job[2]
             all[day] = (all[day] or 0) + 1

@@ -25,7 +25,7 @@ return function(c)
   return function(j, what)
     local key = j.key
     -- Notes a field that gets another value. What can't be read is kept beside it, if `keep`.
-    local function mend(name, value, keep, more)
+    local function amend(name, value, keep, more)
       local old = j[name]
       local changes = {{'hash', key, name, old, value}}
       if keep and old then
@@ -43,18 +43,18 @@ return function(c)
         local score = c.ask('zscore', work, j.id)
         if score and not c.fits(j, score) then place = {'zset', work, j.id, score, c.place(j)} end
       end
-      mend('priority', '0', true, place)
+      amend('priority', '0', true, place)
     end
-    if not c.room('check_tag_list')(j.tags) then mend('tags', indexed(j), true) end
+    if not c.room('check_tag_list')(j.tags) then amend('tags', indexed(j), true) end
     if not j.remaining or not string.find(j.remaining, '^%-?%d+$') or #j.remaining > 19 then
-      mend('remaining', string.format('%.0f', need('whole')(number(j.remaining) or number(j.retries) or 0)))
+      amend('remaining', string.format('%.0f', need('whole')(number(j.remaining) or number(j.retries) or 0)))
     end
-    if not j.worker then mend('worker', '') end
+    if not j.worker then amend('worker', '') end
     -- A running job gets it from its lock.
-    if not j.expires and not (what == 'job' and j.state == 'running') then mend('expires', '0') end
+    if not j.expires and not (what == 'job' and j.state == 'running') then amend('expires', '0') end
     if not number(j.time) then
       local when = newest(j)
-      if when then mend('time', when) else report(j.time and 'time' or 'no time') end
+      if when then amend('time', when) else report(j.time and 'time' or 'no time') end
     end
     if not number(j.retries) then report(j.retries and 'retries' or 'no retries') end
     if j.state and not c.states[j.state] then report('state') end

@@ -47,9 +47,11 @@ return function(c)
 
   -- Adds the removal of a job from all lists.
   function lists.leave(changes, jid)
-    local groups = lists.groups()
+    local groups, left = lists.groups(), 100000
     for i = 1, #groups do
-      local places, length = lists.find(groups[i], jid)
+      local places, length
+      if left > 0 then places, length = lists.find(groups[i], jid) end
+      left = left - (length or 0)
       if places and places[1] then lists.drop(changes, groups[i], jid, places, length) end
     end
   end
