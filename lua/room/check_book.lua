@@ -17,7 +17,7 @@ end
 
 -- Returns three sets of a list of findings: the only ones, nil for all; those left out; the known.
 local function chosen(findings)
-  local known, only, out = need('check_outcomes'), nil, {}
+  local known, only, out = need('check_outcomes')(), nil, {}
   if findings ~= '' then
     for word in string.gmatch(findings .. ',', '([^,]*),') do
       local id = string.match(word, '^%-?([a-z%-]*)$')
