@@ -1110,3 +1110,61 @@ fn a_ghost_costs_few_commands() {
     assert_eq!(commands("look"), 200);
     assert_eq!(commands("mend"), 400);
 }
+
+/// What the reference leaves behind in ordinary work (`core.md` 8.1, 3.6): nothing of it is told, or
+/// at most as information.
+#[test]
+fn normal_oddities_are_not_told() {
+    let tolerated = [
+        // After retry and timeout: worker and expires of the old holder.
+        "HSET ql:j:w2 worker a expires 200500",
+        "HSET ql:j:st worker a expires 200500",
+        // A lock that ended, a due job, a due template: the next pop sees to them.
+        "ZADD ql:q:run-locks 200500 r2\nHSET ql:j:r2 expires 200500\nZADD ql:w:a:jobs 200500 r2",
+        "ZADD ql:q:q-scheduled 200500 s2",
+        "ZADD ql:q:q-recur 200500 tpl",
+        // Failures that are over, fields that never came.
+        "HSET ql:j:w2 failure {}",
+        "HSET ql:j:w2 failure {\"group\":\"G\",\"when\":200000}",
+        "HSET ql:j:w2 spawned_from_jid nobody",
+        "HSET ql:j:w2-1 spawned_from_jid nobody\nDEL ql:j:w2-1",
+        // Timed out, but still listed by its worker (D-22).
+        "ZADD ql:w:a:jobs 205003 st",
+        // In grace: locked longer than it says, and not listed.
+        "HSET ql:j:r2 grace 1\nZADD ql:q:run-locks 205013 r2\nZREM ql:w:a:jobs r2",
+        // Put off after completion (D-29).
+        "ZREM ql:q:q-work w2\nZADD ql:q:q-scheduled 205000 w2",
+        // The bare priority, also of a stalled job, and rounding.
+        "ZADD ql:q:q-work 7 w2",
+        "ZADD ql:q:run-work 0 st",
+        "ZADD ql:w:a:jobs 205003.00000001 r2",
+        // Huge priorities leave no room for the time.
+        "HSET ql:j:w2 priority 1e16\nZADD ql:q:q-work 1e16 w2",
+        // Very old jobs, and what other programs keep in a hash.
+        "DEL ql:j:w2-history",
+        "HSET ql:j:w2 colour red",
+        "HSET ql:j:w2 history []",
+        // Forms that every client reads.
+        "HSET ql:j:w2 tags [\"x\",\"x\"]",
+        "HSET ql:j:p2 tags []",
+        "HSET ql:j:w2 retries 2.5 remaining 2",
+        "HSET ql:j:w2 data '{\"n\":12345678901234567890}'",
+        "RPUSH ql:j:w2-history '[ 7, \"a\\u0041\" ]' '[7.5,\"x\",{\"a\":[1,{}]}]' [1,\"x\",{}]",
+        // A template beside a job of its name, a failure group without a name.
+        "HSET ql:r:w2 jid w2 klass K data {} priority 0 tags {} state recur queue q type interval count 0 interval 60 retries 0 backlog 0\nZADD ql:q:q-recur 300000 w2",
+        // Of a worker without a name nobody keeps books (D-79).
+        "HSET ql:j:r2 worker ''\nZREM ql:w:a:jobs r2",
+        "SADD ql:paused_queues q",
+        "HSET ql:pauses nothing {}",
+    ];
+    for damage in tolerated {
+        let mut core = busy();
+        for line in damage.lines() {
+            let reply = core.redis(line);
+            assert!(!matches!(reply, Reply::Error(_)), "{line}: {reply:?}");
+        }
+        let found = look(&mut core, NOW, "");
+        let told: Vec<String> = found.iter().map(Finding::told).collect();
+        assert_eq!(told, Vec::<String>::new(), "{damage}");
+    }
+}
