@@ -49,6 +49,8 @@ return function(argv)
     if kind == 'expiry' then return call('ttl', key) == -1 end
     if kind == 'delete' then return false end
     local held = place(kind, key, item)
+    -- No field goes back to a hash that is gone: that would be a stub.
+    if kind == 'hash' and not after and call('exists', key) == 0 then return false end
     if kind == 'list' and not after then
       -- What was taken out is not there again, and the list still reaches to its place.
       return held ~= nil and held ~= before and call('llen', key) >= tonumber(item)

@@ -111,11 +111,16 @@ return function(now, t, mend, run, findings)
   end
 
   -- Reads a job. Returns what it is, and its fields: `gone` (no key), `type` (no hash), `stub`
-  -- (nothing of a job is left), `odd` (it can't be told where it belongs), `job`.
-  function c.read(jid)
-    local key = Keys.job .. jid
-    local r, wrong = ask('hmget', key, 'jid', 'state', 'queue', 'klass', 'priority', 'tags', 'retries', 'remaining',
-      'worker', 'expires', 'time', 'failure', 'grace', 'scheduled', 'spawned_from_jid')
+  -- (nothing of a job is left), `odd` (it can't be told where it belongs), `job`. `brief`: of the
+  -- fields only jid, state, queue and klass.
+  function c.read(jid, brief)
+    local key, r, wrong = Keys.job .. jid, nil, nil
+    if brief then
+      r, wrong = ask('hmget', key, 'jid', 'state', 'queue', 'klass')
+    else
+      r, wrong = ask('hmget', key, 'jid', 'state', 'queue', 'klass', 'priority', 'tags', 'retries', 'remaining',
+        'worker', 'expires', 'time', 'failure', 'grace', 'scheduled', 'spawned_from_jid')
+    end
     if wrong then return 'type' end
     local j = {id = jid, key = key, jid = r[1], state = r[2], queue = r[3], klass = r[4], priority = r[5],
       tags = r[6], retries = r[7], remaining = r[8], worker = r[9], expires = r[10], time = r[11], failure = r[12],

@@ -49,7 +49,7 @@ return function(c)
   -- Returns what a job is to those that wait for it: `missing`, `complete`, `there`, nil if it can't
   -- be told; and the job.
   local function there(x)
-    local what, j = c.read(x)
+    local what, j = c.read(x, true)
     if what == 'gone' or what == 'stub' then return 'missing' end
     if what ~= 'job' then return nil end
     return j.state == 'complete' and j.queue == '' and 'complete' or 'there', j
@@ -118,7 +118,7 @@ return function(c)
     if not list then return end
     for i = 1, #list do
       local y = list[i]
-      local what, j = c.read(y)
+      local what, j = c.read(y, true)
       if what == 'gone' or what == 'stub' then
         c.add('dependency-one-sided', y, x, {{'set', own, y, '1', false}})
       elseif what == 'job' then
@@ -127,7 +127,10 @@ return function(c)
         if wrong then
           c.wrong_type(theirs, 'set')
         elseif named == 1 then
-          if how ~= 'there' then above(j, x) end
+          if how ~= 'there' then
+            what, j = c.read(y)
+            above(j, x)
+          end
         elseif how == 'there' and j.state == 'depends' and y ~= x
           and (rebuilt[y] or c.ask('scard', theirs) == 0) then
           -- Its own set is lost: made again from all that know of it.

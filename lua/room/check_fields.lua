@@ -45,7 +45,12 @@ return function(c)
       end
       amend('priority', '0', true, place)
     end
-    if not c.room('check_tag_list')(j.tags) then amend('tags', indexed(j), true) end
+    local tags, long = c.room('check_tag_list')(j.tags)
+    if long then
+      c.add('not-judged', 'j:' .. j.id, 'tags beyond a million bytes')
+    elseif not tags then
+      amend('tags', indexed(j), true)
+    end
     if not j.remaining or not string.find(j.remaining, '^%-?%d+$') or #j.remaining > 19 then
       amend('remaining', string.format('%.0f', need('whole')(number(j.remaining) or number(j.retries) or 0)))
     end

@@ -31,7 +31,10 @@ return function(c)
     for i, name in ipairs({'priority', 'retries', 'backlog'}) do
       if not number(r[i + 3]) then c.add('recurring-invalid', id, name, {{'hash', key, name, r[i + 3], '0'}}) end
     end
-    if not c.room('check_tag_list')(r[7]) then
+    local tags, long = c.room('check_tag_list')(r[7])
+    if long then
+      c.add('not-judged', 'r:' .. id, 'tags beyond a million bytes')
+    elseif not tags then
       local changes = {{'hash', key, 'tags', r[7], '{}'}}
       if r[7] then changes[2] = {'hash', key, 'bad-tags', c.ask('hget', key, 'bad-tags'), r[7]} end
       c.add('recurring-invalid', id, 'tags', changes)

@@ -7,12 +7,12 @@ return function(c)
     local lock = c.ask('zscore', locks, j.id)
     local n = tonumber(lock or nil)
     local judged = lock and expires
-    if lock then
+    if n and n > far or expires and expires > far then
+      c.add('clock', j.id, 'locked until ' .. c.score(math.max(n or expires, expires or n)))
+      judged = false
+    elseif lock then
       local changes = {}
-      if n > far or expires and expires > far then
-        c.add('clock', j.id, 'locked until ' .. c.score(math.max(n, expires or n)))
-        judged = false
-      elseif not expires then
+      if not expires then
         c.room('check_held')(changes, j, lock)
       elseif j.grace and n < expires - 0.001 or not j.grace and math.abs(n - expires) > 0.001 then
         local later = c.score(math.max(n, expires))

@@ -1,8 +1,10 @@
--- Returns a function that reads stored tags: a list without repeats, nil if they can't be read.
+-- Returns a function that reads stored tags: a list without repeats, nil if they can't be read, and
+-- then true if only because they are too long.
 return function()
   return function(text)
     if text == '{}' or text == '[]' then return {} end
-    if not text or #text > 1000000 then return nil end
+    if not text then return nil end
+    if #text > 1000000 then return nil, true end
     local ok, list = pcall(cjson.decode, text)
     if not ok or type(list) ~= 'table' then return nil end
     local count, tags, seen = 0, {}, {}

@@ -774,9 +774,9 @@ fn what_the_server_refuses_leaves_nothing_half_done() {
         "hset", "hdel", "zadd", "zrem", "sadd", "srem", "lset", "lrem", "lpush", "rename",
     ] {
         core.redis(&format!("ACL SETUSER default -{command}"));
-        for (kind, name, items) in candidates(&core.dump()) {
+        let before = core.dump();
+        for (kind, name, items) in candidates(&before) {
             for item in items {
-                let before = core.dump();
                 let now = NOW.to_string();
                 let answer = core.call(&[
                     b"check.slice",
@@ -788,10 +788,9 @@ fn what_the_server_refuses_leaves_nothing_half_done() {
                     name.as_bytes(),
                     item.as_bytes(),
                 ]);
-                let after = core.dump();
                 let Ok(reply) = answer else {
                     refused += 1;
-                    assert_eq!(after, before, "{command} {kind} {name} {item}");
+                    assert_eq!(core.dump(), before, "{command} {kind} {name} {item}");
                     continue;
                 };
                 // What was mended before the refusal is told.
@@ -800,6 +799,9 @@ fn what_the_server_refuses_leaves_nothing_half_done() {
                     .into_iter()
                     .filter(|one| one.outcome == "mended")
                     .collect();
+                if mended.is_empty() {
+                    continue;
+                }
                 revert_where_allowed(&mut core, command, &mended);
                 assert_eq!(core.dump(), before, "{command} {kind} {name} {item}");
             }
@@ -916,7 +918,7 @@ fn what_is_beyond_the_limits_is_told() {
 #[test]
 fn hostile_data_is_judged_or_passed_over() {
     let mut core = busy();
-    let big: Vec<String> = (0..100_000).map(|n| format!("m{n}")).collect();
+    let big: Vec<String> = (0..30_000).map(|n| format!("m{n}")).collect();
     for part in big.chunks(10_000) {
         for (command, key) in [
             ("SADD", "ql:j:w1-dependents"),
@@ -1015,7 +1017,7 @@ fn hostile_data_is_judged_or_passed_over() {
         "inf",
         "huge",
         "m1",
-        "m99999",
+        "m29999",
         "",
         "%s",
         "\u{fffd}ff\0\n",
