@@ -154,13 +154,32 @@ return function(now, t, mend, run, findings)
     return (n > p - 1 or p - 1 == p and n == p) and n <= p + 1e-6 + math.abs(p) * 1e-12
   end
 
-  -- Returns up to 500 known queues, and whether there are more.
+  -- Returns up to 500 known queues, and whether there are more. They are read once in a call.
+  local names, more
   function c.queues()
-    local names, wrong = ask('zrange', Keys.queues, 0, 500)
-    if wrong then return {}, false end
-    local more = #names > 500
-    if more then names[501] = nil end
+    if not names then
+      names = ask('zrange', Keys.queues, 0, 500) or {}
+      more = #names > 500
+      names[501] = nil
+    end
     return names, more
+  end
+
+  -- Returns those of their sets that are there, by queue and part, and whether there are more queues.
+  -- A set that a mend of this call makes holds only what belongs into it.
+  local sets
+  function c.sets()
+    local queues, beyond = c.queues()
+    if not sets then
+      sets = {}
+      for i = 1, #queues do
+        for _, part in ipairs({Keys.work, Keys.locks, Keys.scheduled, Keys.depends}) do
+          local key = Keys.queue .. queues[i] .. part
+          if redis.call('exists', key) == 1 then sets[#sets + 1] = {key = key, queue = queues[i], part = part} end
+        end
+      end
+    end
+    return sets, beyond
   end
 
   -- Adds to `changes` that a queue is listed, if it is not.

@@ -11,7 +11,8 @@ return function(c)
     end
     if count <= 1000 then return count > 0 and redis.call('smembers', key) or {}, count end
     c.add('not-judged', string.sub(key, #Keys.prefix + 1), 'more than 1000 dependencies')
-    return redis.call('sscan', key, 0, 'COUNT', 1000)[2], count
+    local page = redis.pcall('sscan', key, 0, 'COUNT', 1000)
+    return page[2] or {}, count
   end
 
   -- Adds what lets a job go that waits for nothing: as on completion of the last.

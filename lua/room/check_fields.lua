@@ -63,7 +63,7 @@ return function(c)
     end
     if not number(j.retries) then report(j.retries and 'retries' or 'no retries') end
     if j.state and not c.states[j.state] then report('state') end
-    local data = c.ask('hget', key, 'data')
+    local data = j.data
     if data then
       if #data > 1000000 then
         c.add('not-judged', 'j:' .. j.id, 'data beyond a million bytes')

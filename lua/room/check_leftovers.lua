@@ -9,7 +9,7 @@ return function(c)
     if ahead then c.add('clock', j.id, 'time is ' .. j.time) end
 
     if priority and (state == 'waiting' or state == 'stalled') then
-      local score = c.ask('zscore', base .. Keys.work, j.id)
+      local score = j.scores and j.scores[Keys.work]
       if score and not c.fits(j, score) and not ahead then
         c.add('score', j.id, 'priority ' .. j.priority .. ', placed at ' .. score,
           {{'zset', base .. Keys.work, j.id, score, c.place(j)}})

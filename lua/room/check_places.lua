@@ -5,21 +5,25 @@ return function(c)
     depends = Keys.depends}
   local parts, number = {Keys.work, Keys.locks, Keys.scheduled, Keys.depends}, need('number')
 
+  -- Adds the entry of a job in a set, if it has one. Returns its score, and whether the set is none.
+  local function enter(entries, key, part, queue, jid)
+    local score, wrong = c.ask('zscore', key, jid)
+    if wrong then
+      c.wrong_type(key, 'zset')
+    elseif score then
+      entries[#entries + 1] = {key = key, part = part, queue = queue, score = score}
+    end
+    return score, wrong
+  end
+
   -- Adds the entries of a job in one queue to `entries`. Returns them by part, and whether all sets
   -- could be read.
   local function collect(entries, queue, jid)
     local held, fine = {}, true
     for i = 1, #parts do
-      local part = parts[i]
-      local key = Keys.queue .. queue .. part
-      local score, wrong = c.ask('zscore', key, jid)
-      if wrong then
-        fine = false
-        c.wrong_type(key, 'zset')
-      elseif score then
-        held[part] = score
-        entries[#entries + 1] = {key = key, part = part, queue = queue, score = score}
-      end
+      local score, wrong = enter(entries, Keys.queue .. queue .. parts[i], parts[i], queue, jid)
+      held[parts[i]] = score or nil
+      fine = fine and not wrong
     end
     return held, fine
   end
@@ -61,6 +65,7 @@ return function(c)
     -- Complete jobs have no queue.
     if home or j.state == 'failed' then held, fine = collect(entries, own, j.id) end
     if not fine then return end
+    j.scores = held
     if j.state == 'waiting' and not held[home] and held[Keys.scheduled] then home = Keys.scheduled end
     if j.state == 'depends' and not held[home] and c.outcome('depends-on-nothing')
       and c.ask('scard', j.key .. Keys.dependencies) == 0 then
@@ -69,10 +74,11 @@ return function(c)
     local placed, beyond = not home or held[home], false
     if seen then collect(entries, seen, j.id) end
     if not placed then
-      local queues
-      queues, beyond = c.queues()
-      for i = 1, #queues do
-        if queues[i] ~= own and queues[i] ~= seen then collect(entries, queues[i], j.id) end
+      local sets
+      sets, beyond = c.sets()
+      for i = 1, #sets do
+        local set = sets[i]
+        if set.queue ~= own and set.queue ~= seen then enter(entries, set.key, set.part, set.queue, j.id) end
       end
     end
 

@@ -5,17 +5,16 @@ return function(c)
 
   -- Returns its entries in other queues, and whether not all could be asked.
   local function elsewhere(id, own, seen, all)
-    local queues, more, found = {}, false, {}
-    if all then queues, more = c.queues() end
-    queues[#queues + 1] = seen
-    local done = {[own] = true}
-    for i = 1, #queues do
-      if not done[queues[i]] then
-        done[queues[i]] = true
-        local score = c.ask('zscore', Keys.queue .. queues[i] .. Keys.recur, id)
-        if score then found[#found + 1] = {queues[i], score} end
-      end
+    local queues, more, found, done = {}, false, {}, {[own] = true}
+    local function enter(queue)
+      if done[queue] then return end
+      done[queue] = true
+      local score = c.ask('zscore', Keys.queue .. queue .. Keys.recur, id)
+      if score then found[#found + 1] = {queue, score} end
     end
+    if all then queues, more = c.queues() end
+    if seen then enter(seen) end
+    for i = 1, #queues do enter(queues[i]) end
     return found, more
   end
 

@@ -4,7 +4,7 @@ return function(c)
   return function(j)
     local expires = number(j.expires)
     local locks = Keys.queue .. j.queue .. Keys.locks
-    local lock = c.ask('zscore', locks, j.id)
+    local lock = j.scores and j.scores[Keys.locks] or c.ask('zscore', locks, j.id)
     local n = tonumber(lock or nil)
     local judged = lock and expires
     if n and n > far or expires and expires > far then

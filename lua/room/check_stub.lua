@@ -9,13 +9,15 @@ return function(c)
       local score = c.ask('zscore', key, j.id)
       if score then changes[#changes + 1] = {'zset', key, j.id, score, false} end
     end
-    local queues, done = c.queues(), {}
-    queues[#queues + 1] = seen
-    queues[#queues + 1] = j.queue or nil
-    for i = 1, #queues do
-      if not done[queues[i]] then
-        done[queues[i]] = true
-        for k = 1, #parts do drop(Keys.queue .. queues[i] .. parts[k]) end
+    local sets, done = c.sets(), {}
+    for i = 1, #sets do
+      done[sets[i].queue] = true
+      drop(sets[i].key)
+    end
+    for _, queue in ipairs({seen or j.queue, j.queue}) do
+      if queue and not done[queue] then
+        done[queue] = true
+        for i = 1, #parts do drop(Keys.queue .. queue .. parts[i]) end
       end
     end
     drop(Keys.completed)
@@ -43,7 +45,8 @@ return function(c)
     end
     local missing = {}
     if not j.klass then missing[#missing + 1] = 'klass' end
-    if not c.ask('hget', j.key, 'data') then missing[#missing + 1] = 'data' end
+    j.data = c.ask('hget', j.key, 'data')
+    if not j.data then missing[#missing + 1] = 'data' end
     if not j.state then missing[#missing + 1] = 'state' end
     if not j.queue then missing[#missing + 1] = 'queue' end
     if missing[1] then c.add('job-stub', j.id, 'no ' .. table.concat(missing, ', '), {}, 'part') end

@@ -862,6 +862,64 @@ fn who_may_not_ask_lists_by_lpos_gets_the_same_answer() {
     assert_eq!(with.len(), 3, "{with:?}");
 }
 
+/// The least rights (`reliability.md` 9): for all writes with what a check adds, and for reading only.
+const FULL: &str = "+eval +evalsha +del +exists +hdel +hget +hgetall +hincrby +hmget +hmset +hset \
+    +llen +lpop +lpush +lrange +lrem +ltrim +publish +rpush +sadd +scard +sismember +smembers +srem \
+    +zadd +zcard +zcount +zincrby +zrange +zrangebyscore +zrem +zremrangebyrank +zremrangebyscore \
+    +zrevrange +zrevrangebyscore +zscore +auth +scan +type +ttl +hlen +hscan +sscan +zscan +strlen \
+    +rename +lset +persist +info";
+const READING: &str = "+eval_ro +evalsha_ro +exists +hget +hgetall +hmget +llen +lrange +scard \
+    +sismember +smembers +zcard +zcount +zrange +zrangebyscore +zrevrange +zrevrangebyscore +zscore \
+    +auth +scan +type +ttl +hlen";
+
+#[test]
+fn the_least_rights_suffice() {
+    let mut core = hurt();
+    let script = crate::house::core::script();
+    core.redis(&format!(
+        "ACL SETUSER full on >p resetkeys ~ql:* resetchannels &ql:* -@all {FULL}"
+    ));
+    core.redis(&format!(
+        "ACL SETUSER reading on >p resetkeys %R~ql:* resetchannels &ql:* -@all {READING}"
+    ));
+    let dump = core.dump();
+    let mut mended = Vec::new();
+    for (kind, name, items) in candidates(&dump) {
+        let seen = slice(&mut core, NOW, "look", LATER, kind, &name, &items);
+        core.redis("AUTH reading p");
+        let mut argv: Vec<&[u8]> = vec![b"EVAL_RO", script.as_bytes(), b"0", b"check.slice"];
+        argv.extend([
+            &b"201000"[..],
+            b"look",
+            LATER.as_bytes(),
+            b"",
+            kind.as_bytes(),
+        ]);
+        argv.push(name.as_bytes());
+        argv.extend(items.iter().map(|item| item.as_bytes()));
+        match core.redis_words(&argv) {
+            Reply::List(rows) => {
+                let rows: Vec<Finding> = rows.iter().map(finding).collect();
+                assert_eq!(rows, seen, "{kind} {name}");
+            }
+            // 6.2 does not know it.
+            Reply::Error(error) if error.contains("nknown command") || error.contains("NOPERM") => {
+            }
+            other => panic!("{kind} {name} answers {other:?}"),
+        }
+        core.redis("AUTH full p");
+        let found = slice(&mut core, NOW, "mend", LATER, kind, &name, &items);
+        core.redis("AUTH default p");
+        assert!(found.iter().all(|one| one.outcome != "found"), "{found:?}");
+        mended.extend(found.into_iter().filter(|one| one.outcome == "mended"));
+    }
+    assert!(mended.len() > 12);
+    core.redis("AUTH full p");
+    let (_, alone) = revert(&mut core, &mended);
+    core.redis("AUTH default p");
+    assert_eq!((core.dump(), alone), (dump, 0));
+}
+
 #[test]
 fn what_is_beyond_the_limits_is_told() {
     let mut core = busy();

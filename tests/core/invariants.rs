@@ -131,7 +131,7 @@ impl Judge<'_> {
             if job.get("jid") != Some(&jid) {
                 self.say("I-01", format!("`{jid}` calls itself {:?}", job.get("jid")));
             }
-            for name in ["klass", "queue", "worker", "expires", "time"] {
+            for name in ["klass", "queue", "worker", "expires"] {
                 if !job.contains_key(name) {
                     self.say("I-02", format!("`{jid}` has no {name}"));
                 }
@@ -143,7 +143,7 @@ impl Judge<'_> {
             if serde_json::from_str::<Value>(text("data")).is_err() {
                 self.say("I-02", format!("data of `{jid}` is {:?}", text("data")));
             }
-            for name in ["priority", "retries"] {
+            for name in ["priority", "retries", "time"] {
                 if number(text(name)).is_none() {
                     self.say("I-02", format!("{name} of `{jid}` is {:?}", text(name)));
                 }
