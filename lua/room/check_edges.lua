@@ -120,8 +120,10 @@ return function(c)
     for i = 1, #list do
       local y = list[i]
       local what, j = c.read(y, true)
+      -- What a job that is gone left behind is told as that.
+      local loose = how ~= 'missing'
       if what == 'gone' or what == 'stub' then
-        c.add('dependency-one-sided', y, x, {{'set', own, y, '1', false}})
+        if loose then c.add('dependency-one-sided', y, x, {{'set', own, y, '1', false}}) end
       elseif what == 'job' then
         local theirs = j.key .. Keys.dependencies
         local named, wrong = c.ask('sismember', theirs, x)
@@ -137,7 +139,7 @@ return function(c)
           -- Its own set is lost: made again from all that know of it.
           rebuilt[y] = true
           c.add('dependency-one-sided', y, x, {{'set', theirs, x, false, '1'}})
-        else
+        elseif loose then
           c.add('dependency-one-sided', y, x, {{'set', own, y, '1', false}})
         end
       end

@@ -1644,12 +1644,12 @@ SADD ql:j:nobody-dependencies w1
 SADD ql:j:nobody-dependents w2"#,
         &expect![[r#"
             found
-              dependency-one-sided w2 found [nobody]
               edges-orphan j:nobody-dependencies decide [no job]
               edges-orphan j:nobody-dependents decide [no job]
               history-orphan j:nobody-history decide [no job]
             after repair
               edges-orphan j:nobody-dependencies decide [no job]
+              edges-orphan j:nobody-dependents decide [no job]
               history-orphan j:nobody-history decide [no job]
         "#]],
     );
