@@ -1,6 +1,6 @@
 -- Returns the newest failure that a history tells: group, when, worker; nil if it tells none.
 local function told(c, j)
-  local list = c.ask('lrange', j.key .. Keys.history, -1000, -1) or {}
+  local list = c.ask('lrange', j.key .. Keys.history, -100, -1) or {}
   for i = #list, 1, -1 do
     if string.find(list[i], '"failed"', 1, true) and #list[i] < 1000000 then
       local ok, entry = pcall(cjson.decode, list[i])

@@ -15,7 +15,7 @@ return function(c)
 
   -- The moment of the newest history entry that tells one, as text.
   local function newest(j)
-    local list, moment = c.ask('lrange', j.key .. Keys.history, -1000, -1) or {}, need('when')
+    local list, moment = c.ask('lrange', j.key .. Keys.history, -100, -1) or {}, need('when')
     for i = #list, 1, -1 do
       local when = #list[i] < 1000000 and string.sub(list[i], 1, 14) ~= '[0,"unreadable' and moment(list[i])
       if when then return when end

@@ -40,22 +40,28 @@ end
 return function(c)
   return function(j)
     local key = j.key .. Keys.history
-    local list, wrong = c.ask('lrange', key, 0, 999)
-    if wrong then return c.wrong_type(key, 'list') end
-    local changes, odd, long = {}, false, false
-    for i = 1, #list do
-      if #list[i] > 1000000 then
-        long = true
-      else
-        local text = better(list[i])
-        if text then changes[#changes + 1] = {'list', key, '' .. i - 1, list[i], text} end
-        odd = odd or text == false
+    local changes, odd, from, bytes = {}, false, 0, 0
+    -- Ever longer pages, for entries may be long.
+    for _, to in ipairs({9, 99, 999}) do
+      local list, wrong = c.ask('lrange', key, from, to)
+      if wrong then return c.wrong_type(key, 'list') end
+      for i = 1, #list do
+        local entry = list[i]
+        bytes = bytes + #entry
+        if bytes <= 1000000 then
+          local text = better(entry)
+          if text then changes[#changes + 1] = {'list', key, '' .. from + i - 1, entry, text} end
+          odd = odd or text == false
+        end
       end
+      from = from + #list
+      if from <= to or bytes > 1000000 then break end
     end
     if changes[1] then c.add('job-unreadable', j.id, 'history', changes) end
     if odd then c.add('job-unreadable', j.id, 'history has entries of more than three elements', {}, 'part') end
-    if long then c.add('not-judged', 'j:' .. j.id .. Keys.history, 'an entry beyond a million bytes') end
-    if #list == 1000 and redis.call('llen', key) > 1000 then
+    if bytes > 1000000 then
+      c.add('not-judged', 'j:' .. j.id .. Keys.history, 'entries beyond a million bytes')
+    elseif from == 1000 and redis.call('llen', key) > 1000 then
       c.add('not-judged', 'j:' .. j.id .. Keys.history, 'more than 1000 entries')
     end
   end
