@@ -19,7 +19,9 @@ return function(c)
       local lock = state == 'running' and c.ask('zscore', base .. Keys.locks, j.id)
       local expires = number(j.expires)
       if state ~= 'running' or lock and expires and tonumber(lock) <= expires + 0.001 then
-        c.add('field-leftover', j.id, 'grace', {{'hash', j.key, 'grace', j.grace, false}})
+        local changes = {{'hash', j.key, 'grace', j.grace, false}}
+        if state == 'running' then c.room('check_held')(changes, j, c.score(expires), true) end
+        c.add('field-leftover', j.id, 'grace', changes)
       end
     end
     if j.scheduled and state ~= 'depends' then

@@ -100,7 +100,6 @@ fn play(core: &mut Core, events: &[Event]) -> Result<(), TestCaseError> {
         lines(&left)
     );
     mended.extend(repair(core, now, &named));
-    mended.extend(repair(core, now, &named));
     let remains = look(core, now, &named);
     let all_told = remains.iter().all(|one| one.outcome == "report");
     prop_assert!(
@@ -123,7 +122,6 @@ fn play(core: &mut Core, events: &[Event]) -> Result<(), TestCaseError> {
         changed(&before, &back)
     );
     repair(core, now, "");
-    repair(core, now, &named);
     repair(core, now, &named);
     still_works(core, now, &after)
         .map_err(|fault| TestCaseError::fail(format!("\n    {script}\nthen\n    {fault}")))

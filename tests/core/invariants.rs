@@ -470,7 +470,11 @@ impl Judge<'_> {
                 && least("retries", f64::MIN)
                 && least("backlog", f64::MIN)
                 && serde_json::from_str::<Value>(text("data")).is_ok()
-                && serde_json::from_str::<Value>(text("tags")).is_ok();
+                && (text("tags") == "{}"
+                    || serde_json::from_str::<Vec<Value>>(text("tags")).is_ok_and(|tags| {
+                        tags.iter().all(|tag| tag.is_string() || tag.is_number())
+                    }))
+                && hash.contains_key("klass");
             if !whole {
                 self.say("I-18", format!("`{id}` is {hash:?}"));
             }
