@@ -59,7 +59,8 @@ return function(c)
     if not j.expires and not (what == 'job' and j.state == 'running') then amend('expires', '0') end
     if not number(j.time) then
       local when = newest(j)
-      if when then amend('time', when) else report(j.time and 'time' or 'no time') end
+      local name = 'time'
+      if when then amend(name, when) else report(j.time and name or 'no time') end
     end
     if not number(j.retries) then report(j.retries and 'retries' or 'no retries') end
     if j.state and not c.states[j.state] then report('state') end
