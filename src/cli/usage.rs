@@ -92,7 +92,8 @@ fn hint(error: &clap::Error) -> Option<String> {
             Some(ContextValue::String(text)) => text.clone(),
             Some(ContextValue::Strings(texts)) => match texts.as_slice() {
                 [] => continue,
-                [text, ..] => text.clone(),
+                // The likest comes last.
+                [.., text] => text.clone(),
             },
             _ => continue,
         };

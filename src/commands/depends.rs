@@ -5,6 +5,7 @@ use crate::cli::shared::{BulkFlags, Targets, apart};
 use crate::cli::{Format, value};
 use crate::core::guard::Outcome;
 use crate::core::steer::Steered;
+use crate::core::unknown;
 use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -218,6 +219,6 @@ fn rehearse(args: &Args, jid: &Name, now: Moment, cx: &mut Cx) -> Result<(), Err
 fn show(jid: &Name, now: Moment, cx: &mut Cx) -> Result<Exit, Error> {
     match cx.core()?.dependencies(now, jid)? {
         Some(dependencies) => cx.out.show(&dependencies).map(|()| Exit::Ok),
-        None => Err(Error::not_found(format!("job `{}` does not exist", clean(jid))).jid(jid)),
+        None => Err(unknown::job(jid)),
     }
 }

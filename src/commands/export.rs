@@ -10,6 +10,7 @@ use crate::cli::Format;
 use crate::cli::shared::{Selector, Targets};
 use crate::core::export::{Savings, Scan};
 use crate::core::job::Tell;
+use crate::core::unknown;
 use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -154,7 +155,7 @@ pub fn run(mut args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         cx.out.finish()?;
         note(cx, &format!("exported {exported}"));
     }
-    lacking(&missing)
+    unknown::jobs(&missing).map(|()| Exit::Ok)
 }
 
 /// Says something where people read it.
@@ -172,20 +173,6 @@ fn count(selector: &Selector, now: Moment, cx: &mut Cx) -> Result<Option<u64>, E
         let rest = total.saturating_sub(selector.offset);
         rest.min(selector.limit.unwrap_or(u64::MAX))
     }))
-}
-
-/// Names the jids that nothing has.
-fn lacking(jids: &[Name]) -> Result<Exit, Error> {
-    let names: Vec<String> = jids.iter().map(|jid| format!("`{}`", clean(jid))).collect();
-    match jids {
-        [] => Ok(Exit::Ok),
-        [jid] => Err(Error::not_found(format!("job {} does not exist", names[0])).jid(jid)),
-        _ => Err(Error::not_found(format!(
-            "{} jobs do not exist: {}",
-            jids.len(),
-            names.join(", ")
-        ))),
-    }
 }
 
 /// Where the lines go.

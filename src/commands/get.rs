@@ -5,6 +5,7 @@ use crate::cli::shared::Targets;
 use crate::core::Core;
 use crate::core::call::Call;
 use crate::core::job::Tell;
+use crate::core::unknown;
 use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -82,7 +83,7 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     } else {
         show(&mut details, one, now, cx)?;
     }
-    missing(&details.missing)
+    unknown::jobs(&details.missing).map(|()| Exit::Ok)
 }
 
 /// Looks for jobs, then for recurring jobs among the jids that no job has.
@@ -184,20 +185,6 @@ fn fields(details: &Details, path: &str, cx: &mut Cx) -> Result<(), Error> {
     Ok(())
 }
 
-/// Names the jids that nothing has.
-fn missing(jids: &[Name]) -> Result<Exit, Error> {
-    let names: Vec<String> = jids.iter().map(|jid| format!("`{}`", clean(jid))).collect();
-    match jids {
-        [] => Ok(Exit::Ok),
-        [jid] => Err(Error::not_found(format!("job {} does not exist", names[0])).jid(jid)),
-        _ => Err(Error::not_found(format!(
-            "{} jobs do not exist: {}",
-            jids.len(),
-            names.join(", ")
-        ))),
-    }
-}
-
 /// The reference's `get`, or its `multiget` for several.
 fn raw(told: Option<Told>, args: &Args, now: Moment, cx: &mut Cx) -> Result<Exit, Error> {
     let call = match &told {
@@ -210,13 +197,13 @@ fn raw(told: Option<Told>, args: &Args, now: Moment, cx: &mut Cx) -> Result<Exit
     };
     let text = cx.core()?.raw(now, &call)?;
     match told {
-        Some(Told::One(jid)) if text.is_empty() => missing(&[jid]),
+        Some(Told::One(jid)) if text.is_empty() => unknown::jobs(&[jid]).map(|()| Exit::Ok),
         Some(Told::Many(jids)) => {
             // The reply does not say which ones it lacks.
             cx.out.verbatim(&text)?;
             let mut jobs = cx.core()?.jobs(now, Tell::Mark, &jids)?.into_iter();
             let gone = jids.into_iter().filter(|_| jobs.next().flatten().is_none());
-            missing(&gone.collect::<Vec<_>>())
+            unknown::jobs(&gone.collect::<Vec<_>>()).map(|()| Exit::Ok)
         }
         _ => cx.out.verbatim(&text).map(|()| Exit::Ok),
     }

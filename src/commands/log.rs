@@ -4,6 +4,7 @@ use std::ffi::OsString;
 
 use crate::cli::shared::{DryRun, MaxData};
 use crate::cli::{Format, value};
+use crate::core::unknown;
 use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -63,8 +64,7 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     let core = cx.core()?;
     let found = core.seen(now, std::slice::from_ref(&args.jid))?;
     if found.iter().all(Option::is_none) {
-        let jid = clean(&args.jid);
-        return Err(Error::not_found(format!("job `{jid}` does not exist")).jid(&args.jid));
+        return Err(unknown::job(&args.jid));
     }
     let dry = args.dry.dry_run;
     if !dry {

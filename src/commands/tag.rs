@@ -5,6 +5,7 @@ use crate::cli::shared::{BulkFlags, Targets, apart};
 use crate::cli::{Format, value};
 use crate::core::call::Call;
 use crate::core::job::Tell;
+use crate::core::unknown;
 use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -124,7 +125,7 @@ fn show(jobs: &Targets, cx: &mut Cx) -> Result<Exit, Error> {
     }
     match missing.as_slice() {
         [] => Ok(Exit::Ok),
-        [jid, ..] => Err(Error::not_found(format!("job `{}` does not exist", clean(jid))).jid(jid)),
+        [jid, ..] => Err(unknown::job(jid)),
     }
 }
 

@@ -17,6 +17,26 @@ pub fn error(what: &str, name: &Name, known: &[Name]) -> Error {
     }
 }
 
+/// Returns the error about a job.
+pub fn job(jid: &Name) -> Error {
+    Error::not_found(format!("job `{}` does not exist", clean(jid))).jid(jid)
+}
+
+/// Refuses jobs that were named and do not exist, if there are any.
+pub fn jobs(jids: &[Name]) -> Result<(), Error> {
+    match jids {
+        [] => Ok(()),
+        [jid] => Err(job(jid)),
+        _ => {
+            let names: Vec<String> = jids.iter().map(|jid| format!("`{}`", clean(jid))).collect();
+            let (count, names) = (jids.len(), names.join(", "));
+            Err(Error::not_found(format!(
+                "{count} jobs do not exist: {names}"
+            )))
+        }
+    }
+}
+
 /// Returns the error about a queue.
 pub fn queue(core: &mut Core, now: Moment, name: &Name) -> Result<Error, Error> {
     Ok(error("queue", name, &core.members(now, &Index::Queues)?))

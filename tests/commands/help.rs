@@ -151,6 +151,12 @@ fn wrong_usage_is_one_line_and_a_hint() {
         hint: did you mean `length`?
         --- exit 2
     "#]]);
+    run("retyr a").shows(expect![[r#"
+        --- stderr
+        error: unknown command `retyr`
+        hint: did you mean `retry`?
+        --- exit 2
+    "#]]);
     run("frobnicate").shows(expect![[r#"
         --- stderr
         error: unknown command `frobnicate`
