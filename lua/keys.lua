@@ -38,6 +38,8 @@ local Keys = {
   stats = 'ql:s:stats:',
   -- settings
   config = 'ql:config',
+  -- what repairs set aside
+  lost = 'ql:lost:',
   -- channels
   on_log = 'ql:log',
   on_put = 'ql:put',

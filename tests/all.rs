@@ -23,6 +23,9 @@ mod house {
 }
 
 mod core {
+    mod check;
+    mod check_damage;
+    mod check_property;
     mod config;
     mod cost;
     mod damage;

@@ -323,6 +323,10 @@ fn by_the_server(said: &Said, target: &Target, wire: Wire, script: &Script) -> O
     if words.contains("Wrong number of args calling") {
         return Some(Error::usage("an argument is missing"));
     }
+    // A room that the script keeps as text names itself.
+    if words.starts_with("lua/") {
+        return Some(Error::internal(text::clean(words)));
+    }
     // A fault of Lua without the position that `error` puts before a text.
     let line = said.words.split("on @user_script:").nth(1)?;
     let line: String = line.chars().take_while(char::is_ascii_digit).collect();
@@ -456,7 +460,7 @@ impl Said {
         let end = self
             .words
             .rfind(" script: ")
-            .filter(|at| self.words[*at..].contains(", on @user_script:"));
+            .filter(|at| self.words[*at..].contains(", on @"));
         self.words[..end.unwrap_or(self.words.len())].to_string()
     }
 
@@ -466,6 +470,15 @@ impl Said {
         let Some((_, rest)) = self.words.split_once("Error running script (call to f_") else {
             return self.clone();
         };
+        if let Some((_, rest)) = rest
+            .split_once("@lua/")
+            .and_then(|(_, rest)| rest.split_once(": "))
+        {
+            return Said {
+                code: "ERR".into(),
+                words: rest.to_string(),
+            };
+        }
         let Some((_, rest)) = rest.split_once("@user_script:") else {
             return self.clone();
         };

@@ -3,11 +3,12 @@
 //!
 //! Redis runs the script text anew at each call, so nothing is built before it is asked for: each
 //! shared room and each command becomes one branch of a choice, and key names are written as
-//! literals. Comments and blank lines are dropped, so that they never change the SHA.
+//! literals. Comments and blank lines are dropped, so that they never change the SHA. What is
+//! seldom needed stays text, which is compiled when it is asked for and kept for the call.
 
 use std::collections::HashMap;
 
-use super::source::{COMMANDS, HEAD, KEYS, ROOMS, Source};
+use super::source::{COMMANDS, HEAD, KEYS, RARE, ROOMS, Source};
 
 /// A joined script.
 pub struct Joined {
@@ -20,10 +21,11 @@ pub struct Joined {
 pub fn join(prefix: &str, last: Source) -> Joined {
     let mut join = Join::new(prefix);
     join.source(HEAD);
-    join.line("local need");
+    join.line("local need, kept");
     join.line("need = function(name, command)");
     join.line("if not command then");
     join.choice(ROOMS);
+    join.rare(RARE);
     join.line("end");
     join.choice(COMMANDS);
     join.line("end");
@@ -69,12 +71,36 @@ impl Join {
         self.line("end");
     }
 
+    /// Adds a choice among texts, and what compiles one. Each has the lines of its file, so that
+    /// what it raises names them.
+    fn rare(&mut self, sources: &[(&str, Source)]) {
+        self.line("kept = kept or {}");
+        self.line("if kept[name] then return kept[name](need) end");
+        self.line("local path, text");
+        for (at, (name, source)) in sources.iter().enumerate() {
+            let word = if at == 0 { "if" } else { "elseif" };
+            let path = source.path;
+            self.line(&format!(
+                "{word} name == '{name}' then path, text = '@{path}', [==[local need = ..."
+            ));
+            for (at, line) in source.text.lines().enumerate().skip(1) {
+                if says(line) {
+                    self.keyed(line);
+                }
+                self.text.push('\n');
+                self.places.push(Some((source.path, at + 1)));
+            }
+            self.line("]==]");
+        }
+        self.line("end");
+        self.line("kept[name] = loadstring(text, path)");
+        self.line("return kept[name](need)");
+    }
+
     /// Adds the lines of a file that say something to Lua.
     fn source(&mut self, source: Source) {
         for (at, line) in source.text.lines().enumerate() {
-            let start = line.trim_start();
-            let comment = start.starts_with("--") && !start.starts_with("--!df");
-            if start.is_empty() || comment {
+            if !says(line) {
                 continue;
             }
             self.keyed(line);
@@ -101,6 +127,12 @@ impl Join {
         }
         self.text.push_str(rest);
     }
+}
+
+/// Whether a line says something to Lua, or to Dragonfly.
+fn says(line: &str) -> bool {
+    let start = line.trim_start();
+    !start.is_empty() && (!start.starts_with("--") || start.starts_with("--!df"))
 }
 
 /// Returns the names and values of `keys.lua`: its lines `  name = 'ql:j:',`.

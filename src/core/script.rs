@@ -81,11 +81,12 @@ impl Script {
 #[cfg(test)]
 mod tests {
     use super::super::join::keys;
-    use super::super::source::{COMMANDS, HEAD, KEYS, ROOMS};
+    use super::super::source::{COMMANDS, HEAD, KEYS, RARE, ROOMS};
     use super::*;
 
     fn sources() -> impl Iterator<Item = Source> {
-        let named = ROOMS.iter().chain(COMMANDS).map(|(_, source)| *source);
+        let named = ROOMS.iter().chain(RARE).chain(COMMANDS);
+        let named = named.map(|(_, source)| *source);
         [HEAD, DISPATCH, LIB].into_iter().chain(named)
     }
 
@@ -118,6 +119,14 @@ mod tests {
             assert!(!text.contains("[["), "{path}: multi-line text");
             assert!(!source.text.contains("--["), "{path}: block comment");
             assert!(!source.text.contains('\r'), "{path}: carriage return");
+            assert!(!text.contains("]==]"), "{path}: end of a text");
+        }
+        for (_, source) in RARE {
+            assert!(
+                source.text.starts_with("--"),
+                "{}: the first line is left out",
+                source.path
+            );
         }
     }
 

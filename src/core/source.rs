@@ -94,6 +94,58 @@ pub const ROOMS: &[(&str, Source)] = &[
     ("restore", source!("room/restore.lua")),
 ];
 
+/// Rooms that only a check enters. They stay text until they are asked for: as functions they would
+/// make every call dearer, by what loading and the collector have to look at.
+pub const RARE: &[(&str, Source)] = &[
+    ("check_book", source!("room/check_book.lua")),
+    ("check_child", source!("room/check_child.lua")),
+    ("check_complete", source!("room/check_complete.lua")),
+    ("check_completed", source!("room/check_completed.lua")),
+    ("check_config", source!("room/check_config.lua")),
+    ("check_count", source!("room/check_count.lua")),
+    ("check_counter", source!("room/check_counter.lua")),
+    ("check_cycle", source!("room/check_cycle.lua")),
+    ("check_day", source!("room/check_day.lua")),
+    ("check_edges", source!("room/check_edges.lua")),
+    ("check_failed", source!("room/check_failed.lua")),
+    ("check_failed_count", source!("room/check_failed_count.lua")),
+    ("check_failures", source!("room/check_failures.lua")),
+    ("check_fields", source!("room/check_fields.lua")),
+    ("check_group", source!("room/check_group.lua")),
+    ("check_held", source!("room/check_held.lua")),
+    ("check_history", source!("room/check_history.lua")),
+    ("check_job", source!("room/check_job.lua")),
+    ("check_job_tags", source!("room/check_job_tags.lua")),
+    ("check_key", source!("room/check_key.lua")),
+    ("check_kind", source!("room/check_kind.lua")),
+    ("check_leftovers", source!("room/check_leftovers.lua")),
+    ("check_listed", source!("room/check_listed.lua")),
+    ("check_lists", source!("room/check_lists.lua")),
+    ("check_member", source!("room/check_member.lua")),
+    ("check_outcomes", source!("room/check_outcomes.lua")),
+    (
+        "check_paused_queues",
+        source!("room/check_paused_queues.lua"),
+    ),
+    ("check_place", source!("room/check_place.lua")),
+    ("check_places", source!("room/check_places.lua")),
+    ("check_put", source!("room/check_put.lua")),
+    ("check_queues", source!("room/check_queues.lua")),
+    ("check_recur", source!("room/check_recur.lua")),
+    ("check_recurring", source!("room/check_recurring.lua")),
+    ("check_running", source!("room/check_running.lua")),
+    ("check_stats", source!("room/check_stats.lua")),
+    ("check_stub", source!("room/check_stub.lua")),
+    ("check_tag", source!("room/check_tag.lua")),
+    ("check_tag_list", source!("room/check_tag_list.lua")),
+    ("check_tags", source!("room/check_tags.lua")),
+    ("check_tracked", source!("room/check_tracked.lua")),
+    ("check_type", source!("room/check_type.lua")),
+    ("check_worker", source!("room/check_worker.lua")),
+    ("check_workers", source!("room/check_workers.lua")),
+    ("check_write", source!("room/check_write.lua")),
+];
+
 /// The commands, by their name on the wire.
 pub const COMMANDS: &[(&str, Source)] = &[
     ("put", source!("command/put.lua")),
@@ -148,4 +200,6 @@ pub const COMMANDS: &[(&str, Source)] = &[
     ("guard.depends", source!("command/guard.depends.lua")),
     ("guard.call", source!("command/guard.call.lua")),
     ("guard.pause", source!("command/guard.pause.lua")),
+    ("check.slice", source!("command/check.slice.lua")),
+    ("check.revert", source!("command/check.revert.lua")),
 ];

@@ -62,6 +62,8 @@ pub fn wire(name: &str) -> Wire {
         "depends" => (Idempotent, DEPENDS.0, DEPENDS.1, Jid(0)),
         "guard.call" => (Guarded, "change", "changing", Jid(0)),
         "guard.pause" => (Idempotent, "pause", "pausing", Queue(2)),
+        "check.slice" => (Guarded, "mend", "mending", Nothing),
+        "check.revert" => (Idempotent, "put back", "putting back", Nothing),
         "pause" => (Idempotent, "pause", "pausing", Queue(0)),
         "unpause" => (Idempotent, "unpause", "unpausing", Queue(0)),
         "queue.forget" => (Idempotent, "forget", "forgetting", Queue(0)),
@@ -111,7 +113,7 @@ pub fn call(name: &str, args: &[Vec<u8>]) -> Wire {
     let first = args.first().map(|arg| arg.to_ascii_lowercase());
     let marked = |at: usize| args.get(at).is_some_and(|mark| !mark.is_empty());
     let class = match (name, first.as_deref()) {
-        ("tag", Some(b"get" | b"top")) | ("track", None) => {
+        ("tag", Some(b"get" | b"top")) | ("track", None) | ("check.slice", Some(b"look")) => {
             return Wire {
                 class: Class::Read,
                 verb: "read",
@@ -256,6 +258,8 @@ mod tests {
         assert!(!reads("tag", &["add", "j", "t"]));
         assert!(reads("look.jobs", &["brief", "j"]));
         assert!(!reads("guard.put", &["{}"]));
+        assert!(reads("check.slice", &["look", "", "", "job", ""]));
+        assert!(!reads("check.slice", &["mend", "", "run", "job", ""]));
     }
 
     #[test]

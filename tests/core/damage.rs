@@ -80,7 +80,7 @@ fn spoilt() -> impl Strategy<Value = String> {
 }
 
 /// One raw command that no program of ours would send.
-fn damage() -> impl Strategy<Value = String> {
+pub(super) fn damage() -> impl Strategy<Value = String> {
     let part = || one(&["work", "work", "locks", "scheduled", "depends", "recur"]);
     let score = || one(&["0", "1", "500", "1001", "5000", "1e12", "inf", "-inf", "-5"]);
     let queue = || one(&["q", "q", "p"]);

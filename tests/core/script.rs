@@ -45,7 +45,9 @@ pub(crate) const COMMANDS: [&str; 37] = [
 ];
 
 /// Our own.
-pub(crate) const OURS: [&str; 11] = [
+pub(crate) const OURS: [&str; 13] = [
+    "check.revert",
+    "check.slice",
     "guard.cancel",
     "guard.depends",
     "guard.pause",
@@ -126,7 +128,10 @@ guard.put 15 {} 7 q n K {} 0 depends [\"m\"]
 guard.depends 15 n '' '' j
 guard.requeue 15 {\"from\":[\"waiting\"]} '' m '' ''
 guard.pause 15 '' '' q
-guard.cancel 15 cancel m ''";
+guard.cancel 15 cancel m ''
+check.slice 15 look '' '' job '' j k
+check.slice 15 mend '' run work q j k
+check.revert 15 ql:t:x +j - +1";
 
 #[test]
 fn it_loads_and_runs_for_every_command() {

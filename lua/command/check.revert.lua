@@ -1,0 +1,78 @@
+-- check.revert: change ...
+-- Puts back what repairs changed, newest first, each in four words: key; then item, before and after,
+-- each `-` for nil or `+` and the text. A place that does not hold `after` any more is left alone.
+-- Answers how many were put back and how many left alone.
+
+-- Returns the change as kind, key, item, before, after.
+local function read(key, item, before, after)
+  local function text(word)
+    if word == '-' then return false end
+    if string.byte(word) ~= 43 then error('Check(): "-" or "+" missing before ' .. word) end
+    return string.sub(word, 2)
+  end
+  item, before, after = text(item), text(before), text(after)
+  if string.sub(key, 1, #Keys.prefix) ~= Keys.prefix then error('Check(): not under the prefix: ' .. key) end
+  if not item then
+    if after and (before or string.sub(after, 1, #Keys.lost) ~= Keys.lost) then
+      error('Check(): no change: ' .. key)
+    end
+    if before and not string.find(before, '^%d+$') then error('Check(): no change: ' .. key) end
+    return {after and 'move' or before and 'expiry' or 'delete', key, item, before, after}
+  end
+  local kind = need('check_kind')(string.sub(key, #Keys.prefix + 1))
+  if not kind then error('Check(): no key of ours: ' .. key) end
+  -- A job whose id ends like the name of a companion.
+  if kind ~= 'hash' and string.sub(key, 1, #Keys.job) == Keys.job then
+    local held = redis.call('type', key)
+    if (held.ok or held) == 'hash' then kind = 'hash' end
+  end
+  if kind == 'zset' then
+    for _, score in ipairs({before or '0', after or '0'}) do
+      local n = tonumber(score)
+      if not n or n ~= n then error('Check(): score is not a number: ' .. score) end
+    end
+  elseif kind == 'list' and not string.find(item, '^%d+$') or #item > 1000000 then
+    error('Check(): index is not a number: ' .. item)
+  end
+  return {kind, key, item, before, after}
+end
+
+return function(argv)
+  if #argv == 2 or (#argv - 2) % 4 ~= 0 then error('Check(): key, item, before and after for each change') end
+  local changes, call = {}, redis.call
+  for i = 3, #argv, 4 do changes[#changes + 1] = read(argv[i], argv[i + 1], argv[i + 2], argv[i + 3]) end
+  local place, write, back = need('check_place'), need('check_write')(), 0
+
+  -- Whether the place is still as the repair left it.
+  local function unchanged(kind, key, item, before, after)
+    if kind == 'move' then return call('exists', after) == 1 and call('exists', key) == 0 end
+    if kind == 'expiry' then return call('ttl', key) == -1 end
+    if kind == 'delete' then return false end
+    local held = place(kind, key, item)
+    -- No field goes back to a hash that is gone: that would be a stub.
+    if kind == 'hash' and not after and call('exists', key) == 0 then return false end
+    if kind == 'list' and not after then
+      -- What was taken out is not there again, and the list still reaches to its place.
+      return held ~= nil and held ~= before and call('llen', key) >= tonumber(item)
+    end
+    if kind == 'zset' and held and after then return tonumber(held) == tonumber(after) end
+    return held == after
+  end
+
+  for i = 1, #changes do
+    local kind, key, item, before, after = unpack(changes[i])
+    local done = unchanged(kind, key, item, before, after)
+    if done then
+      if kind == 'move' then
+        done = write({{kind, after, false, false, key}}, back > 0)
+      elseif kind == 'expiry' then
+        -- 0 would delete the key. Who may not set an expiry leaves it alone.
+        done = redis.pcall('pexpire', key, math.max(1, tonumber(before))) == 1
+      else
+        done = write({{kind, key, item, after, before}}, back > 0)
+      end
+    end
+    if done then back = back + 1 end
+  end
+  return {'' .. back, '' .. (#changes - back)}
+end, true

@@ -1,0 +1,48 @@
+-- check.slice: look|mend findings run kind name item ...
+-- Judges items of one kind from one instant, and, to mend, changes at once what still holds.
+-- `findings`: '' for all, else ids by commas, `-id` leaves one out; who names an id decides for it.
+-- `run`: the name of the repair; what it sets aside gets it. `name`: of the queue, worker, group,
+-- tag or list of names, '' elsewhere. Kinds and items: job, recurring (ids); work, locks, scheduled,
+-- depends, recur, worker, group, tag, completed, tracked (members); names (members of `name`: queues,
+-- failures, tags, workers, paused_queues, config); key (names without prefix); cycle (jids, each
+-- waiting for the next). Two findings want a whole walk before (core.md 9.5), `failed-counter` wants
+-- lists that are right, and jobs that all have the same job among their dependents belong into one call.
+-- Answers per finding: id, item, outcome (`found`, `decide`, `report`, `mended`), detail, and per
+-- change: key, item, before, after. `look` writes nothing. No events. What a repair still answers as
+-- `found` the server refused; nothing behind it was judged.
+return function(argv, now, t)
+  local mode, findings, run, kind, name = argv[3], argv[4], argv[5], argv[6], argv[7]
+  if mode ~= 'look' and mode ~= 'mend' then error('Check(): "look" or "mend" missing') end
+  if not name then error('Check(): findings, run, kind or name missing') end
+  if mode == 'mend' and run == '' then error('Check(): a repair needs the name of its run') end
+  if #argv - 7 > 200 then error('Check(): more than 200 items') end
+  local room
+  if kind == 'job' or kind == 'recurring' or kind == 'recur' or kind == 'worker' or kind == 'group' or kind == 'tag'
+    or kind == 'completed' or kind == 'tracked' or kind == 'key' or kind == 'cycle' then
+    room = 'check_' .. kind
+  elseif kind == 'work' or kind == 'locks' or kind == 'scheduled' or kind == 'depends' then
+    room = 'check_member'
+  elseif kind == 'names' then
+    if name ~= 'queues' and name ~= 'failures' and name ~= 'tags' and name ~= 'workers' and name ~= 'paused_queues'
+      and name ~= 'config' then
+      error('Check(): unknown names ' .. name)
+    end
+    room = 'check_' .. name
+  else
+    error('Check(): unknown kind ' .. kind)
+  end
+  local c, unknown = need('check_book')(now, t, mode == 'mend', run, findings)
+  if not c then error('Check(): unknown finding ' .. unknown) end
+  local judge = need(room)(c, name, kind)
+  if kind == 'cycle' then
+    judge(need('words')(argv, 8))
+    c.flush()
+  else
+    for i = 8, #argv do
+      judge(argv[i])
+      c.flush()
+      if c.refused then break end
+    end
+  end
+  return c.rows
+end

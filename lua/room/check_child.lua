@@ -1,0 +1,11 @@
+-- Returns a function that judges whether the template of a job has counted it: if not, the number
+-- would be given again.
+return function(c)
+  return function(j)
+    if not j.spawned then return end
+    local from = #j.spawned + 1
+    if string.sub(j.id, 1, from) ~= j.spawned .. '-' then return end
+    local n = string.match(string.sub(j.id, from + 1), '^[1-9]%d*$')
+    if n and #n <= 15 then c.room('check_count')(j.spawned, tonumber(n)) end
+  end
+end

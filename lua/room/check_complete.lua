@@ -1,0 +1,18 @@
+-- Returns a function that judges whether a job is in the list of complete jobs if, and only if, it is.
+return function(c)
+  return function(j)
+    local score, wrong = c.ask('zscore', Keys.completed, j.id)
+    if wrong then
+      c.wrong_type(Keys.completed, 'zset')
+    elseif j.state == 'complete' and j.queue ~= '' then
+      c.add('completed-stray', j.id, 'complete in queue ' .. j.queue, {}, 'queue')
+    elseif j.state == 'complete' then
+      if not score then
+        c.add('completed-unlisted', j.id, '',
+          {{'zset', Keys.completed, j.id, false, c.score(need('number')(j.time) or c.now)}})
+      end
+    elseif score then
+      c.add('completed-stray', j.id, j.state, {{'zset', Keys.completed, j.id, score, false}})
+    end
+  end
+end

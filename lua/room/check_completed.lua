@@ -1,0 +1,19 @@
+-- Returns a function that judges a member of the list of complete jobs.
+return function(c)
+  return function(jid)
+    local score, wrong = c.ask('zscore', Keys.completed, jid)
+    if wrong then return c.wrong_type(Keys.completed, 'zset') end
+    if not score then return end
+    local what, j = c.read(jid)
+    if what == 'type' then
+      c.wrong_type(Keys.job .. jid, 'hash')
+    elseif what == 'gone' then
+      c.add('completed-stray', jid, 'gone', {{'zset', Keys.completed, jid, score, false}})
+    elseif what == 'stub' then
+      c.room('check_stub')(j, what)
+    elseif what == 'job' then
+      c.room('check_complete')(j)
+    end
+    if what ~= 'gone' and tonumber(score) > c.now + 3600 then c.add('clock', jid, 'completed at ' .. score) end
+  end
+end

@@ -1,0 +1,19 @@
+-- Returns a function that judges a setting: a number where one is read, and none by accident below 0.
+return function(c)
+  local numeric = {['heartbeat'] = true, ['grace-period'] = true, ['jobs-history'] = true,
+    ['jobs-history-count'] = true, ['max-job-history'] = true, ['max-worker-age'] = true, ['stats-history'] = true,
+    ['histogram-history'] = true}
+  return function(option)
+    local value, wrong = c.ask('hget', Keys.config, option)
+    if wrong then return c.wrong_type(Keys.config, 'hash') end
+    if not value then return end
+    local most = string.find(option, '%-max%-concurrency$')
+    if not numeric[option] and not most and not string.find(option, '%-heartbeat$') then return end
+    local n = need('number')(value)
+    if not n then
+      c.add('config-value', option, 'is no number')
+    elseif n < 0 and (most or option == 'max-worker-age') then
+      c.add('config-value', option, 'is below 0')
+    end
+  end
+end

@@ -1,0 +1,14 @@
+-- Returns a function that judges whether a template has counted as far as `n`. Of several children
+-- that it has not counted, the largest number is told.
+return function(c)
+  local most = {}
+  return function(id, n)
+    local key = Keys.recurring .. id
+    local stored, wrong = c.ask('hget', key, 'count')
+    local count = need('number')(stored)
+    if wrong or not count or count % 1 ~= 0 or n <= count or n <= (most[id] or 0) then return end
+    most[id] = n
+    local made = string.format('%.0f', n)
+    c.add('recurring-count', id, made, {{'hash', key, 'count', stored, made}})
+  end
+end

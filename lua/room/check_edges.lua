@@ -1,0 +1,154 @@
+-- Returns a function that judges both sides of all that a job waits for and of all that waits for it.
+return function(c)
+  local number, rebuilt = need('number'), {}
+
+  -- Returns up to 1000 members of a set, and how many there are; nil if it is no set.
+  local function members(key)
+    local count, wrong = c.ask('scard', key)
+    if wrong then
+      c.wrong_type(key, 'set')
+      return nil
+    end
+    if count <= 1000 then return count > 0 and redis.call('smembers', key) or {}, count end
+    c.add('not-judged', string.sub(key, #Keys.prefix + 1), 'more than 1000 dependencies')
+    local page = redis.pcall('sscan', key, 0, 'COUNT', 1000)
+    return page[2] or {}, count
+  end
+
+  -- Adds what lets a job go that waits for nothing: as on completion of the last.
+  local function release(changes, j)
+    local base = Keys.queue .. j.queue
+    local function entry(part) return c.ask('zscore', base .. part, j.id) or false end
+    local waits, lock = entry(Keys.depends), entry(Keys.locks)
+    if waits then changes[#changes + 1] = {'zset', base .. Keys.depends, j.id, waits, false} end
+    if lock then changes[#changes + 1] = {'zset', base .. Keys.locks, j.id, lock, false} end
+    local due = number(j.scheduled)
+    local into, out = due and Keys.scheduled or Keys.work, due and Keys.work or Keys.scheduled
+    local kept, left = entry(into), entry(out)
+    if left then changes[#changes + 1] = {'zset', base .. out, j.id, left, false} end
+    local score = due and c.score(due) or c.score((number(j.priority) or 0) - c.now / 10000000000)
+    changes[#changes + 1] = {'zset', base .. into, j.id, kept, score}
+    changes[#changes + 1] = {'hash', j.key, 'state', j.state, due and 'scheduled' or 'waiting'}
+    if j.scheduled then changes[#changes + 1] = {'hash', j.key, 'scheduled', j.scheduled, false} end
+    c.list(changes, j.queue)
+  end
+
+  -- Whether a lock on a job that should wait is still alive: then somebody may be working on it.
+  local function locked(j)
+    local lock = c.ask('zscore', Keys.queue .. j.queue .. Keys.locks, j.id)
+    return lock and tonumber(lock) > c.now
+  end
+
+  -- The removal of an edge from both sides.
+  local function cut(y, x)
+    local changes, above, below = {}, Keys.job .. y .. Keys.dependencies, Keys.job .. x .. Keys.dependents
+    if c.ask('sismember', above, x) == 1 then changes[1] = {'set', above, x, '1', false} end
+    if c.ask('sismember', below, y) == 1 then changes[#changes + 1] = {'set', below, y, '1', false} end
+    return changes
+  end
+
+  -- Returns what a job is to those that wait for it: `missing`, `complete`, `there`, nil if it can't
+  -- be told; and the job.
+  local function there(x)
+    local what, j = c.read(x, true)
+    if what == 'gone' or what == 'stub' then return 'missing' end
+    if what ~= 'job' then return nil end
+    return j.state == 'complete' and j.queue == '' and 'complete' or 'there', j
+  end
+
+  -- Judges what a job waits for, of all or only of one.
+  local function above(y, one)
+    local own = y.key .. Keys.dependencies
+    local list, count = members(own)
+    if not list then return end
+    if count == 0 then
+      if y.state == 'depends' and not one and not rebuilt[y.id] then
+        local changes = {}
+        if not locked(y) then release(changes, y) end
+        c.add('depends-on-nothing', y.id, changes[1] and '' or 'locked', changes)
+      end
+      return
+    end
+    if one then list = {one} end
+    local left, drops = count, {}
+    for i = 1, #list do
+      local x = list[i]
+      local how, j = there(x)
+      local below = Keys.job .. x .. Keys.dependents
+      if x == y.id then
+        c.add('dependency-cycle', y.id, x)
+      elseif how == 'missing' or how == 'complete' then
+        local id = how == 'missing' and 'dependency-missing' or 'dependency-complete'
+        local word = c.outcome(id)
+        local drop = {id, x, word == 'found'}
+        if word == 'found' then
+          left = left - 1
+          drops[#drops + 1] = drop
+        elseif word then
+          table.insert(drops, 1, drop)
+        end
+      elseif how then
+        if y.state ~= 'depends' then
+          c.add('dependency-one-sided', y.id, x, cut(y.id, x), 'idle')
+        else
+          local told, wrong = c.ask('sismember', below, y.id)
+          if wrong then
+            c.wrong_type(below, 'set')
+          elseif told == 0 then
+            c.add('dependency-one-sided', y.id, x, {{'set', below, y.id, false, '1'}})
+          end
+          if j.state == 'failed' then c.add('depends-on-failed', y.id, x) end
+        end
+      end
+    end
+    for i = 1, #drops do
+      local id, x, sure = unpack(drops[i])
+      local changes = cut(y.id, x)
+      -- The last that goes lets the job go.
+      local last = sure and left == 0 and i == #drops or not sure and left == 1
+      if last and y.state == 'depends' and not locked(y) then release(changes, y) end
+      c.add(id, y.id, x, changes)
+    end
+  end
+
+  local edges = {}
+  -- Judges those that wait for `x`, if it is a job or was one.
+  function edges.below(x, how)
+    local own = Keys.job .. x .. Keys.dependents
+    local list = members(own)
+    if not list then return end
+    for i = 1, #list do
+      local y = list[i]
+      local what, j = c.read(y, true)
+      -- What a job that is gone left behind is told as that.
+      local loose = how ~= 'missing'
+      if what == 'gone' or what == 'stub' then
+        if loose then c.add('dependency-one-sided', y, x, {{'set', own, y, '1', false}}) end
+      elseif what == 'job' then
+        local theirs = j.key .. Keys.dependencies
+        local named, wrong = c.ask('sismember', theirs, x)
+        if wrong then
+          c.wrong_type(theirs, 'set')
+        elseif named == 1 then
+          if how ~= 'there' then
+            what, j = c.read(y)
+            above(j, x)
+          end
+        elseif how == 'there' and j.state == 'depends' and y ~= x
+          and (rebuilt[y] or c.ask('scard', theirs) == 0) then
+          -- Its own set is lost: made again from all that know of it.
+          rebuilt[y] = true
+          c.add('dependency-one-sided', y, x, {{'set', theirs, x, false, '1'}})
+        elseif loose then
+          c.add('dependency-one-sided', y, x, {{'set', own, y, '1', false}})
+        end
+      end
+    end
+  end
+
+  function edges.both(j)
+    above(j)
+    edges.below(j.id, j.state == 'complete' and j.queue == '' and 'complete' or 'there')
+  end
+  return edges
+end

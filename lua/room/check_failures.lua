@@ -1,0 +1,21 @@
+-- Returns a function that judges whether a failure group is known if, and only if, its list is not
+-- empty. Each is asked once.
+return function(c)
+  local asked = {}
+  return function(group)
+    if asked[group] then return end
+    asked[group] = true
+    local key = Keys.group .. group
+    local known, wrong = c.ask('sismember', Keys.failures, group)
+    if wrong then return c.wrong_type(Keys.failures, 'set') end
+    local length
+    length, wrong = c.ask('llen', key)
+    if wrong then
+      c.wrong_type(key, 'list')
+    elseif known == 1 and length == 0 then
+      c.add('group-set', group, 'empty', {{'set', Keys.failures, group, '1', false}})
+    elseif known == 0 and length > 0 then
+      c.add('group-set', group, 'unlisted', {{'set', Keys.failures, group, false, '1'}})
+    end
+  end
+end

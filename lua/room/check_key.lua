@@ -1,0 +1,40 @@
+-- Returns a function that judges a key by its name without the prefix: its kind, its expiry, and
+-- whether there is what it belongs to.
+return function(c)
+  local kind_of = need('check_kind')
+
+  -- Judges a companion of a job: the job must be there.
+  local function companion(name, key, owner, part)
+    if redis.call('exists', Keys.job .. owner) == 1 then return end
+    if part == 'dependents' then c.room('check_edges').below(owner, 'missing') end
+    c.add(part == 'history' and 'history-orphan' or 'edges-orphan', name, 'no job', {c.aside(key)})
+  end
+
+  return function(name)
+    local key = Keys.prefix .. name
+    local held = redis.call('type', key)
+    held = held.ok or held
+    if held == 'none' then return end
+    if string.sub(key, 1, #Keys.lost) == Keys.lost then
+      return c.add('lost-key', name, held, {{'delete', key, false, false, false}})
+    end
+    local kind, family, owner, part, day = kind_of(name)
+    if not kind then return c.add('key-unknown', name, held) end
+    local ttl = redis.call('ttl', key)
+    if ttl >= 0 then
+      c.add('key-expires', name, 'in ' .. ttl .. ' seconds', {{'expiry', key, false, ttl .. '000', false}})
+    end
+    if held ~= kind then return c.wrong_type(key, kind) end
+    if family == 'j' and part then
+      companion(name, key, owner, part)
+    elseif family == 'q' then
+      c.room('check_listed')(owner)
+    elseif family == 'f' then
+      c.room('check_failures')(owner)
+    elseif family == 's' and part == 'stats' then
+      c.room('check_failed_count')(key, day, owner)
+    elseif family == 's' then
+      c.room('check_stats')(name, key)
+    end
+  end
+end

@@ -1,0 +1,59 @@
+-- Returns how to ask failure lists for a job, and how to take it off.
+return function(c)
+  local lists = {}
+
+  -- Returns the places of a job in the list of a group, the list's length, and whether the list is
+  -- longer than may be judged; nil if it is no list. One LPOS; where that is not allowed, by pages.
+  function lists.find(group, jid)
+    local key = Keys.group .. group
+    local length, wrong = c.ask('llen', key)
+    if wrong then
+      c.wrong_type(key, 'list')
+      return nil
+    end
+    local places = {}
+    if length == 0 then return places, 0, false end
+    local reply = lists.paged and {} or redis.pcall('lpos', key, jid, 'COUNT', 0, 'MAXLEN', 100000)
+    if reply.err then lists.paged = true end
+    if lists.paged then
+      for from = 0, math.min(length, 100000) - 1, 1000 do
+        local page = redis.call('lrange', key, from, from + 999)
+        for i = 1, #page do
+          if page[i] == jid then places[#places + 1] = from + i - 1 end
+        end
+      end
+    else
+      places = reply
+    end
+    return places, length, length > 100000
+  end
+
+  -- Adds the removal of these places, from the last to the first, and of a group that is empty then.
+  function lists.drop(changes, group, jid, places, length)
+    local key = Keys.group .. group
+    for i = #places, 1, -1 do changes[#changes + 1] = {'list', key, '' .. places[i], jid, false} end
+    if #places == length and length > 0 and c.ask('sismember', Keys.failures, group) == 1 then
+      changes[#changes + 1] = {'set', Keys.failures, group, '1', false}
+    end
+  end
+
+  -- Returns up to 500 groups, and whether there are more.
+  function lists.groups()
+    local count, wrong = c.ask('scard', Keys.failures)
+    if wrong then return {}, false end
+    if count <= 500 then return redis.call('smembers', Keys.failures), false end
+    return {}, true
+  end
+
+  -- Adds the removal of a job from all lists.
+  function lists.leave(changes, jid)
+    local groups, left = lists.groups(), 100000
+    for i = 1, #groups do
+      local places, length
+      if left > 0 then places, length = lists.find(groups[i], jid) end
+      left = left - (length or 0)
+      if places and places[1] then lists.drop(changes, groups[i], jid, places, length) end
+    end
+  end
+  return lists
+end

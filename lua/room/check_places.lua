@@ -1,0 +1,129 @@
+-- Returns a function that judges in which sets of which queues a job is: in the one that its state
+-- names, and in no other. `seen`: a queue in which it was met.
+return function(c)
+  local homes = {waiting = Keys.work, stalled = Keys.work, running = Keys.locks, scheduled = Keys.scheduled,
+    depends = Keys.depends}
+  local parts, number = {Keys.work, Keys.locks, Keys.scheduled, Keys.depends}, need('number')
+
+  -- Adds the entry of a job in a set, if it has one. Returns its score, and whether the set is none.
+  local function enter(entries, key, part, queue, jid)
+    local score, wrong = c.ask('zscore', key, jid)
+    if wrong then
+      c.wrong_type(key, 'zset')
+    elseif score then
+      entries[#entries + 1] = {key = key, part = part, queue = queue, score = score}
+    end
+    return score, wrong
+  end
+
+  -- Adds the entries of a job in one queue to `entries`. Returns them by part, and whether all sets
+  -- could be read.
+  local function collect(entries, queue, jid)
+    local held, fine = {}, true
+    for i = 1, #parts do
+      local score, wrong = enter(entries, Keys.queue .. queue .. parts[i], parts[i], queue, jid)
+      held[parts[i]] = score or nil
+      fine = fine and not wrong
+    end
+    return held, fine
+  end
+
+  -- Returns where a job belongs that is not there: part and score, and the changes beside that.
+  local function settle(j, entries)
+    local home, best, extra = homes[j.state], nil, {}
+    for i = 1, #entries do
+      local entry = entries[i]
+      if entry.part == home and not best then best = entry.score end
+      if entry.part == Keys.scheduled and j.state == 'waiting' and not best then
+        home, best = entry.part, entry.score
+      end
+    end
+    if home == Keys.work then
+      return home, best and c.fits(j, best) and best or c.place(j), extra
+    elseif home == Keys.scheduled then
+      local due = best or number(j.scheduled) and c.score(number(j.scheduled))
+      if due then return home, due, extra end
+      extra[1] = {'hash', j.key, 'state', j.state, 'waiting'}
+      for i = 1, #entries do
+        if entries[i].part == Keys.work and c.fits(j, entries[i].score) then best = best or entries[i].score end
+      end
+      return Keys.work, best or c.place(j), extra
+    elseif home == Keys.depends then
+      return home, best or c.score(number(j.time) or c.now), extra
+    end
+    local expires = number(j.expires)
+    local lock = math.max(tonumber(best or '-inf'), expires or best and -math.huge or c.now)
+    if not j.grace or not expires then c.room('check_held')(extra, j, c.score(lock)) end
+    return home, c.score(lock), extra
+  end
+
+  return function(j, seen)
+    local home, own = homes[j.state], j.queue
+    if j.state == 'complete' and own ~= '' then return c.room('check_complete')(j) end
+    if seen == own and j.state ~= 'complete' then seen = nil end
+    local entries, held, fine = {}, {}, true
+    -- Complete jobs have no queue.
+    if home or j.state == 'failed' then held, fine = collect(entries, own, j.id) end
+    if not fine then return end
+    j.scores = held
+    if j.state == 'waiting' and not held[home] and held[Keys.scheduled] then home = Keys.scheduled end
+    if j.state == 'depends' and not held[home] and c.outcome('depends-on-nothing')
+      and c.ask('scard', j.key .. Keys.dependencies) == 0 then
+      return
+    end
+    local placed, beyond = not home or held[home], false
+    if seen then collect(entries, seen, j.id) end
+    if not placed then
+      local sets
+      sets, beyond = c.sets()
+      for i = 1, #sets do
+        local set = sets[i]
+        if set.queue ~= own and set.queue ~= seen then enter(entries, set.key, set.part, set.queue, j.id) end
+      end
+    end
+
+    -- What is in the way, in this queue and in others.
+    local wrong, drops, foreign, locked = {}, {}, {}, false
+    local part, score, extra
+    if not placed then part, score, extra = settle(j, entries) end
+    for i = 1, #entries do
+      local entry = entries[i]
+      local right = entry.queue == own and entry.part == (placed and home or part)
+      if not right or not placed then
+        local list = entry.queue == own and wrong or foreign
+        list[#list + 1] = entry
+        if not right then drops[#drops + 1] = {'zset', entry.key, j.id, entry.score, false} end
+        if entry.part == Keys.locks and j.state ~= 'running' and tonumber(entry.score) > c.now then locked = true end
+      end
+    end
+    if not home then
+      for i = 1, #entries do
+        local entry = entries[i]
+        c.add(entry.part == Keys.locks and 'lock-without-run' or 'in-two-sets', j.id,
+          string.sub(entry.key, #Keys.prefix + 1), {{'zset', entry.key, j.id, entry.score, false}})
+      end
+      return
+    end
+    local id, detail = 'in-no-set', own
+    if wrong[1] then
+      id, detail = 'in-two-sets', string.sub(wrong[1].key, #Keys.prefix + 1)
+    elseif foreign[1] then
+      id, detail = 'in-foreign-queue', string.sub(foreign[1].key, #Keys.prefix + 1)
+    elseif placed then
+      return
+    elseif beyond then
+      c.add('not-judged', j.id, 'more than 500 queues')
+      return
+    elseif j.state == 'running' then
+      id = 'running-without-lock'
+    end
+    if not placed then
+      if held[part] ~= score then
+        drops[#drops + 1] = {'zset', Keys.queue .. own .. part, j.id, held[part], score}
+      end
+      for i = 1, #extra do drops[#drops + 1] = extra[i] end
+      c.list(drops, own)
+    end
+    c.add(id, j.id, detail, drops, locked and 'locked' or nil)
+  end
+end

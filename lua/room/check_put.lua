@@ -1,0 +1,48 @@
+-- Puts a value into a list at an index, by the end that is nearer.
+local function insert(key, at, value)
+  local call, many = redis.call, need('many')
+  local length = call('llen', key)
+  if at == 0 then
+    call('lpush', key, value)
+  elseif at >= length then
+    call('rpush', key, value)
+  elseif at > length / 2 then
+    local rest = call('lrange', key, at, -1)
+    call('ltrim', key, 0, at - 1)
+    call('rpush', key, value)
+    many('rpush', key, rest, 1, #rest)
+  else
+    local front, back = call('lrange', key, 0, at - 1), {}
+    call('ltrim', key, at, -1)
+    call('lpush', key, value)
+    for i = #front, 1, -1 do back[#back + 1] = front[i] end
+    many('lpush', key, back, 1, #back)
+  end
+end
+
+-- Puts one place from what it holds to `after`; false is nothing. Raises what the server refuses.
+return function(kind, key, item, before, after)
+  local call = redis.call
+  if kind == 'hash' then
+    if after then call('hset', key, item, after) else call('hdel', key, item) end
+  elseif kind == 'zset' then
+    if after then call('zadd', key, after, item) else call('zrem', key, item) end
+  elseif kind == 'set' then
+    call(after and 'sadd' or 'srem', key, item)
+  elseif kind == 'list' then
+    if before and after then
+      call('lset', key, item, after)
+    elseif after then
+      insert(key, tonumber(item), after)
+    else
+      -- What is taken out stands first, or is the last of its kind.
+      call('lrem', key, tonumber(item) == 0 and 1 or -1, before)
+    end
+  elseif kind == 'move' then
+    call('rename', key, after)
+  elseif kind == 'expiry' then
+    call('persist', key)
+  else
+    call('del', key)
+  end
+end

@@ -1,0 +1,15 @@
+-- Returns a function that judges an entry among the next runs of a queue.
+return function(c, queue)
+  local key = Keys.queue .. queue .. Keys.recur
+  return function(id)
+    local score, wrong = c.ask('zscore', key, id)
+    if wrong then return c.wrong_type(key, 'zset') end
+    if not score then return end
+    if redis.call('exists', Keys.recurring .. id) == 0 then
+      c.add('ghost-recurring', id, queue, {{'zset', key, id, score, false}})
+    else
+      c.room('check_recurring')(id, queue)
+    end
+    c.room('check_listed')(queue)
+  end
+end

@@ -1,0 +1,91 @@
+-- Returns a function that judges a template: its fields, and its one entry among the next runs.
+-- `seen`: a queue in which it was met.
+return function(c)
+  local number = need('number')
+
+  -- Returns its entries in other queues, and whether not all could be asked.
+  local function elsewhere(id, own, seen, all)
+    local queues, more, found, done = {}, false, {}, {[own] = true}
+    local function enter(queue)
+      if done[queue] then return end
+      done[queue] = true
+      local score = c.ask('zscore', Keys.queue .. queue .. Keys.recur, id)
+      if score then found[#found + 1] = {queue, score} end
+    end
+    if all then queues, more = c.queues() end
+    if seen then enter(seen) end
+    for i = 1, #queues do enter(queues[i]) end
+    return found, more
+  end
+
+  return function(id, seen)
+    local key = Keys.recurring .. id
+    local r, wrong = c.ask('hmget', key, 'queue', 'interval', 'count', 'priority', 'retries', 'backlog', 'tags',
+      'data', 'klass')
+    if wrong then return c.wrong_type(key, 'hash') end
+    local queue, interval, count = r[1], number(r[2]), number(r[3])
+    if not queue and redis.call('exists', key) == 0 then return end
+    local function report(what) c.add('recurring-invalid', id, what, {}, 'part') end
+
+    for i, name in ipairs({'priority', 'retries', 'backlog'}) do
+      if not number(r[i + 3]) then c.add('recurring-invalid', id, name, {{'hash', key, name, r[i + 3], '0'}}) end
+    end
+    local tags, long = c.room('check_tag_list')(r[7])
+    if long then
+      c.add('not-judged', 'r:' .. id, 'tags beyond a million bytes')
+    elseif not tags then
+      local changes = {{'hash', key, 'tags', r[7], '{}'}}
+      if r[7] then changes[2] = {'hash', key, 'bad-tags', c.ask('hget', key, 'bad-tags'), r[7]} end
+      c.add('recurring-invalid', id, 'tags', changes)
+    end
+    if r[8] and #r[8] > 1000000 then
+      c.add('not-judged', 'r:' .. id, 'data beyond a million bytes')
+    elseif not r[8] or not pcall(cjson.decode, r[8]) then
+      report('data')
+    end
+    if not r[9] then report('klass') end
+    if not count or count < 0 or count % 1 ~= 0 then
+      report('count')
+    else
+      -- Children that it has not counted: the next numbers, as far as they are taken by its own.
+      local n = count
+      while n < count + 100 and c.ask('hget', Keys.job .. id .. '-' .. string.format('%.0f', n + 1),
+        'spawned_from_jid') == id do
+        n = n + 1
+      end
+      if n > count then c.room('check_count')(id, n) end
+    end
+    if not queue then return report('queue') end
+
+    local own = Keys.queue .. queue .. Keys.recur
+    local next_run
+    next_run, wrong = c.ask('zscore', own, id)
+    if wrong then return c.wrong_type(own, 'zset') end
+    local found, more = elsewhere(id, queue, seen, not next_run)
+    local changes = {}
+    for i = 1, #found do
+      changes[i] = {'zset', Keys.queue .. found[i][1] .. Keys.recur, id, found[i][2], false}
+    end
+    if not interval or interval <= 0 then
+      if next_run then table.insert(changes, 1, {'zset', own, id, next_run, false}) end
+      c.add('recurring-invalid', id, 'interval', changes, not changes[1] and 'part' or nil)
+    elseif changes[1] then
+      if not next_run then
+        changes[#changes + 1] = {'zset', own, id, false, found[1][2]}
+        c.list(changes, queue)
+      end
+      c.add('recurring-foreign', id, found[1][1], changes)
+    elseif not next_run then
+      if more then
+        c.add('not-judged', id, 'more than 500 queues')
+      else
+        changes[1] = {'zset', own, id, false, c.score(c.now + interval)}
+        c.list(changes, queue)
+        c.add('recurring-unscheduled', id, queue, changes)
+      end
+    elseif tonumber(next_run) < 0 or tonumber(next_run) == math.huge then
+      report('next run at ' .. next_run)
+    end
+    if next_run then c.room('check_listed')(queue) end
+  end
+end

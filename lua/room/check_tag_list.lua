@@ -1,0 +1,24 @@
+-- Returns a function that reads stored tags: a list without repeats, nil if they can't be read, and
+-- then true if only because they are too long.
+return function()
+  return function(text)
+    if text == '{}' or text == '[]' then return {} end
+    if not text then return nil end
+    if #text > 1000000 then return nil, true end
+    local ok, list = pcall(cjson.decode, text)
+    if not ok or type(list) ~= 'table' then return nil end
+    local count, tags, seen = 0, {}, {}
+    for _ in pairs(list) do count = count + 1 end
+    if count ~= #list or count > 0 and not string.find(text, '^%s*%[') then return nil end
+    for i = 1, count do
+      local tag = list[i]
+      if type(tag) == 'number' and tag - tag == 0 then tag = tostring(tag) end
+      if type(tag) ~= 'string' then return nil end
+      if not seen[tag] then
+        seen[tag] = true
+        tags[#tags + 1] = tag
+      end
+    end
+    return tags
+  end
+end

@@ -1,0 +1,10 @@
+-- Returns a function that notes a key of the wrong kind. A job is never set aside.
+return function(c)
+  return function(key, kind)
+    local held = redis.call('type', key)
+    held = held.ok or held
+    local job = held == 'hash' and c.ask('hget', key, 'jid') and c.ask('hget', key, 'data')
+    c.add('key-type', string.sub(key, #Keys.prefix + 1), 'is a ' .. held .. ', not a ' .. kind, {c.aside(key)},
+      job and 'job' or nil)
+  end
+end

@@ -1,0 +1,75 @@
+-- Returns a function that carries out the changes of a finding and returns those that were needed,
+-- with what the places really held. What the server refuses is undone, and raised; if `quiet` is
+-- true, nil is returned instead.
+return function()
+  local put, place = need('check_put'), need('check_place')
+
+  -- Returns the change as it has to be made now, nil if there is nothing to do.
+  local function needed(change)
+    local kind, key, item, before, after = unpack(change)
+    if kind == 'move' then
+      if redis.call('exists', key) == 0 then return nil end
+      local free, n = after, 1
+      while redis.call('exists', free) == 1 do
+        n = n + 1
+        free = after .. ':' .. n
+      end
+      return {kind, key, item, before, free}
+    end
+    if kind == 'expiry' or kind == 'delete' then return change end
+    local held = place(kind, key, item)
+    if held == nil then return nil end
+    if kind == 'list' then
+      if before and held ~= before then return nil end
+      return change
+    end
+    if held == after or kind == 'zset' and held and after and tonumber(held) == tonumber(after) then return nil end
+    return {kind, key, item, held, after}
+  end
+
+  -- Raises what the server would refuse of a change, where it can be asked (7.0).
+  local function allowed(kind, key, item, before, after)
+    local words
+    if kind == 'hash' then
+      words = after and {'hset', key, item, after} or {'hdel', key, item}
+    elseif kind == 'zset' then
+      words = after and {'zadd', key, after, item} or {'zrem', key, item}
+    elseif kind == 'set' then
+      words = {after and 'sadd' or 'srem', key, item}
+    elseif kind == 'list' then
+      words = before and after and {'lset', key, item, after} or after and {'lpush', key, after}
+        or {'lrem', key, '1', before}
+    elseif kind == 'move' then
+      words = {'rename', key, after}
+    else
+      words = {kind == 'expiry' and 'persist' or 'del', key}
+    end
+    if not redis.acl_check_cmd(unpack(words)) then redis.call(unpack(words)) end
+  end
+
+  return function(changes, quiet)
+    local made = {}
+    local ok, refusal = pcall(function()
+      if redis.acl_check_cmd then
+        for i = 1, #changes do allowed(unpack(changes[i])) end
+      end
+      for i = 1, #changes do
+        local change = needed(changes[i])
+        if change then
+          put(unpack(change))
+          made[#made + 1] = change
+        end
+      end
+    end)
+    if ok then return made end
+    for i = #made, 1, -1 do
+      local kind, key, item, before, after = unpack(made[i])
+      if kind == 'move' then
+        pcall(put, kind, after, false, false, key)
+      elseif item then
+        pcall(put, kind, key, item, after, before)
+      end
+    end
+    if not quiet then error(refusal, 0) end
+  end
+end

@@ -1,0 +1,1230 @@
+//! `check.slice` and `check.revert` as a client uses them: a look over everything, a repair in the
+//! order of `core.md` 8.2, and what both must never do.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use expect_test::expect;
+
+use crate::house::core::{Core, Dump, Key, Reply};
+
+/// What one `check.slice` said of one thing.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Finding {
+    pub(super) id: String,
+    pub(super) item: String,
+    pub(super) outcome: String,
+    pub(super) detail: String,
+    pub(super) changes: Vec<[Option<String>; 4]>,
+}
+
+impl Finding {
+    /// As it is told: without its changes.
+    pub(super) fn told(&self) -> String {
+        format!(
+            "{} {} {} [{}]",
+            self.id, self.item, self.outcome, self.detail
+        )
+    }
+}
+
+/// What needs no action (`cli.md` 8.23).
+pub(super) const INFO: &[&str] = &[
+    "queue-empty",
+    "queue-stuck",
+    "over-limit",
+    "history-orphan",
+    "edges-orphan",
+    "lost-key",
+    "worker-stray",
+    "worker-unknown",
+    "depends-on-failed",
+    "tracked-gone",
+    "field-leftover",
+    "remaining",
+    "key-unknown",
+    "not-judged",
+];
+
+/// What waits for a whole walk (`core.md` 9.5), or for lists that are right.
+const LATER: &str = "-depends-on-nothing,-tag-count,-failed-counter";
+
+fn finding(row: &Reply) -> Finding {
+    let row = row.list();
+    let text = |at: usize| row[at].text().to_owned();
+    let word = |reply: &Reply| match reply {
+        Reply::Nil => None,
+        reply => Some(reply.text().to_owned()),
+    };
+    let changes = row[4..].iter().map(|change| {
+        let change = change.list();
+        assert_eq!(change.len(), 4, "{change:?}");
+        [
+            word(&change[0]),
+            word(&change[1]),
+            word(&change[2]),
+            word(&change[3]),
+        ]
+    });
+    Finding {
+        id: text(0),
+        item: text(1),
+        outcome: text(2),
+        detail: text(3),
+        changes: changes.collect(),
+    }
+}
+
+/// One call over some items.
+pub(super) fn slice(
+    core: &mut Core,
+    now: f64,
+    mode: &str,
+    findings: &str,
+    kind: &str,
+    name: &str,
+    items: &[String],
+) -> Vec<Finding> {
+    let now = now.to_string();
+    let mut found = Vec::new();
+    for part in items.chunks(200) {
+        let run = if mode == "mend" { "run1" } else { "" };
+        let bytes: Vec<Vec<u8>> = part.iter().map(|item| unshown(item)).collect();
+        let name = unshown(name);
+        let mut argv: Vec<&[u8]> = vec![
+            b"check.slice",
+            now.as_bytes(),
+            mode.as_bytes(),
+            findings.as_bytes(),
+            run.as_bytes(),
+            kind.as_bytes(),
+            &name,
+        ];
+        argv.extend(bytes.iter().map(Vec::as_slice));
+        match core.call(&argv) {
+            Ok(reply) => found.extend(reply.list().iter().map(finding)),
+            Err(error) => panic!("check.slice {mode} {kind} {part:?} says {error}"),
+        }
+    }
+    found
+}
+
+/// The bytes of a name as the house shows it.
+fn unshown(text: &str) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('\u{fffd}') {
+        bytes.extend_from_slice(&rest.as_bytes()[..at]);
+        let digits = &rest[at + 3..at + 5];
+        bytes.push(u8::from_str_radix(digits, 16).expect("two digits"));
+        rest = &rest[at + 5..];
+    }
+    bytes.extend_from_slice(rest.as_bytes());
+    bytes
+}
+
+/// Everything that can be asked: kind, name, items; in the order in which it is mended.
+pub(super) fn candidates(dump: &Dump) -> Vec<(&'static str, String, Vec<String>)> {
+    let mut all: Vec<(&'static str, String, Vec<String>)> = Vec::new();
+    let mut jobs = BTreeSet::new();
+    let mut names: BTreeMap<&'static str, BTreeSet<String>> = BTreeMap::new();
+    let mut keys = Vec::new();
+    let mut recurring = Vec::new();
+    let members = |key: &Key| -> Vec<String> {
+        match key {
+            Key::Zset(zset) => zset.keys().cloned().collect(),
+            Key::Set(set) => set.iter().cloned().collect(),
+            Key::List(list) => list
+                .iter()
+                .cloned()
+                .collect::<BTreeSet<_>>()
+                .into_iter()
+                .collect(),
+            Key::Hash(hash) => hash.keys().cloned().collect(),
+            Key::Text(_) => Vec::new(),
+        }
+    };
+    let mut later = Vec::new();
+    for (full, key) in &dump.0 {
+        let Some(rest) = full.strip_prefix("ql:") else {
+            continue;
+        };
+        keys.push(rest.to_owned());
+        if let Some(jid) = rest.strip_prefix("j:") {
+            let companion = ["-history", "-dependencies", "-dependents"]
+                .iter()
+                .any(|end| jid.ends_with(end));
+            if !companion || matches!(key, Key::Hash(_)) {
+                jobs.insert(jid.to_owned());
+            }
+        } else if let Some(id) = rest.strip_prefix("r:") {
+            recurring.push(id.to_owned());
+        } else if let Some((queue, part)) = rest
+            .strip_prefix("q:")
+            .and_then(|rest| rest.rsplit_once('-'))
+        {
+            names.entry("queues").or_default().insert(queue.to_owned());
+            for kind in ["recur", "locks", "work", "scheduled", "depends"] {
+                if part == kind {
+                    all.push((kind, queue.to_owned(), members(key)));
+                }
+            }
+        } else if let Some(group) = rest.strip_prefix("f:") {
+            names.entry("failures").or_default().insert(group.into());
+            later.push(("group", group.to_owned(), members(key)));
+        } else if let Some(tag) = rest.strip_prefix("t:") {
+            names.entry("tags").or_default().insert(tag.into());
+            later.push(("tag", tag.to_owned(), members(key)));
+        } else if let Some(worker) = rest
+            .strip_prefix("w:")
+            .and_then(|rest| rest.strip_suffix(":jobs"))
+        {
+            names.entry("workers").or_default().insert(worker.into());
+            later.push(("worker", worker.to_owned(), members(key)));
+        } else if rest == "completed" || rest == "tracked" {
+            let kind = if rest == "tracked" {
+                "tracked"
+            } else {
+                "completed"
+            };
+            later.push((kind, String::new(), members(key)));
+        } else {
+            for name in [
+                "queues",
+                "failures",
+                "tags",
+                "workers",
+                "paused_queues",
+                "config",
+            ] {
+                if rest == name {
+                    names.entry(name).or_default().extend(members(key));
+                }
+            }
+        }
+    }
+    let order = ["recur", "locks", "work", "scheduled", "depends"];
+    all.sort_by_key(|(kind, _, _)| order.iter().position(|other| other == kind));
+    all.push(("recurring", String::new(), recurring));
+    all.push(("job", String::new(), jobs.into_iter().collect()));
+    all.extend(later);
+    for (name, items) in names {
+        all.push(("names", name.to_owned(), items.into_iter().collect()));
+    }
+    all.push(("key", String::new(), keys));
+    all
+}
+
+/// Whether two findings tell the same damage, met from two sides.
+fn same(other: &Finding, finding: &Finding) -> bool {
+    if other.item != finding.item {
+        return false;
+    }
+    // A queue that is not listed is not known to who asks only for the job.
+    let missing = ["in-no-set", "running-without-lock"];
+    if other.id == "in-foreign-queue" && missing.contains(&finding.id.as_str()) {
+        return true;
+    }
+    other.id == finding.id
+        && (other.detail == finding.detail
+            || other.id == "recurring-count"
+            || !finding.changes.is_empty() && other.changes == finding.changes)
+}
+
+/// A look over everything, each finding once.
+pub(super) fn look(core: &mut Core, now: f64, findings: &str) -> Vec<Finding> {
+    let before = core.dump();
+    let mut found: Vec<Finding> = Vec::new();
+    let mut ask = |core: &mut Core, asked: &str, keep: &dyn Fn(&Finding, &[Finding]) -> bool| {
+        for (kind, name, items) in candidates(&before) {
+            for finding in slice(core, now, "look", asked, kind, &name, &items) {
+                let known = found.iter().any(|other| same(other, &finding));
+                if !known && keep(&finding, &found) {
+                    found.push(finding);
+                }
+            }
+        }
+    };
+    let joined = |more: &str| match findings {
+        "" => more.to_owned(),
+        findings => format!("{findings},{more}"),
+    };
+    ask(core, &joined(LATER), &|_, _| true);
+    let only = |id: &str| findings.is_empty() || findings.split(',').any(|other| other == id);
+    for id in ["depends-on-nothing", "tag-count", "failed-counter"] {
+        if only(id) {
+            ask(core, id, &|finding, found| match id {
+                "tag-count" => !found
+                    .iter()
+                    .any(|other| other.id == "tag-index" && other.detail == finding.item),
+                "failed-counter" => !found.iter().any(|other| {
+                    other.id.starts_with("failed-") && other.id != "failed-counter"
+                        || other.id == "group-set"
+                }),
+                _ => !found.iter().any(|other| other.id == "dependency-one-sided"),
+            });
+        }
+    }
+    found.extend(cycles(core, now, findings, &before));
+    assert_eq!(core.dump(), before, "a look changed something");
+    found
+}
+
+/// Asks for every cycle that the dump seems to hold.
+fn cycles(core: &mut Core, now: f64, findings: &str, dump: &Dump) -> Vec<Finding> {
+    let waits = |jid: &str| match dump.0.get(&format!("ql:j:{jid}-dependencies")) {
+        Some(Key::Set(set)) => set.iter().filter(|other| *other != jid).cloned().collect(),
+        _ => Vec::<String>::new(),
+    };
+    let mut found = Vec::new();
+    let mut done = BTreeSet::new();
+    for name in dump.0.keys() {
+        let Some(start) = name
+            .strip_prefix("ql:j:")
+            .and_then(|name| name.strip_suffix("-dependencies"))
+        else {
+            continue;
+        };
+        // The shortest way back to where it began.
+        let mut from: BTreeMap<String, String> = BTreeMap::new();
+        let mut next = vec![start.to_owned()];
+        while let Some(at) = next.pop() {
+            for up in waits(&at) {
+                if up == start {
+                    let mut path = vec![at.clone()];
+                    while path[0] != start {
+                        path.insert(0, from[&path[0]].clone());
+                    }
+                    if path.iter().all(|jid| !done.contains(jid)) {
+                        done.extend(path.iter().cloned());
+                        found.extend(slice(core, now, "look", findings, "cycle", "", &path));
+                    }
+                } else if !from.contains_key(&up) {
+                    from.insert(up.clone(), at.clone());
+                    next.push(up);
+                }
+            }
+        }
+    }
+    found
+}
+
+/// A repair of everything, named or not. Returns what it changed, oldest first.
+pub(super) fn repair(core: &mut Core, now: f64, findings: &str) -> Vec<Finding> {
+    let mut mended = Vec::new();
+    let only = |id: &str| findings.is_empty() || findings.split(',').any(|other| other == id);
+    let joined = |more: &str| match findings {
+        "" => more.to_owned(),
+        findings => format!("{findings},{more}"),
+    };
+    let mut pass = |core: &mut Core, asked: &str, kinds: &[&str]| {
+        for (kind, name, items) in candidates(&core.dump()) {
+            if kinds.is_empty() || kinds.contains(&kind) {
+                let found = slice(core, now, "mend", asked, kind, &name, &items);
+                mended.extend(found.into_iter().filter(|one| one.outcome == "mended"));
+            }
+        }
+    };
+    for id in ["key-type", "key-expires", "job-stub"] {
+        if only(id) {
+            pass(core, id_or_consent(findings, id).as_str(), &["key", "job"]);
+        }
+    }
+    pass(core, &joined(LATER), &[]);
+    for id in ["depends-on-nothing", "tag-count", "failed-counter"] {
+        if only(id) {
+            pass(core, id, &[]);
+        }
+    }
+    mended
+}
+
+/// Naming an id is consent; without a name the same id is asked for by leaving out all others.
+fn id_or_consent(findings: &str, id: &str) -> String {
+    if findings.is_empty() {
+        let known = IDS.iter().filter(|other| **other != id);
+        known
+            .map(|other| format!("-{other}"))
+            .collect::<Vec<_>>()
+            .join(",")
+    } else {
+        id.to_owned()
+    }
+}
+
+/// All ids.
+pub(super) const IDS: &[&str] = &[
+    "ghost-waiting",
+    "ghost-lock",
+    "ghost-scheduled",
+    "ghost-recurring",
+    "ghost-depends",
+    "in-two-sets",
+    "in-foreign-queue",
+    "in-no-set",
+    "queue-unlisted",
+    "queue-empty",
+    "job-stub",
+    "job-unreadable",
+    "history-orphan",
+    "edges-orphan",
+    "lost-key",
+    "running-without-lock",
+    "lock-without-run",
+    "worker-stray",
+    "worker-gap",
+    "worker-unknown",
+    "dependency-missing",
+    "dependency-complete",
+    "dependency-one-sided",
+    "dependency-cycle",
+    "depends-on-nothing",
+    "depends-on-failed",
+    "failed-stray",
+    "failed-unlisted",
+    "failed-twice",
+    "group-set",
+    "tag-index",
+    "tag-count",
+    "completed-stray",
+    "completed-unlisted",
+    "recurring-unscheduled",
+    "recurring-foreign",
+    "recurring-invalid",
+    "recurring-count",
+    "tracked-gone",
+    "failed-counter",
+    "key-expires",
+    "server-evicts",
+    "key-type",
+    "field-leftover",
+    "remaining",
+    "queue-stuck",
+    "over-limit",
+    "key-unknown",
+    "not-judged",
+    "clock",
+    "config-value",
+    "stats-sum",
+    "score",
+];
+
+/// Puts back what was changed, newest first. Returns how many places, and how many were left alone.
+pub(super) fn revert(core: &mut Core, mended: &[Finding]) -> (usize, usize) {
+    let mut argv: Vec<Vec<u8>> = vec![b"check.revert".to_vec(), b"0".to_vec()];
+    for change in mended.iter().rev().flat_map(|one| one.changes.iter().rev()) {
+        argv.push(unshown(change[0].as_deref().expect("a key")));
+        for word in &change[1..] {
+            argv.push(match word {
+                None => b"-".to_vec(),
+                Some(text) => [b"+".to_vec(), unshown(text)].concat(),
+            });
+        }
+    }
+    if argv.len() == 2 {
+        return (0, 0);
+    }
+    let argv: Vec<&[u8]> = argv.iter().map(Vec::as_slice).collect();
+    let reply = core.call(&argv).expect("check.revert");
+    let counts = reply.texts();
+    (counts[0].parse().unwrap(), counts[1].parse().unwrap())
+}
+
+/// A database in which there is something of everything. The last call is at 201000.
+pub(super) const TRAFFIC: &str = r#"config.set 200000 q-heartbeat 500
+put 200000 w q w1 K {"a":1} 0 priority 5 tags ["x","y"]
+put 200000 w q w2 K [] 0 tags ["x"]
+put 200000 w q w3 K 17 0 priority -2.5
+put 200001 w p p1 K {} 0 tags ["y"]
+put 200001 w p p2 K {} 0
+put 200002 w run st K {} 0
+put 200002 w run r1 K {} 0 tags ["x"]
+put 200002 w run r2 K {} 0
+put 200002 w run rg K {} 0
+put 200002 w run f1 K {} 0 tags ["y"]
+put 200002 w run f2 K {} 0
+put 200002 w run f3 K {} 0
+put 200002 w run f4 K {} 0 retries 0
+put 200002 w run c1 K {} 0 tags ["z"]
+put 200002 w run c2 K {} 0
+put 200002 w run c3 K {} 0
+put 200002 w run u1 K {} 0
+put 200002 w run y1 K {} 0
+config.set 200003 run-heartbeat 5000
+pop 200003 run a 20
+heartbeat 200010 r1 a {"b":2}
+timeout 200020 st
+fail 200021 f1 a G message {"c":3}
+fail 200022 f2 a G message
+fail 200023 f3 a H message
+retry 200024 f4 run a
+complete 200025 c1 a run {"d":4}
+complete 200026 c2 a run {}
+complete 200027 c3 a run {} next p delay 5000
+fail 200028 u1 a U message
+unfail 200029 p U 5
+retry 200030 y1 run a 3000
+put 200031 w q s1 K {} 3000
+put 200031 w q s2 K {} 4000 priority 3 tags ["z"]
+put 200032 w q d1 K {} 0 depends ["w1"] tags ["x"]
+put 200032 w q d2 K {} 0 depends ["w1","r1"]
+put 200032 w q d3 K {} 0 depends ["d1"]
+put 200032 w q d4 K {} 3000 depends ["p1"]
+put 200032 w q d5 K {} 0 depends ["c2"]
+log 200033 w1 'a note' {"x":1}
+priority 200034 w2 7
+track 200035 track w1
+track 200035 track c1
+recur 200036 q tpl K {} interval 50 0 tags ["t"] retries 2
+recur 200036 p tpm K {} interval 5000 9000
+peek 200040 q 1
+peek 200090 q 2
+config.set 200091 late-heartbeat 10
+put 200091 w late l1 K {} 0
+pop 200091 late b 1
+put 200091 w late rl K {} 0
+pop 200092 late b 1
+pop 200110 late b 2
+config.set 200111 late-heartbeat 5000
+heartbeat 200112 l1 b
+put 200120 w idle i1 K {} 0
+pause 200121 idle
+cancel 200122 w3
+recur.update 200980 tpl interval 100000
+length 201000 q"#;
+
+pub(super) const NOW: f64 = 201_000.0;
+
+pub(super) fn busy() -> Core {
+    let mut core = Core::new();
+    fill(&mut core);
+    core
+}
+
+pub(super) fn fill(core: &mut Core) {
+    core.flush();
+    core.many(TRAFFIC.lines().map(str::to_owned));
+    core.events();
+}
+
+#[test]
+fn a_healthy_database_is_silent() {
+    let mut core = busy();
+    let found = look(&mut core, NOW, "");
+    let told: Vec<String> = found.iter().map(Finding::told).collect();
+    assert_eq!(told, Vec::<String>::new());
+}
+
+/// Damage of many kinds at once.
+const DAMAGE: &str = r#"DEL ql:j:w3
+ZADD ql:q:q-work 5 ghost
+ZREM ql:q:run-locks r2
+ZADD ql:q:q-recur 5 ghost
+ZREM ql:q:q-work w2
+ZADD ql:q:p-work 6.9 w2
+DEL ql:j:w1-dependents
+SADD ql:j:p1-dependents w2
+LPUSH ql:f:G ghost
+LREM ql:f:H 0 f3
+HSET ql:j:w1 priority inf
+RPUSH ql:j:w1-history oops
+ZADD ql:completed 5 w1
+ZADD ql:t:x 5 ghost
+ZADD ql:tags 5 nothing
+ZADD ql:w:a:jobs 5 ghost
+ZADD ql:tracked 5 ghost
+HSET ql:s:stats:172800:run failed 77
+SADD ql:j:d1-dependencies ghost
+SET ql:t:text text"#;
+
+fn hurt() -> Core {
+    let mut core = busy();
+    for line in DAMAGE.lines() {
+        core.redis(line);
+    }
+    core
+}
+
+fn all_items(core: &mut Core) -> Vec<(&'static str, String, Vec<String>)> {
+    let mut all = candidates(&core.dump());
+    all.push(("cycle", String::new(), vec!["d1".into(), "d3".into()]));
+    all
+}
+
+#[test]
+fn a_look_runs_where_nothing_may_be_written() {
+    let mut core = hurt();
+    let script = crate::house::core::script();
+    let mut told = 0;
+    for (kind, name, items) in all_items(&mut core) {
+        let seen = slice(&mut core, NOW, "look", "", kind, &name, &items);
+        let now = NOW.to_string();
+        let mut argv: Vec<&[u8]> = vec![b"EVAL_RO", script.as_bytes(), b"0", b"check.slice"];
+        argv.extend([now.as_bytes(), b"look", b"", b"", kind.as_bytes()]);
+        argv.push(name.as_bytes());
+        argv.extend(items.iter().map(|item| item.as_bytes()));
+        match core.redis_words(&argv) {
+            Reply::List(rows) => {
+                let rows: Vec<Finding> = rows.iter().map(finding).collect();
+                assert_eq!(rows, seen, "{kind} {name}");
+                told += rows.len();
+            }
+            Reply::Error(error) if error.contains("unknown command") => return,
+            other => panic!("{kind} {name} answers {other:?}"),
+        }
+    }
+    assert!(told > 20, "{told}");
+}
+
+#[test]
+fn bad_usage_is_refused() {
+    let mut core = busy();
+    let mut texts = Vec::new();
+    for line in [
+        "check.slice 1",
+        "check.slice 1 repair '' r job '' w1",
+        "check.slice 1 look ''",
+        "check.slice 1 look '' '' job",
+        "check.slice 1 mend '' '' job '' w1",
+        "check.slice 1 look '' '' jobs '' w1",
+        "check.slice 1 look '' '' names jobs w1",
+        "check.slice 1 look ghosts '' job '' w1",
+        "check.slice 1 look ghost-lock, '' job '' w1",
+        "check.slice 1 look --ghost-lock '' job '' w1",
+        "check.revert 1",
+        "check.revert 1 ql:tags",
+        "check.revert 1 ql:tags x - +1",
+        "check.revert 1 other:tags +x - +1",
+        "check.revert 1 ql:tags +x - +one",
+        "check.revert 1 ql:tags +x - +nan",
+        "check.revert 1 ql:nobodys +x - +1",
+        "check.revert 1 ql:f:G +x - +1",
+        "check.revert 1 ql:j:w1 - - +ql:j:w2",
+        "check.revert 1 ql:j:w1 - +soon -",
+        "check.revert 1 ql:j:w1 - +1 +ql:lost:r:j:w1",
+    ] {
+        let error = core.refused(line);
+        texts.push(format!("{line}: {}", crate::house::core::short(&error)));
+    }
+    let many: Vec<Vec<u8>> = (0..201).map(|n| format!("j{n}").into_bytes()).collect();
+    let mut argv: Vec<&[u8]> = vec![b"check.slice", b"1", b"look", b"", b"", b"job", b""];
+    argv.extend(many.iter().map(Vec::as_slice));
+    let error = core.refused_words(&argv);
+    texts.push(format!("201 items: {}", crate::house::core::short(&error)));
+    expect![[r#"
+        check.slice 1: user_script:N: Check(): "look" or "mend" missing
+        check.slice 1 repair '' r job '' w1: user_script:N: Check(): "look" or "mend" missing
+        check.slice 1 look '': user_script:N: Check(): findings, run, kind or name missing
+        check.slice 1 look '' '' job: user_script:N: Check(): findings, run, kind or name missing
+        check.slice 1 mend '' '' job '' w1: user_script:N: Check(): a repair needs the name of its run
+        check.slice 1 look '' '' jobs '' w1: user_script:N: Check(): unknown kind jobs
+        check.slice 1 look '' '' names jobs w1: user_script:N: Check(): unknown names jobs
+        check.slice 1 look ghosts '' job '' w1: user_script:N: Check(): unknown finding ghosts
+        check.slice 1 look ghost-lock, '' job '' w1: user_script:N: Check(): unknown finding 
+        check.slice 1 look --ghost-lock '' job '' w1: user_script:N: Check(): unknown finding --ghost-lock
+        check.revert 1: user_script:N: Check(): key, item, before and after for each change
+        check.revert 1 ql:tags: user_script:N: Check(): key, item, before and after for each change
+        check.revert 1 ql:tags x - +1: user_script:N: Check(): "-" or "+" missing before x
+        check.revert 1 other:tags +x - +1: user_script:N: Check(): not under the prefix: other:tags
+        check.revert 1 ql:tags +x - +one: user_script:N: Check(): score is not a number: one
+        check.revert 1 ql:tags +x - +nan: user_script:N: Check(): score is not a number: nan
+        check.revert 1 ql:nobodys +x - +1: user_script:N: Check(): no key of ours: ql:nobodys
+        check.revert 1 ql:f:G +x - +1: user_script:N: Check(): index is not a number: x
+        check.revert 1 ql:j:w1 - - +ql:j:w2: user_script:N: Check(): no change: ql:j:w1
+        check.revert 1 ql:j:w1 - +soon -: user_script:N: Check(): no change: ql:j:w1
+        check.revert 1 ql:j:w1 - +1 +ql:lost:r:j:w1: user_script:N: Check(): no change: ql:j:w1
+        201 items: user_script:N: Check(): more than 200 items"#]].assert_eq(&texts.join("\n"));
+}
+
+#[test]
+fn findings_are_chosen_and_named() {
+    let mut core = hurt();
+    let mut ask = |findings: &str| {
+        let found = slice(
+            &mut core,
+            NOW,
+            "look",
+            findings,
+            "job",
+            "",
+            &["w1".into(), "d1".into()],
+        );
+        let told: Vec<String> = found.iter().map(Finding::told).collect();
+        told.join("\n")
+    };
+    let all = ask("");
+    assert!(
+        all.contains("dependency-missing d1 decide [ghost]"),
+        "{all}"
+    );
+    assert_eq!(
+        ask("dependency-missing"),
+        "dependency-missing d1 found [ghost]"
+    );
+    assert_eq!(
+        ask("dependency-missing,-dependency-missing"),
+        "",
+        "left out wins"
+    );
+    let rest = ask("-dependency-missing,-job-unreadable");
+    assert!(!rest.contains("dependency-missing") && !rest.contains("job-unreadable"));
+    assert!(
+        rest.contains("completed-stray w1 found [waiting]"),
+        "{rest}"
+    );
+    // Leaving one out names no other.
+    assert!(ask("-completed-stray").contains("dependency-missing d1 decide"));
+}
+
+#[test]
+fn the_plan_of_a_look_is_what_a_repair_does() {
+    let mut core = hurt();
+    for (kind, name, items) in candidates(&core.dump()) {
+        for item in items {
+            let item = [item];
+            let plan = slice(&mut core, NOW, "look", LATER, kind, &name, &item);
+            let done = slice(&mut core, NOW, "mend", LATER, kind, &name, &item);
+            let plan: Vec<Finding> = plan
+                .into_iter()
+                .map(|mut one| {
+                    for word in one.changes.iter_mut().flatten().flatten() {
+                        *word = word.replacen("ql:lost::", "ql:lost:run1:", 1);
+                    }
+                    if one.outcome == "found" {
+                        one.outcome = "mended".into();
+                    }
+                    one
+                })
+                .collect();
+            assert_eq!(plan, done, "{kind} {name} {item:?}");
+        }
+    }
+}
+
+#[test]
+fn what_has_changed_since_is_left_alone() {
+    let mut core = hurt();
+    let mended = repair(&mut core, NOW, "");
+    assert!(mended.len() > 12, "{mended:?}");
+    core.ok(&format!("priority {NOW} w1 3"));
+    core.ok(&format!("cancel {NOW} w2"));
+    core.redis("RPUSH ql:f:G ghost");
+    core.redis("DEL ql:tags");
+    core.redis("SET ql:tags text");
+    let before = core.dump();
+    let (back, alone) = revert(&mut core, &mended);
+    assert!(back > 5 && alone > 2, "{back} {alone}");
+    let after = core.dump();
+    assert_eq!(after.field("ql:j:w1", "priority").as_deref(), Some("3"));
+    assert_eq!(after.0.get("ql:j:w2"), before.0.get("ql:j:w2"));
+    assert_eq!(after.0.get("ql:tags"), before.0.get("ql:tags"));
+    assert!(after.score("ql:q:q-work", "ghost").is_some());
+}
+
+#[test]
+fn whole_keys_go_back_to_their_names() {
+    let mut core = busy();
+    core.redis("DEL ql:j:w2");
+    core.redis("HSET ql:j:w2 state waiting");
+    core.redis("SET ql:lost:run1:j:w2 'an earlier one'");
+    let before = core.dump();
+    let mended = repair(&mut core, NOW, "job-stub,history-orphan");
+    assert!(
+        core.dump().has("ql:lost:run1:j:w2:2"),
+        "a name that is free"
+    );
+    assert!(core.dump().has("ql:lost:run1:j:w2-history"));
+    assert_eq!(revert(&mut core, &mended).1, 0);
+    assert_eq!(core.dump(), before);
+    // What is lost is deleted by name only, and stays so.
+    let gone = repair(&mut core, NOW, "lost-key");
+    assert_eq!(gone.len(), 1);
+    assert!(!core.dump().has("ql:lost:run1:j:w2"));
+    assert_eq!(revert(&mut core, &gone), (0, 1));
+}
+
+#[test]
+fn an_expiry_is_found_and_put_back() {
+    let mut core = busy();
+    core.redis("EXPIRE ql:j:w1 5000");
+    core.redis("PEXPIRE ql:q:q-work 7000000");
+    let items = ["j:w1".to_owned(), "q:q-work".to_owned(), "tags".to_owned()];
+    let told = slice(&mut core, NOW, "look", "", "key", "", &items);
+    let ids: Vec<&str> = told.iter().map(|one| one.id.as_str()).collect();
+    assert_eq!(ids, ["key-expires", "key-expires"]);
+    let mended = slice(&mut core, NOW, "mend", "", "key", "", &items);
+    assert_eq!(mended.len(), 2);
+    assert_eq!(core.redis("PTTL ql:j:w1"), Reply::Int(-1));
+    assert_eq!(slice(&mut core, NOW, "look", "", "key", "", &items), []);
+    assert_eq!(revert(&mut core, &mended), (2, 0));
+    let left = core.redis("PTTL ql:j:w1").int();
+    assert!((4_000_000..=5_000_000).contains(&left), "{left}");
+    let left = core.redis("PTTL ql:q:q-work").int();
+    assert!((6_000_000..=7_000_000).contains(&left), "{left}");
+}
+
+#[test]
+fn what_the_server_refuses_leaves_nothing_half_done() {
+    let mut core = hurt();
+    core.redis("DEL ql:j:stub");
+    core.redis("HSET ql:j:stub state waiting");
+    let named: Vec<&str> = IDS.iter().copied().filter(|id| *id != "lost-key").collect();
+    let named = named.join(",");
+    let mut refused = 0;
+    for command in [
+        "hset", "hdel", "zadd", "zrem", "sadd", "srem", "lset", "lrem", "lpush", "rename",
+    ] {
+        core.redis(&format!("ACL SETUSER default -{command}"));
+        let before = core.dump();
+        for (kind, name, items) in candidates(&before) {
+            for item in items {
+                let now = NOW.to_string();
+                let answer = core.call(&[
+                    b"check.slice",
+                    now.as_bytes(),
+                    b"mend",
+                    named.as_bytes(),
+                    b"run",
+                    kind.as_bytes(),
+                    name.as_bytes(),
+                    item.as_bytes(),
+                ]);
+                let Ok(reply) = answer else {
+                    refused += 1;
+                    assert_eq!(core.dump(), before, "{command} {kind} {name} {item}");
+                    continue;
+                };
+                // What was mended before the refusal is told.
+                let rows: Vec<Finding> = reply.list().iter().map(finding).collect();
+                let mended: Vec<Finding> = rows
+                    .into_iter()
+                    .filter(|one| one.outcome == "mended")
+                    .collect();
+                if mended.is_empty() {
+                    continue;
+                }
+                revert_where_allowed(&mut core, command, &mended);
+                assert_eq!(core.dump(), before, "{command} {kind} {name} {item}");
+            }
+        }
+        core.redis(&format!("ACL SETUSER default +{command}"));
+    }
+    assert!(refused > 10, "{refused}");
+}
+
+fn revert_where_allowed(core: &mut Core, denied: &str, mended: &[Finding]) {
+    core.redis(&format!("ACL SETUSER default +{denied}"));
+    revert(core, mended);
+    core.redis(&format!("ACL SETUSER default -{denied}"));
+}
+
+#[test]
+fn a_full_server_loses_nothing() {
+    let mut core = hurt();
+    let items: Vec<String> = ["ghost", "w2", "w1", "d5"].map(str::to_owned).to_vec();
+    let before = core.dump();
+    core.redis("CONFIG SET maxmemory 1");
+    let now = NOW.to_string();
+    let answer = core.call(&[
+        b"check.slice",
+        now.as_bytes(),
+        b"mend",
+        b"",
+        b"r",
+        b"job",
+        b"",
+        b"w1",
+        b"w2",
+        b"r2",
+    ]);
+    assert!(answer.is_err_and(|error| error.contains("OOM")));
+    // Ghosts only go; what comes behind them is not judged any more.
+    let found = slice(&mut core, NOW, "mend", "", "work", "q", &items);
+    core.redis("CONFIG SET maxmemory 0");
+    let told: Vec<String> = found.iter().map(Finding::told).collect();
+    assert_eq!(told, ["ghost-waiting ghost mended [q]"]);
+    revert(&mut core, &found);
+    assert_eq!(core.dump(), before);
+}
+
+#[test]
+fn who_may_not_ask_lists_by_lpos_gets_the_same_answer() {
+    let mut core = busy();
+    for n in 0..2500 {
+        core.redis(&format!("RPUSH ql:f:G x{n}"));
+    }
+    core.redis("RPUSH ql:f:G f1 w1");
+    let items: Vec<String> = ["f1", "f2", "w1", "x1200"].map(str::to_owned).to_vec();
+    let with = slice(&mut core, NOW, "look", "", "group", "G", &items);
+    core.redis("ACL SETUSER default -lpos");
+    let without = slice(&mut core, NOW, "look", "", "group", "G", &items);
+    core.redis("ACL SETUSER default +lpos");
+    assert_eq!(with, without);
+    assert_eq!(with.len(), 3, "{with:?}");
+}
+
+/// The least rights (`reliability.md` 9): for all writes with what a check adds, and for reading only.
+const FULL: &str = "+eval +evalsha +del +exists +hdel +hget +hgetall +hincrby +hmget +hmset +hset \
+    +llen +lpop +lpush +lrange +lrem +ltrim +publish +rpush +sadd +scard +sismember +smembers +srem \
+    +zadd +zcard +zcount +zincrby +zrange +zrangebyscore +zrem +zremrangebyrank +zremrangebyscore \
+    +zrevrange +zrevrangebyscore +zscore +auth +scan +type +ttl +hlen +hscan +sscan +zscan +strlen \
+    +rename +lset +persist +info";
+const READING: &str = "+eval_ro +evalsha_ro +exists +hget +hgetall +hmget +llen +lrange +scard \
+    +sismember +smembers +zcard +zcount +zrange +zrangebyscore +zrevrange +zrevrangebyscore +zscore \
+    +auth +scan +type +ttl +hlen";
+
+#[test]
+fn the_least_rights_suffice() {
+    let mut core = hurt();
+    let script = crate::house::core::script();
+    core.redis(&format!(
+        "ACL SETUSER full on >p resetkeys ~ql:* resetchannels &ql:* -@all {FULL}"
+    ));
+    core.redis(&format!(
+        "ACL SETUSER reading on >p resetkeys %R~ql:* resetchannels &ql:* -@all {READING}"
+    ));
+    let dump = core.dump();
+    let mut mended = Vec::new();
+    for (kind, name, items) in candidates(&dump) {
+        let seen = slice(&mut core, NOW, "look", LATER, kind, &name, &items);
+        core.redis("AUTH reading p");
+        let mut argv: Vec<&[u8]> = vec![b"EVAL_RO", script.as_bytes(), b"0", b"check.slice"];
+        argv.extend([
+            &b"201000"[..],
+            b"look",
+            LATER.as_bytes(),
+            b"",
+            kind.as_bytes(),
+        ]);
+        argv.push(name.as_bytes());
+        argv.extend(items.iter().map(|item| item.as_bytes()));
+        match core.redis_words(&argv) {
+            Reply::List(rows) => {
+                let rows: Vec<Finding> = rows.iter().map(finding).collect();
+                assert_eq!(rows, seen, "{kind} {name}");
+            }
+            // 6.2 does not know it.
+            Reply::Error(error) if error.contains("nknown command") || error.contains("NOPERM") => {
+            }
+            other => panic!("{kind} {name} answers {other:?}"),
+        }
+        core.redis("AUTH full p");
+        let found = slice(&mut core, NOW, "mend", LATER, kind, &name, &items);
+        core.redis("AUTH default p");
+        assert!(found.iter().all(|one| one.outcome != "found"), "{found:?}");
+        mended.extend(found.into_iter().filter(|one| one.outcome == "mended"));
+    }
+    assert!(mended.len() > 12);
+    core.redis("AUTH full p");
+    let (_, alone) = revert(&mut core, &mended);
+    core.redis("AUTH default p");
+    assert_eq!((core.dump(), alone), (dump, 0));
+}
+
+#[test]
+fn what_is_beyond_the_limits_is_told() {
+    let mut core = busy();
+    let mut many = |key: &str, command: &str, count: usize, word: &dyn Fn(usize) -> String| {
+        for from in (0..count).step_by(5000) {
+            let words: Vec<String> = (from..count.min(from + 5000)).map(word).collect();
+            let mut argv: Vec<&[u8]> = vec![command.as_bytes(), key.as_bytes()];
+            argv.extend(
+                words
+                    .iter()
+                    .flat_map(|word| word.split(' '))
+                    .map(str::as_bytes),
+            );
+            core.redis_words(&argv);
+        }
+    };
+    many("ql:j:w1-history", "RPUSH", 1500, &|n| {
+        format!("[{},\"x\"]", n + 1)
+    });
+    many("ql:j:d2-dependencies", "SADD", 1500, &|n| format!("x{n}"));
+    many("ql:f:big", "RPUSH", 150_000, &|n| format!("x{n}"));
+    many("ql:s:wait:172800:q", "HSET", 5000, &|n| format!("s{n} 1"));
+    many("ql:queues", "ZADD", 700, &|n| format!("{n} queue{n}"));
+    core.redis("SADD ql:failures big");
+    core.redis("HSET ql:j:f1 failure {\"group\":\"big\",\"when\":200021}");
+    core.redis("HSET ql:s:stats:172800:q failed 4");
+    core.redis("ZREM ql:q:q-work w2");
+    core.redis("ZREM ql:q:q-recur tpl");
+    let long = format!("\"{}\"", "x".repeat(2_000_000));
+    core.redis_words(&[b"HSET", b"ql:j:p2", b"data", long.as_bytes()]);
+    let mut found = Vec::new();
+    for (kind, items) in [
+        ("job", vec!["w1", "w2", "d2", "f1", "p2"]),
+        ("recurring", vec!["tpl"]),
+        ("key", vec!["s:wait:172800:q", "s:stats:172800:q"]),
+    ] {
+        let items: Vec<String> = items.into_iter().map(str::to_owned).collect();
+        found.extend(slice(&mut core, NOW, "look", "", kind, "", &items));
+    }
+    found.retain(|one| one.id == "not-judged");
+    let told: Vec<String> = found.iter().map(Finding::told).collect();
+    expect![[r#"
+        not-judged j:w1-history report [more than 1000 entries]
+        not-judged w2 report [more than 500 queues]
+        not-judged j:d2-dependencies report [more than 1000 dependencies]
+        not-judged f1 report [failure list of more than 100000]
+        not-judged j:p2 report [data beyond a million bytes]
+        not-judged tpl report [more than 500 queues]
+        not-judged s:wait:172800:q report [more than 1000 fields]
+        not-judged s:stats:172800:q report [more than 2000 failed jobs]"#]]
+    .assert_eq(&told.join("\n"));
+}
+
+#[test]
+fn hostile_data_is_judged_or_passed_over() {
+    let mut core = busy();
+    let big: Vec<String> = (0..30_000).map(|n| format!("m{n}")).collect();
+    for part in big.chunks(10_000) {
+        for (command, key) in [
+            ("SADD", "ql:j:w1-dependents"),
+            ("SADD", "ql:j:huge-dependencies"),
+            ("RPUSH", "ql:j:w2-history"),
+            ("RPUSH", "ql:f:G"),
+            ("SADD", "ql:failures"),
+        ] {
+            let mut argv: Vec<&[u8]> = vec![command.as_bytes(), key.as_bytes()];
+            argv.extend(part.iter().map(|word| word.as_bytes()));
+            core.redis_words(&argv);
+        }
+        for key in ["ql:j:huge", "ql:r:huge", "ql:s:run:172800:q", "ql:config"] {
+            let mut argv: Vec<&[u8]> = vec![b"HSET", key.as_bytes()];
+            argv.extend(part.iter().flat_map(|word| [word.as_bytes(), b"nan"]));
+            core.redis_words(&argv);
+        }
+        for key in [
+            "ql:queues",
+            "ql:tags",
+            "ql:t:x",
+            "ql:completed",
+            "ql:q:q-work",
+        ] {
+            let mut argv: Vec<&[u8]> = vec![b"ZADD", key.as_bytes()];
+            argv.extend(part.iter().flat_map(|word| [&b"-inf"[..], word.as_bytes()]));
+            core.redis_words(&argv);
+        }
+    }
+    let deep = [b"[".repeat(100_000), b"]".repeat(100_000)].concat();
+    for field in [
+        "klass",
+        "data",
+        "priority",
+        "tags",
+        "worker",
+        "expires",
+        "retries",
+        "remaining",
+        "time",
+        "failure",
+        "grace",
+        "scheduled",
+        "spawned_from_jid",
+    ] {
+        for (jid, value) in [
+            ("deep", deep.as_slice()),
+            ("odd", b"\xff\0\x1b[31m"),
+            ("inf", b"1e999"),
+        ] {
+            core.redis_words(&[
+                b"HSET",
+                format!("ql:j:{jid}").as_bytes(),
+                field.as_bytes(),
+                value,
+            ]);
+        }
+    }
+    for (jid, state) in [
+        ("deep", "failed"),
+        ("odd", "running"),
+        ("inf", "waiting"),
+        ("huge", "depends"),
+    ] {
+        for (field, value) in [("jid", jid), ("state", state), ("queue", "q")] {
+            core.redis_words(&[
+                b"HSET",
+                format!("ql:j:{jid}").as_bytes(),
+                field.as_bytes(),
+                value.as_bytes(),
+            ]);
+        }
+    }
+    core.redis_words(&[
+        b"RPUSH",
+        b"ql:j:inf-history",
+        &deep,
+        b"\0",
+        b"[1,\"x\",\"\xff\"]",
+        b"[-1e999,1e999]",
+    ]);
+    core.redis_words(&[b"HSET", b"ql:j:\xff\0\n", b"state", b"waiting"]);
+    core.redis_words(&[b"ZADD", b"ql:q:\xff-work", b"1", b"\xff\0\n"]);
+    core.redis_words(&[b"ZADD", b"ql:q:q-locks", b"inf", b"odd", b"-inf", b"w1"]);
+    let texts = |items: &[&str]| {
+        items
+            .iter()
+            .map(|item| (*item).to_owned())
+            .collect::<Vec<_>>()
+    };
+    let items = texts(&[
+        "w1",
+        "w2",
+        "deep",
+        "odd",
+        "inf",
+        "huge",
+        "m1",
+        "m29999",
+        "",
+        "%s",
+        "\u{fffd}ff\0\n",
+        "d1",
+    ]);
+    for mode in ["look", "mend"] {
+        for kind in [
+            "job",
+            "recurring",
+            "work",
+            "locks",
+            "scheduled",
+            "depends",
+            "recur",
+            "worker",
+            "group",
+            "tag",
+            "completed",
+            "tracked",
+            "cycle",
+        ] {
+            for name in ["q", "G", "x", "", "\u{fffd}ff"] {
+                slice(&mut core, NOW, mode, LATER, kind, name, &items);
+            }
+        }
+        for name in [
+            "queues",
+            "failures",
+            "tags",
+            "workers",
+            "paused_queues",
+            "config",
+        ] {
+            slice(&mut core, NOW, mode, LATER, "names", name, &items);
+        }
+        let keys = texts(&[
+            "j:w1",
+            "j:w1-history",
+            "j:w1-dependents",
+            "j:huge",
+            "j:huge-dependencies",
+            "r:huge",
+            "f:G",
+            "t:x",
+            "s:run:172800:q",
+            "s:stats:172800:q",
+            "s:stats:x:q",
+            "queues",
+            "config",
+            "q:q-work",
+            "q:\u{fffd}ff-work",
+            "",
+            ":",
+            "lost:",
+            "j:",
+            "w:a:jobs",
+            "j:\u{fffd}ff\0\n",
+        ]);
+        slice(&mut core, NOW, mode, LATER, "key", "", &keys);
+    }
+    // Whatever of it was mended, the queue goes on.
+    core.ok("put 201000 w fine j K {} 0");
+    assert_eq!(core.jids("pop 201000 fine w 1"), ["j"]);
+}
+
+#[test]
+fn a_ghost_costs_few_commands() {
+    let mut core = busy();
+    let ghosts: Vec<String> = (0..100).map(|n| format!("ghost{n}")).collect();
+    for ghost in &ghosts {
+        core.redis(&format!("ZADD ql:q:q-work 5 {ghost}"));
+    }
+    let mut commands = |mode: &str| {
+        core.redis("CONFIG RESETSTAT");
+        slice(&mut core, NOW, mode, "", "work", "q", &ghosts);
+        let Reply::Text(stats) = core.redis("INFO commandstats") else {
+            panic!("no statistics")
+        };
+        let calls = stats
+            .lines()
+            .filter(|line| line.starts_with("cmdstat_z") || line.contains("_exists"));
+        let calls = calls.filter_map(|line| {
+            line.split_once("calls=")?
+                .1
+                .split(',')
+                .next()?
+                .parse::<u64>()
+                .ok()
+        });
+        calls.sum::<u64>()
+    };
+    assert_eq!(commands("look"), 200);
+    assert_eq!(commands("mend"), 400);
+}
+
+/// What the reference leaves behind in ordinary work (`core.md` 8.1, 3.6): nothing of it is told, or
+/// at most as information.
+#[test]
+fn normal_oddities_are_not_told() {
+    let tolerated = [
+        // After retry and timeout: worker and expires of the old holder.
+        "HSET ql:j:w2 worker a expires 200500",
+        "HSET ql:j:st worker a expires 200500",
+        // A lock that ended, a due job, a due template: the next pop sees to them.
+        "ZADD ql:q:run-locks 200500 r2\nHSET ql:j:r2 expires 200500\nZADD ql:w:a:jobs 200500 r2",
+        "ZADD ql:q:q-scheduled 200500 s2",
+        "ZADD ql:q:q-recur 200500 tpl",
+        // Failures that are over, fields that never came.
+        "HSET ql:j:w2 failure {}",
+        "HSET ql:j:w2 failure {\"group\":\"G\",\"when\":200000}",
+        "HSET ql:j:w2 spawned_from_jid nobody",
+        "HSET ql:j:w2-1 spawned_from_jid nobody\nDEL ql:j:w2-1",
+        // Timed out, but still listed by its worker (D-22).
+        "ZADD ql:w:a:jobs 205003 st",
+        // In grace: locked longer than it says, and not listed.
+        "HSET ql:j:r2 grace 1\nZADD ql:q:run-locks 205013 r2\nZREM ql:w:a:jobs r2",
+        // Put off after completion (D-29).
+        "ZREM ql:q:q-work w2\nZADD ql:q:q-scheduled 205000 w2",
+        // The bare priority, also of a stalled job, and rounding.
+        "ZADD ql:q:q-work 7 w2",
+        "ZADD ql:q:run-work 0 st",
+        "ZADD ql:w:a:jobs 205003.00000001 r2",
+        // Huge priorities leave no room for the time.
+        "HSET ql:j:w2 priority 1e16\nZADD ql:q:q-work 1e16 w2",
+        // Very old jobs, and what other programs keep in a hash.
+        "DEL ql:j:w2-history",
+        "HSET ql:j:w2 colour red",
+        "HSET ql:j:w2 history []",
+        // Forms that every client reads.
+        "HSET ql:j:w2 tags [\"x\",\"x\"]",
+        "HSET ql:j:p2 tags []",
+        "HSET ql:j:w2 retries 2.5 remaining 2",
+        "HSET ql:j:w2 data '{\"n\":12345678901234567890}'",
+        "RPUSH ql:j:w2-history '[ 7, \"a\\u0041\" ]' '[7.5,\"x\",{\"a\":[1,{}]}]' [1,\"x\",{}]",
+        // A template beside a job of its name, a failure group without a name.
+        "HSET ql:r:w2 jid w2 klass K data {} priority 0 tags {} state recur queue q type interval count 0 interval 60 retries 0 backlog 0\nZADD ql:q:q-recur 300000 w2",
+        // Of a worker without a name nobody keeps books (D-79).
+        "HSET ql:j:r2 worker ''\nZREM ql:w:a:jobs r2",
+        "SADD ql:paused_queues q",
+        "HSET ql:pauses nothing {}",
+    ];
+    for damage in tolerated {
+        let mut core = busy();
+        for line in damage.lines() {
+            let reply = core.redis(line);
+            assert!(!matches!(reply, Reply::Error(_)), "{line}: {reply:?}");
+        }
+        let found = look(&mut core, NOW, "");
+        let told: Vec<String> = found.iter().map(Finding::told).collect();
+        assert_eq!(told, Vec::<String>::new(), "{damage}");
+    }
+}

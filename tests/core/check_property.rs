@@ -1,0 +1,144 @@
+//! Random calls, random damage, repair: then the check is silent but for what nobody can mend, a
+//! second repair finds nothing, and all can be put back.
+
+use std::cell::RefCell;
+
+use proptest::prelude::*;
+use proptest::test_runner::{TestCaseError, TestRunner};
+
+use super::check::{Finding, IDS, INFO, look, repair, revert};
+use super::check_damage::tolerated;
+use super::damage::{PRELUDE, damage};
+use super::invariants::{Excuses, broken};
+use super::model::Model;
+use super::property::{Step, cases, fill, step};
+use super::refusal::{changed, still_works};
+use crate::house::core::{Core, Dump};
+
+#[derive(Clone, Debug)]
+enum Event {
+    Call(Step),
+    Damage(String),
+}
+
+fn lines(found: &[Finding]) -> String {
+    let lines: Vec<String> = found.iter().map(Finding::told).collect();
+    lines.join("\n    ")
+}
+
+/// The second, plain implementation sees what the check sees. Where it gives up on what it can't
+/// read, it says nothing.
+fn agree(dump: &Dump, found: &[Finding]) -> Result<(), String> {
+    let quiet = std::panic::catch_unwind(|| broken(dump, Excuses::default()));
+    let Ok(mut wrong) = quiet else { return Ok(()) };
+    let sound = wrong.is_empty();
+    wrong.retain(|text| !tolerated(text));
+    if !wrong.is_empty() && found.is_empty() {
+        return Err(format!(
+            "the check is silent, but\n    {}",
+            wrong.join("\n    ")
+        ));
+    }
+    // What only one of the two looks at.
+    let mut found = found.to_vec();
+    found.retain(|one| {
+        let id = one.id.as_str();
+        !INFO.contains(&id)
+            && ![
+                "clock",
+                "config-value",
+                "dependency-cycle",
+                "queue-unlisted",
+                "worker-gap",
+            ]
+            .contains(&id)
+    });
+    match sound && !found.is_empty() {
+        true => Err(format!("only the check tells\n    {}", lines(&found))),
+        false => Ok(()),
+    }
+}
+
+fn play(core: &mut Core, events: &[Event]) -> Result<(), TestCaseError> {
+    core.flush();
+    core.many(PRELUDE.lines().map(str::to_owned));
+    let mut now = 1000.0;
+    let mut told: Vec<String> = Vec::new();
+    for event in events {
+        let model = Model::over(core.dump());
+        let mut words = match event {
+            Event::Damage(line) => fill(line, now, &model),
+            Event::Call(step) => {
+                now += step.after;
+                fill(&step.line, now, &model)
+            }
+        };
+        if matches!(event, Event::Damage(_)) {
+            words.remove(1);
+        }
+        told.push(words.join(" "));
+        let argv: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
+        match event {
+            Event::Damage(_) => drop(core.redis_words(&argv)),
+            Event::Call(_) => drop(core.call(&argv)),
+        }
+    }
+    let script = told.join("\n    ");
+    let before = core.dump();
+    core.events();
+    let found = look(core, now, "");
+    agree(&before, &found)
+        .map_err(|fault| TestCaseError::fail(format!("\n    {script}\n{fault}")))?;
+    let named: Vec<&str> = IDS.iter().copied().filter(|id| *id != "lost-key").collect();
+    let named = named.join(",");
+    let mut mended = repair(core, now, "");
+    let left = look(core, now, "");
+    let found_again = left.iter().any(|one| one.outcome == "found");
+    prop_assert!(
+        !found_again,
+        "\n    {script}\nfound\n    {}\nbut after the repair\n    {}",
+        lines(&found),
+        lines(&left)
+    );
+    mended.extend(repair(core, now, &named));
+    let remains = look(core, now, &named);
+    let all_told = remains.iter().all(|one| one.outcome == "report");
+    prop_assert!(
+        all_told,
+        "\n    {script}\nfound\n    {}\nand after naming all\n    {}",
+        lines(&found),
+        lines(&remains)
+    );
+    prop_assert!(
+        core.events().is_empty(),
+        "\n    {script}\nmended with events"
+    );
+    let after = core.dump();
+    let (_, alone) = revert(core, &mended);
+    let back = core.dump();
+    prop_assert!(
+        back == before && alone == 0,
+        "\n    {script}\nmended\n    {}\nput back, {alone} left alone, but\n{}",
+        lines(&mended),
+        changed(&before, &back)
+    );
+    repair(core, now, "");
+    repair(core, now, &named);
+    still_works(core, now, &after)
+        .map_err(|fault| TestCaseError::fail(format!("\n    {script}\nthen\n    {fault}")))
+}
+
+#[test]
+fn whatever_was_damaged_is_mended() {
+    let core = RefCell::new(Core::new());
+    let event = prop_oneof![
+        3 => step(true).prop_map(Event::Call),
+        2 => damage().prop_map(Event::Damage),
+    ];
+    let events = prop::collection::vec(event, 1..30);
+    let outcome =
+        TestRunner::new(cases(60)).run(&events, |events| play(&mut core.borrow_mut(), &events));
+    if let Err(error) = outcome {
+        panic!("{error}");
+    }
+}
