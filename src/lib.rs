@@ -6,6 +6,7 @@
 use std::ffi::OsString;
 
 pub mod bulk;
+pub mod check;
 pub mod cli;
 pub mod clock;
 pub mod commands;

@@ -1,0 +1,3 @@
+//! Whether what belongs together agrees: the look, the findings, the mending (`core.md` 8).
+
+pub mod walk;

@@ -1,0 +1,217 @@
+//! Judging and mending: the verdicts of `check.slice`, and `check.revert`.
+//!
+//! A verdict is given by one call, from one instant. What is asked about are only candidates.
+
+use super::call::Value;
+use super::{Core, reply};
+use crate::error::Error;
+use crate::model::moment::Moment;
+use crate::model::name::Name;
+
+/// The most items that one call judges.
+pub const MOST: usize = 200;
+
+/// What items are judged as (`core.md` 9.5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    Job,
+    Recurring,
+    /// Members of a queue's set of waiting jobs, and of its other sets.
+    Work,
+    Locks,
+    Scheduled,
+    Depends,
+    Recur,
+    Worker,
+    Group,
+    Tag,
+    Completed,
+    Tracked,
+    /// Members of `queues`, `failures`, `tags`, `workers`, `paused_queues`, `config`.
+    Names,
+    /// Key names without prefix.
+    Key,
+    /// Jobs, each of which waits for the next, the last for the first.
+    Cycle,
+}
+
+impl Kind {
+    /// Returns the word of the wire.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Kind::Job => "job",
+            Kind::Recurring => "recurring",
+            Kind::Work => "work",
+            Kind::Locks => "locks",
+            Kind::Scheduled => "scheduled",
+            Kind::Depends => "depends",
+            Kind::Recur => "recur",
+            Kind::Worker => "worker",
+            Kind::Group => "group",
+            Kind::Tag => "tag",
+            Kind::Completed => "completed",
+            Kind::Tracked => "tracked",
+            Kind::Names => "names",
+            Kind::Key => "key",
+            Kind::Cycle => "cycle",
+        }
+    }
+}
+
+/// Where items lie that are judged together.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    pub kind: Kind,
+    /// The queue, worker, group, tag or list of names; empty elsewhere.
+    pub name: Name,
+}
+
+impl Place {
+    pub fn new(kind: Kind, name: impl Into<Name>) -> Place {
+        let name = name.into();
+        Place { kind, name }
+    }
+}
+
+/// What is to become of a finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// A repair would mend it.
+    Found,
+    /// A repair that names it would.
+    Decide,
+    /// It can only be told.
+    Report,
+    Mended,
+}
+
+/// One place before and after. `None` is absent. Without item it is a whole key: moved to `after`,
+/// or rid of an expiry of `before` milliseconds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    pub key: Name,
+    /// A field, a member, or an index of a list.
+    pub item: Option<Name>,
+    pub before: Option<Name>,
+    pub after: Option<Name>,
+}
+
+/// A finding about one item.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// The name of the finding, such as `ghost-waiting`.
+    pub id: String,
+    pub item: Name,
+    pub outcome: Outcome,
+    pub detail: Name,
+    /// What was changed, or what a repair would change.
+    pub changes: Vec<Change>,
+}
+
+impl Core {
+    /// Judges items of one place. `findings`: empty for all, else ids by commas; `-id` leaves one
+    /// out, a named one is decided for.
+    pub fn verdicts(
+        &mut self,
+        now: Moment,
+        findings: &str,
+        place: &Place,
+        items: &[Name],
+    ) -> Result<Vec<Verdict>, Error> {
+        self.slice(now, "look", findings, "", place, items)
+    }
+
+    /// Judges items again and mends what still holds, in the same call. `run` is the name of the
+    /// repair, which what it sets aside gets.
+    pub fn mend(
+        &mut self,
+        now: Moment,
+        findings: &str,
+        run: &str,
+        place: &Place,
+        items: &[Name],
+    ) -> Result<Vec<Verdict>, Error> {
+        self.slice(now, "mend", findings, run, place, items)
+    }
+
+    fn slice(
+        &mut self,
+        now: Moment,
+        mode: &str,
+        findings: &str,
+        run: &str,
+        place: &Place,
+        items: &[Name],
+    ) -> Result<Vec<Verdict>, Error> {
+        let mut words: Vec<&[u8]> = vec![
+            mode.as_bytes(),
+            findings.as_bytes(),
+            run.as_bytes(),
+            place.kind.word().as_bytes(),
+            place.name.as_bytes(),
+        ];
+        words.extend(items.iter().map(Name::as_bytes));
+        let rows = reply::list(self.call(now, "check.slice", &words)?)?;
+        rows.into_iter().map(verdict).collect()
+    }
+
+    /// Puts back what repairs changed, newest first, where nothing has changed since. Returns how
+    /// many were put back, and how many left alone.
+    pub fn put_back(&mut self, now: Moment, changes: &[Change]) -> Result<(u64, u64), Error> {
+        let mut words: Vec<Vec<u8>> = Vec::with_capacity(changes.len() * 4);
+        for change in changes {
+            words.push(change.key.as_bytes().to_vec());
+            for text in [&change.item, &change.before, &change.after] {
+                words.push(match text {
+                    Some(text) => [b"+", text.as_bytes()].concat(),
+                    None => b"-".to_vec(),
+                });
+            }
+        }
+        let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
+        let told = reply::list(self.call(now, "check.revert", &words)?)?;
+        let mut told = told.into_iter().map(reply::integer);
+        match (told.next(), told.next()) {
+            (Some(back), Some(left)) => Ok((back?.unsigned_abs(), left?.unsigned_abs())),
+            _ => Err(reply::unexpected("two numbers")),
+        }
+    }
+}
+
+/// Reads a finding: id, item, outcome, detail, then its changes.
+fn verdict(row: Value) -> Result<Verdict, Error> {
+    let mut row = reply::list(row)?.into_iter();
+    let mut word = || match row.next() {
+        Some(word) => reply::bytes(word),
+        None => Err(reply::unexpected("a finding")),
+    };
+    let (id, item, outcome, detail) = (word()?, word()?, word()?, word()?);
+    Ok(Verdict {
+        id: String::from_utf8(id).map_err(|_| reply::unexpected("a finding"))?,
+        item: Name::from(item),
+        outcome: match outcome.as_slice() {
+            b"found" => Outcome::Found,
+            b"decide" => Outcome::Decide,
+            b"report" => Outcome::Report,
+            b"mended" => Outcome::Mended,
+            _ => return Err(reply::unexpected("an outcome")),
+        },
+        detail: Name::from(detail),
+        changes: row.map(change).collect::<Result<_, _>>()?,
+    })
+}
+
+fn change(value: Value) -> Result<Change, Error> {
+    let mut words = reply::list(value)?.into_iter();
+    let mut next = || match words.next() {
+        Some(word) => Ok(reply::optional(word)?.map(Name::from)),
+        None => Err(reply::unexpected("a change")),
+    };
+    let (key, item, before, after) = (next()?, next()?, next()?, next()?);
+    Ok(Change {
+        key: key.ok_or_else(|| reply::unexpected("a key"))?,
+        item,
+        before,
+        after,
+    })
+}
