@@ -611,19 +611,44 @@ mod refusals {
     fn what_may_not_be_looked_at_is_not_told_to_be_missing() {
         let redis = Redis::start();
         redis.at(0).run("put mail K --jid j").ok();
-        redis.send(&[
-            "ACL", "SETUSER", "ops", "on", ">x", "~other:*", "&*", "+@all",
-        ]);
+        redis.at(0).run("put mail K --jid k --depends j").ok();
+        redis.at(0).run("put mail K --jid m").ok();
+        redis.at(0).run("recur put mail K --every 1h --jid r").ok();
         let url = format!("{}?user=ops", redis.url());
         let qless = redis
             .at(0)
             .env("QLESS_REDIS_URL", url)
             .env("QLESS_REDIS_PASSWORD", "x");
-        for line in ["get j", "cancel j", "priority j --to 5"] {
-            let ran = qless.run(line);
-            assert_eq!(ran.code(), 6, "{line}: {}", ran.stderr());
-            assert!(ran.stderr().contains("`ops` may not"), "{}", ran.stderr());
+        // No key, no queue, no edge or none of a command that asks what kind a key is of.
+        for (rights, lines) in [
+            (
+                "~other:*",
+                &["get j", "cancel j", "priority j --to 5", "recur get r"][..],
+            ),
+            (
+                "~ql:j:* ~ql:r:* ~ql:config ~ql:tracked",
+                &["cancel k", "move k --to other", "put mail K --jid l"],
+            ),
+            (
+                "~ql:j:j* ~ql:q* ~ql:config ~ql:tracked",
+                &["cancel j", "put mail K --jid jj --depends k"],
+            ),
+            ("~* -llen", &["cancel k", "depends k --on m"]),
+        ] {
+            let mut words = vec!["ACL", "SETUSER", "ops", "reset", "on", ">x", "&*", "+@all"];
+            words.extend(rights.split(' '));
+            redis.send(&words);
+            for line in lines {
+                let ran = qless.run(line);
+                assert_eq!(ran.code(), 6, "{rights}: {line}: {}", ran.stderr());
+                assert!(
+                    ran.stderr().contains("`ops` may not"),
+                    "{rights}: {line}: {}",
+                    ran.stderr()
+                );
+            }
         }
+        assert_eq!(redis.at(0).run("length mail").stdout(), "2\n");
     }
 
     #[test]

@@ -28,7 +28,7 @@ return function(argv, now, t, when)
 
   local outcome, key = need('outcome'), Keys.job .. jid
   local job = redis.pcall('hmget', key, 'jid', 'state', 'queue')
-  if job.err then return outcome('invalid', '', key .. ' is no hash') end
+  if job.err then return outcome('invalid', '', need('wrong')(job, false, 'hash', key, 'hmget', key, 'jid', 'state')) end
   if not job[1] then return outcome('gone', '') end
   local present = need('mark')(jid, job[2], job[3])
   if mark ~= '' and mark ~= present then return outcome('state_changed', present) end

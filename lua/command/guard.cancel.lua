@@ -11,7 +11,10 @@ local function dependents_of(members, jid)
   local found = {}
   for i = 1, #list do
     local key = Keys.job .. list[i]
-    local state, edge = redis.pcall('hget', key, 'state'), redis.pcall('sismember', key .. Keys.dependencies, jid)
+    local above = key .. Keys.dependencies
+    local state, edge = redis.pcall('hget', key, 'state'), redis.pcall('sismember', above, jid)
+    if type(state) == 'table' then need('wrong')(state, false, 'hash', key, 'hget', key, 'state') end
+    if type(edge) == 'table' then need('wrong')(edge, false, 'set', above, 'sismember', above, jid) end
     if state == 'depends' and edge == 1 then found[#found + 1] = list[i] end
   end
   return found
@@ -31,7 +34,10 @@ return function(argv, now)
   local going, order, stays, marks, trouble, told_of = {}, {}, {}, {}, {}, {}
   local function judge(jid)
     local job = redis.pcall('hmget', Keys.job .. jid, 'jid', 'state', 'queue', 'worker', 'tags', 'failure')
-    if job.err then return 'invalid', Keys.job .. jid .. ' is no hash' end
+    if job.err then
+      local key = Keys.job .. jid
+      return 'invalid', need('wrong')(job, false, 'hash', key, 'hmget', key, 'jid', 'state')
+    end
     if not job[1] then return 'gone' end
     marks[jid] = mark_of(jid, job[2], job[3])
     if job[2] == 'complete' then return 'complete' end

@@ -88,7 +88,8 @@ return function(argv, now, t, when)
   end
 
   local call, reply = redis.call, {}
-  local outcome, sound, mark_of = need('outcome'), need('sound')(), need('mark')
+  local book = {}
+  local outcome, sound, mark_of = need('outcome'), need('sound')(book), need('mark')
   local put, judge, cycle_of, sound_job = need('put'), need('judge_dependencies'), need('cycle'), need('sound_job')
   for i = 1, #jobs do
     local job = jobs[i]
@@ -96,7 +97,9 @@ return function(argv, now, t, when)
     local key, base = Keys.job .. jid, Keys.queue .. queue
     local old = redis.pcall('hmget', key, 'state', 'queue', 'worker', 'priority', 'tags', 'retries', 'failure',
       'history', 'grace', 'scheduled', 'jid')
-    local invalid = job.invalid or old.err and key .. ' is no hash' or sound('hash', Keys.config)
+    local invalid = job.invalid
+      or old.err and need('wrong')(old, book.wrote, 'hash', key, 'hmget', key, 'jid', 'state')
+      or sound('hash', Keys.config)
     if not invalid then
       invalid = sound('zset', Keys.queues, 'list', key .. Keys.history, 'set', key .. Keys.dependencies,
         'zset', base .. Keys.work, 'zset', base .. Keys.scheduled, 'zset', base .. Keys.depends, 'zset', Keys.tracked)
@@ -119,13 +122,13 @@ return function(argv, now, t, when)
     end
     local passed = {}
     if not invalid and not row and o.depends and o.depends[1] then
-      local path, trouble = cycle_of(jid, o.depends)
+      local path, trouble = cycle_of(jid, o.depends, book.wrote)
       if path then
         row = outcome('cycle', old[11] and (mark_of(jid, old[1], old[2])) or '', path)
       elseif path == false then
         invalid = trouble
       else
-        local open, complete, missing = judge(o.depends)
+        local open, complete, missing = judge(o.depends, book.wrote)
         if missing[1] and missing_policy == 'refuse' then
           row = outcome('missing_dependency', old[11] and (mark_of(jid, old[1], old[2])) or '', missing)
         else
@@ -145,6 +148,7 @@ return function(argv, now, t, when)
       o.note = job.entry
       local state = put(now, t, when, policy.me or '', queue, jid, job.klass, job.data, job.delay, o, old)
       row = outcome('done', '', state, passed)
+      book.wrote = true
     end
     reply[i] = row
   end

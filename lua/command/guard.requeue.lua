@@ -48,7 +48,8 @@ return function(argv, now, t, when)
   end
 
   local reply, failed, listed = {}, {}, {}
-  local outcome, sound, mark_of, sound_job = need('outcome'), need('sound')(), need('mark'), need('sound_job')
+  local book = {}
+  local outcome, sound, mark_of, sound_job = need('outcome'), need('sound')(book), need('mark'), need('sound_job')
   local number, leave, lock_lost = need('number'), need('leave'), need('lock_lost')
   local trim, whole = need('trim'), need('whole')
   local tracking, stamp = call('exists', Keys.tracked) == 1, string.format('%.20f', now)
@@ -60,7 +61,7 @@ return function(argv, now, t, when)
       'failure', 'history', 'grace', 'scheduled')
     local state, home = job[2], job[3]
     if job.err then
-      reply[i] = outcome('invalid', '', key .. ' is no hash')
+      reply[i] = outcome('invalid', '', need('wrong')(job, book.wrote, 'hash', key, 'hmget', key, 'jid', 'state'))
     elseif not job[1] then
       reply[i] = outcome('gone', '')
     else
@@ -84,6 +85,7 @@ return function(argv, now, t, when)
           reply[i] = outcome('invalid', present, invalid)
         else
           local base, worker = Keys.queue .. queue, job[4]
+          book.wrote = true
           if job[9] then need('migrate')(jid, job[9]) end
           local quoted, history = cjson.encode(queue), key .. Keys.history
           local entry, length = '[' .. when .. ',"put",{"q":' .. quoted .. '}]', nil

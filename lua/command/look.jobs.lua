@@ -38,7 +38,7 @@ return function(argv, now)
     end
     if stored.err then
       -- Only a key of another type is as good as none; that we may not look is told.
-      if not string.find(stored.err, 'WRONGTYPE', 1, true) then call('hget', key, 'jid') end
+      need('wrong')(stored, false, 'hash', key, 'hmget', key, 'jid', 'state')
       stored = {}
     elseif wanted then
       for n = 1, #fields do

@@ -5,8 +5,11 @@ return function(argv)
   if #argv - 2 > 500 then error('Look(): more than 500 jids') end
   local reply = {}
   for i = 3, #argv do
-    local row, found, queue = redis.pcall('hgetall', Keys.recurring .. argv[i]), false, ''
-    if not row.err then
+    local key = Keys.recurring .. argv[i]
+    local row, found, queue = redis.pcall('hgetall', key), false, ''
+    if row.err then
+      need('wrong')(row, false, 'hash', key, 'hgetall', key)
+    else
       for n = 1, #row, 2 do
         if row[n] == 'jid' then found = true end
         if row[n] == 'queue' then queue = row[n + 1] end

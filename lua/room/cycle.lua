@@ -1,6 +1,6 @@
 -- Looks whether a job that waits for `names` would wait for itself: upwards from them, and only if
 -- anybody waits for the job at all. Returns the jids of the cycle, or false and what went wrong.
-return function(jid, names)
+return function(jid, names, wrote)
   local call = redis.call
   for i = 1, #names do
     if names[i] == jid then return {jid} end
@@ -13,8 +13,12 @@ return function(jid, names)
   end
   while stack[1] do
     local name = table.remove(stack)
-    local above = redis.pcall('smembers', Keys.job .. name .. Keys.dependencies)
-    if above.err then above = {} end
+    local key = Keys.job .. name .. Keys.dependencies
+    local above = redis.pcall('smembers', key)
+    if above.err then
+      need('wrong')(above, wrote, 'set', key, 'smembers', key)
+      above = {}
+    end
     for i = 1, #above do
       edges = edges + 1
       if edges > 10000 then return false, 'more than 10000 dependencies above it' end

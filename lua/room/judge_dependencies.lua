@@ -1,9 +1,12 @@
--- Sorts the dependencies a job is to get: returns open, complete and missing ones.
-return function(names)
+-- Sorts the dependencies a job is to get: returns open, complete and missing ones. `wrote`: whether this
+-- call has written.
+return function(names, wrote)
   local open, complete, missing = {}, {}, {}
   for i = 1, #names do
-    local job = redis.pcall('hmget', Keys.job .. names[i], 'jid', 'state')
-    if job.err or not job[1] then
+    local key = Keys.job .. names[i]
+    local job = redis.pcall('hmget', key, 'jid', 'state')
+    if job.err then need('wrong')(job, wrote, 'hash', key, 'hmget', key, 'jid', 'state') end
+    if not job[1] then
       missing[#missing + 1] = names[i]
     elseif job[2] == 'complete' then
       complete[#complete + 1] = names[i]

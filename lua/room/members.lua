@@ -1,7 +1,11 @@
--- Returns the members of a set sorted by bytes, none if the key holds something else.
+-- Returns the members of a set sorted by bytes, none if the key holds something else. That they may
+-- not be read is raised.
 return function(key)
   local list = redis.pcall('smembers', key)
-  if list.err then return {} end
+  if list.err then
+    need('wrong')(list, false, 'set', key, 'smembers', key)
+    return {}
+  end
   if not list[2] then return list end
   return need('sort')(list)
 end

@@ -1,6 +1,7 @@
 -- Returns a function that tells whether keys are of the kinds they should be, so that a job whose
--- writes would break off is refused before the first. Each key is asked once in a call.
-return function()
+-- writes would break off is refused before the first. Each key is asked once in a call. `book`: of a
+-- call that writes before it has asked for all; `wrote` in it tells that it did.
+return function(book)
   local pcall, known = redis.pcall, {}
   -- Returns nil, or what is wrong. `...`: kind, key, kind, key, ...
   return function(...)
@@ -18,7 +19,11 @@ return function()
         else
           reply = pcall('zcard', key)
         end
-        if type(reply) == 'table' then return key .. ' is no ' .. kind end
+        if type(reply) == 'table' then
+          local words = {kind == 'list' and 'llen' or kind == 'set' and 'scard' or 'zcard', key}
+          if kind == 'hash' then words = {'hget', key, 'jid'} end
+          return need('wrong')(reply, book and book.wrote, kind, key, unpack(words))
+        end
         known[key] = true
       end
     end

@@ -94,7 +94,7 @@ pub const ROOMS: &[(&str, Source)] = &[
     ("restore", source!("room/restore.lua")),
 ];
 
-/// Rooms that only a check enters. They stay text until they are asked for: as functions they would
+/// Rooms that only a check enters, or who was refused something. They stay text until they are asked for: as functions they would
 /// make every call dearer, by what loading and the collector have to look at.
 pub const RARE: &[(&str, Source)] = &[
     ("check_book", source!("room/check_book.lua")),
@@ -144,6 +144,7 @@ pub const RARE: &[(&str, Source)] = &[
     ("check_worker", source!("room/check_worker.lua")),
     ("check_workers", source!("room/check_workers.lua")),
     ("check_write", source!("room/check_write.lua")),
+    ("wrong", source!("room/wrong.lua")),
 ];
 
 /// The commands, by their name on the wire.

@@ -443,6 +443,50 @@ fn a_jid_with_a_reserved_suffix_is_invalid() {
 }
 
 #[test]
+fn what_may_not_be_read_is_refused_or_told_in_the_words_of_the_server() {
+    let mut core = Core::new();
+    core.all("put 0 w q a K {} 0; put 0 w q b K {} 0; put 0 w q c K {} 0 depends [\"a\"]");
+    core.redis("ACL SETUSER ops on >p &* +@all ~ql:j:a* ~ql:q* ~ql:config ~ql:tracked");
+    core.redis("AUTH ops p");
+    let move_all = r#"{"from":["waiting"],"to":"q2"}"#;
+    let before = [
+        "guard.put 1 {} 5 q b K {} 0".to_owned(),
+        "guard.cancel 1 refuse b ''".to_owned(),
+        // What waits for `a` may not be seen, so it is not told to be nothing.
+        "guard.cancel 1 refuse a ''".to_owned(),
+        "guard.call 1 b '' '' priority b 5".to_owned(),
+        "guard.depends 1 c '' '' a".to_owned(),
+        "look.jobs 1 brief b".to_owned(),
+        "look.recurs 1 b".to_owned(),
+        format!("guard.requeue 1 {move_all} '' b '' ''"),
+    ];
+    for line in before {
+        let error = core.run(&line).expect_err(&line);
+        assert!(
+            error.contains("NOPERM") || error.contains("can't access"),
+            "{line}: {error}"
+        );
+    }
+    // Nothing was left half-done: what stood before goes on, and the rest is told.
+    for line in [
+        "guard.put 1 {} 5 q an K {} 0 5 q b K {} 0 5 q am K {} 0".to_owned(),
+        format!("guard.requeue 1 {move_all} '' an '' '' b '' '' am '' ''"),
+    ] {
+        let rows = rows(&mut core, &line);
+        assert!(
+            rows[0].starts_with("done") && rows[2].starts_with("done"),
+            "{rows:?}"
+        );
+        assert!(
+            rows[1].starts_with("invalid") && !rows[1].contains("is no"),
+            "{rows:?}"
+        );
+    }
+    core.redis("AUTH default ''");
+    assert_eq!(core.state("b"), "waiting");
+}
+
+#[test]
 fn a_key_of_a_wrong_type_makes_its_job_invalid_and_no_other() {
     for (key, kind) in [
         ("ql:j:j", "SET"),
