@@ -13,10 +13,12 @@ use crate::view::text::clean;
 /// Make a call of the core by its own name
 ///
 /// The time is filled in; the arguments are those of the core, `@FILE` and `-` (stdin) are read.
+/// In `check.revert` a `-` is the core's own word for nothing, and stays one.
 /// Prints the reply raw, a list one element per line. There is no check before a write, and
 /// no question but in a protected context: the commands named after what they do have both.
 ///
-/// Examples: `qless api recur.update nightly priority 5`, `qless api failed 'upload error' 0 5`
+/// Examples: `qless api recur.update nightly priority 5`, `qless api failed 'upload error' 0 5`,
+/// `qless api check.revert ql:q:mail-work +welcome-42 +-163 -`
 ///
 /// Exit codes: 0, 2 the core refuses the arguments, 4 no such job, 5 the state forbids it, 6 server,
 /// 9 not confirmed.
@@ -45,12 +47,12 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     let name = args.command.clone();
     let mut source = Source::default();
     let mut call = Call::new(args.command);
-    for arg in &args.args {
-        call = call.arg(
-            source
-                .read(arg, "the argument", value::LARGEST as usize)?
-                .bytes,
-        );
+    for (at, arg) in args.args.iter().enumerate() {
+        let most = value::LARGEST as usize;
+        call = match arg == "-" && means_nothing(&name, at) {
+            true => call.arg("-"),
+            false => call.arg(source.read(arg, "the argument", most)?.bytes),
+        };
     }
     let now = cx.begin()?;
     let now = args.now.map_or(now, |when| when.from(now));
@@ -61,4 +63,9 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     let reply = cx.core()?.raw(now, &call)?;
     cx.out.verbatim(&reply)?;
     Ok(Exit::Ok)
+}
+
+/// Whether a `-` as this argument is a word of the core: in each change the three behind the key.
+fn means_nothing(command: &str, at: usize) -> bool {
+    command == "check.revert" && !at.is_multiple_of(4)
 }

@@ -2,7 +2,7 @@
 //!
 //! A verdict is given by one call, from one instant. What is asked about are only candidates.
 
-use super::call::Value;
+use super::call::{Call, Value};
 use super::{Core, reply};
 use crate::error::Error;
 use crate::model::moment::Moment;
@@ -108,6 +108,14 @@ pub struct Verdict {
     pub changes: Vec<Change>,
 }
 
+/// What a call that mends answers.
+#[derive(Clone, Debug)]
+pub struct Mended {
+    pub verdicts: Vec<Verdict>,
+    /// Whether it was made again after its answer was lost: what the first time mended is not told.
+    pub again: bool,
+}
+
 impl Core {
     /// Judges items of one place. `findings`: empty for all, else ids by commas; `-id` leaves one
     /// out, a named one is decided for.
@@ -118,7 +126,8 @@ impl Core {
         place: &Place,
         items: &[Name],
     ) -> Result<Vec<Verdict>, Error> {
-        self.slice(now, "look", findings, "", place, items)
+        let (verdicts, _) = self.slice(now, "look", findings, "", place, items)?;
+        Ok(verdicts)
     }
 
     /// Judges items again and mends what still holds, in the same call. `run` is the name of the
@@ -130,8 +139,9 @@ impl Core {
         run: &str,
         place: &Place,
         items: &[Name],
-    ) -> Result<Vec<Verdict>, Error> {
-        self.slice(now, "mend", findings, run, place, items)
+    ) -> Result<Mended, Error> {
+        let (verdicts, again) = self.slice(now, "mend", findings, run, place, items)?;
+        Ok(Mended { verdicts, again })
     }
 
     fn slice(
@@ -142,17 +152,13 @@ impl Core {
         run: &str,
         place: &Place,
         items: &[Name],
-    ) -> Result<Vec<Verdict>, Error> {
-        let mut words: Vec<&[u8]> = vec![
-            mode.as_bytes(),
-            findings.as_bytes(),
-            run.as_bytes(),
-            place.kind.word().as_bytes(),
-            place.name.as_bytes(),
-        ];
-        words.extend(items.iter().map(Name::as_bytes));
-        let rows = reply::list(self.call(now, "check.slice", &words)?)?;
-        rows.into_iter().map(verdict).collect()
+    ) -> Result<(Vec<Verdict>, bool), Error> {
+        let words = [mode, findings, run, place.kind.word()];
+        let call = Call::new("check.slice").args(words).arg(&place.name);
+        // Whoever judges again needs to settle nothing: what the first time mended is sound now.
+        let (rows, again) = self.answer(now, call.args(items));
+        let rows = reply::list(rows?)?.into_iter().map(verdict);
+        Ok((rows.collect::<Result<_, _>>()?, again))
     }
 
     /// Puts back what repairs changed, newest first, where nothing has changed since. Returns how

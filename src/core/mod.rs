@@ -3,6 +3,7 @@
 pub mod admin;
 mod backoff;
 pub mod call;
+pub mod change;
 pub mod check;
 pub mod config;
 pub mod connect;

@@ -48,6 +48,28 @@ fn arguments_come_from_files_and_stdin() {
 }
 
 #[test]
+fn what_a_repair_changed_is_put_back_by_hand() {
+    let redis = Redis::start();
+    redis.at(0).run("api put w mail j K {} 0").ok();
+    let line = "api check.revert ql:q:mail-work +ghost +-163 - ql:q:mail-work +j - -";
+    redis.at(0).run(line).shows(expect![[r#"
+        1
+        1
+    "#]]);
+    let score = redis.send(&["ZSCORE", "ql:q:mail-work", "ghost"]);
+    assert_eq!(score, redis::Value::BulkString(b"-163".to_vec()));
+    // The key is an argument like any other.
+    redis
+        .at(0)
+        .input("ql:q:mail-work")
+        .run("api check.revert - +other +5 -")
+        .shows(expect![[r#"
+            1
+            0
+        "#]]);
+}
+
+#[test]
 fn the_time_can_be_set() {
     let redis = Redis::start();
     redis
