@@ -13,6 +13,7 @@ mod widths;
 mod house {
     pub mod core;
     pub mod jobs;
+    pub mod judge;
     pub mod keyboard;
     pub mod ledger;
     pub mod qless;

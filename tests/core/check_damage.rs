@@ -8,9 +8,10 @@ use std::collections::BTreeMap;
 use expect_test::{Expect, expect};
 use serde_json::Value;
 
-use super::check::{Finding, IDS, NOW, busy, look, repair, revert};
+use super::check::{NOW, busy};
 use super::invariants::{Excuses, broken};
 use crate::house::core::{Core, Dump, Key, Reply};
+use crate::house::judge::{Finding, IDS, look, repair, revert};
 
 fn told(title: &str, found: &[Finding], into: &mut String) {
     let mut lines: Vec<String> = found.iter().map(Finding::told).collect();

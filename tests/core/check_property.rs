@@ -6,7 +6,6 @@ use std::cell::RefCell;
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestRunner};
 
-use super::check::{Finding, IDS, INFO, look, repair, revert};
 use super::check_damage::tolerated;
 use super::damage::{PRELUDE, damage};
 use super::invariants::{Excuses, broken};
@@ -14,6 +13,7 @@ use super::model::Model;
 use super::property::{Step, cases, fill, step};
 use super::refusal::{changed, still_works};
 use crate::house::core::{Core, Dump};
+use crate::house::judge::{Finding, IDS, INFO, look, repair, revert};
 
 #[derive(Clone, Debug)]
 enum Event {

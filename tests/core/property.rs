@@ -9,10 +9,10 @@ use proptest::sample::select;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use serde_json::Value;
 
-use super::check::{Finding, INFO, look};
 use super::invariants::{Excuses, broken};
 use super::model::{Answer, Model, number};
 use crate::house::core::{Core, Dump, Key, Reply, short};
+use crate::house::judge::{Finding, INFO, look};
 
 pub(super) fn cases(default: u32) -> Config {
     let cases = std::env::var("PROPTEST_CASES")

@@ -1,0 +1,448 @@
+//! Whether what belongs together agrees, asked of everything there is: each job, each member of
+//! each set, each key goes through `check.slice`, in the order of `core.md` 8.2. What the binary
+//! finds by a walk must be what this finds.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::core::{Core, Dump, Key, Reply};
+
+/// What one `check.slice` said of one thing.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Finding {
+    pub(crate) id: String,
+    pub(crate) item: String,
+    pub(crate) outcome: String,
+    pub(crate) detail: String,
+    pub(crate) changes: Vec<[Option<String>; 4]>,
+}
+
+impl Finding {
+    /// As it is told: without its changes.
+    pub(crate) fn told(&self) -> String {
+        format!(
+            "{} {} {} [{}]",
+            self.id, self.item, self.outcome, self.detail
+        )
+    }
+}
+
+/// What needs no action (`cli.md` 8.23).
+pub(crate) const INFO: &[&str] = &[
+    "queue-empty",
+    "queue-stuck",
+    "over-limit",
+    "history-orphan",
+    "edges-orphan",
+    "lost-key",
+    "worker-stray",
+    "worker-unknown",
+    "depends-on-failed",
+    "tracked-gone",
+    "field-leftover",
+    "remaining",
+    "key-unknown",
+    "not-judged",
+];
+
+/// What waits for a whole walk (`core.md` 9.5), or for lists that are right.
+pub(crate) const LATER: &str = "-depends-on-nothing,-tag-count,-failed-counter";
+
+/// The same, each with the kinds of items that tell it.
+const LAST: &[(&str, &[&str])] = &[
+    ("depends-on-nothing", &["job"]),
+    ("tag-count", &["names"]),
+    ("failed-counter", &["key", "job"]),
+];
+
+/// Whether a finding is told, after those that were told before.
+type Keep<'a> = dyn Fn(&Finding, &[Finding]) -> bool + 'a;
+
+fn named(findings: &str, id: &str) -> bool {
+    findings.is_empty() || findings.split(',').any(|other| other == id)
+}
+
+pub(crate) fn finding(row: &Reply) -> Finding {
+    let row = row.list();
+    let text = |at: usize| row[at].text().to_owned();
+    let word = |reply: &Reply| match reply {
+        Reply::Nil => None,
+        reply => Some(reply.text().to_owned()),
+    };
+    let changes = row[4..].iter().map(|change| {
+        let change = change.list();
+        assert_eq!(change.len(), 4, "{change:?}");
+        [
+            word(&change[0]),
+            word(&change[1]),
+            word(&change[2]),
+            word(&change[3]),
+        ]
+    });
+    Finding {
+        id: text(0),
+        item: text(1),
+        outcome: text(2),
+        detail: text(3),
+        changes: changes.collect(),
+    }
+}
+
+/// One call over some items.
+pub(crate) fn slice(
+    core: &mut Core,
+    now: f64,
+    mode: &str,
+    findings: &str,
+    kind: &str,
+    name: &str,
+    items: &[String],
+) -> Vec<Finding> {
+    let now = now.to_string();
+    let mut found = Vec::new();
+    for part in items.chunks(200) {
+        let run = if mode == "mend" { "run1" } else { "" };
+        let bytes: Vec<Vec<u8>> = part.iter().map(|item| unshown(item)).collect();
+        let name = unshown(name);
+        let mut argv: Vec<&[u8]> = vec![
+            b"check.slice",
+            now.as_bytes(),
+            mode.as_bytes(),
+            findings.as_bytes(),
+            run.as_bytes(),
+            kind.as_bytes(),
+            &name,
+        ];
+        argv.extend(bytes.iter().map(Vec::as_slice));
+        match core.call(&argv) {
+            Ok(reply) => found.extend(reply.list().iter().map(finding)),
+            Err(error) => panic!("check.slice {mode} {kind} {part:?} says {error}"),
+        }
+    }
+    found
+}
+
+/// The bytes of a name as the house shows it.
+fn unshown(text: &str) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('\u{fffd}') {
+        bytes.extend_from_slice(&rest.as_bytes()[..at]);
+        let digits = &rest[at + 3..at + 5];
+        bytes.push(u8::from_str_radix(digits, 16).expect("two digits"));
+        rest = &rest[at + 5..];
+    }
+    bytes.extend_from_slice(rest.as_bytes());
+    bytes
+}
+
+/// Everything that can be asked: kind, name, items; in the order in which it is mended.
+pub(crate) fn candidates(dump: &Dump) -> Vec<(&'static str, String, Vec<String>)> {
+    let mut all: Vec<(&'static str, String, Vec<String>)> = Vec::new();
+    let mut jobs = BTreeSet::new();
+    let mut names: BTreeMap<&'static str, BTreeSet<String>> = BTreeMap::new();
+    let mut keys = Vec::new();
+    let mut recurring = Vec::new();
+    let members = |key: &Key| -> Vec<String> {
+        match key {
+            Key::Zset(zset) => zset.keys().cloned().collect(),
+            Key::Set(set) => set.iter().cloned().collect(),
+            Key::List(list) => list
+                .iter()
+                .cloned()
+                .collect::<BTreeSet<_>>()
+                .into_iter()
+                .collect(),
+            Key::Hash(hash) => hash.keys().cloned().collect(),
+            Key::Text(_) => Vec::new(),
+        }
+    };
+    let mut later = Vec::new();
+    for (full, key) in &dump.0 {
+        let Some(rest) = full.strip_prefix("ql:") else {
+            continue;
+        };
+        keys.push(rest.to_owned());
+        if let Some(jid) = rest.strip_prefix("j:") {
+            let companion = ["-history", "-dependencies", "-dependents"]
+                .iter()
+                .any(|end| jid.ends_with(end));
+            if !companion || matches!(key, Key::Hash(_)) {
+                jobs.insert(jid.to_owned());
+            }
+        } else if let Some(id) = rest.strip_prefix("r:") {
+            recurring.push(id.to_owned());
+        } else if let Some((queue, part)) = rest
+            .strip_prefix("q:")
+            .and_then(|rest| rest.rsplit_once('-'))
+        {
+            names.entry("queues").or_default().insert(queue.to_owned());
+            for kind in ["recur", "locks", "work", "scheduled", "depends"] {
+                if part == kind {
+                    all.push((kind, queue.to_owned(), members(key)));
+                }
+            }
+        } else if let Some(group) = rest.strip_prefix("f:") {
+            names.entry("failures").or_default().insert(group.into());
+            later.push(("group", group.to_owned(), members(key)));
+        } else if let Some(tag) = rest.strip_prefix("t:") {
+            names.entry("tags").or_default().insert(tag.into());
+            later.push(("tag", tag.to_owned(), members(key)));
+        } else if let Some(worker) = rest
+            .strip_prefix("w:")
+            .and_then(|rest| rest.strip_suffix(":jobs"))
+        {
+            names.entry("workers").or_default().insert(worker.into());
+            later.push(("worker", worker.to_owned(), members(key)));
+        } else if rest == "completed" || rest == "tracked" {
+            let kind = if rest == "tracked" {
+                "tracked"
+            } else {
+                "completed"
+            };
+            later.push((kind, String::new(), members(key)));
+        } else {
+            for name in [
+                "queues",
+                "failures",
+                "tags",
+                "workers",
+                "paused_queues",
+                "config",
+            ] {
+                if rest == name {
+                    names.entry(name).or_default().extend(members(key));
+                }
+            }
+        }
+    }
+    let order = ["recur", "locks", "work", "scheduled", "depends"];
+    all.sort_by_key(|(kind, _, _)| order.iter().position(|other| other == kind));
+    all.push(("recurring", String::new(), recurring));
+    all.push(("job", String::new(), jobs.into_iter().collect()));
+    all.extend(later);
+    for (name, items) in names {
+        all.push(("names", name.to_owned(), items.into_iter().collect()));
+    }
+    all.push(("key", String::new(), keys));
+    all
+}
+
+/// Whether two findings tell the same damage, met from two sides.
+fn same(other: &Finding, finding: &Finding) -> bool {
+    if other.item != finding.item {
+        return false;
+    }
+    // A queue that is not listed is not known to who asks only for the job.
+    let missing = ["in-no-set", "running-without-lock"];
+    if other.id == "in-foreign-queue" && missing.contains(&finding.id.as_str()) {
+        return true;
+    }
+    other.id == finding.id
+        && (other.detail == finding.detail
+            || other.id == "recurring-count"
+            || !finding.changes.is_empty() && other.changes == finding.changes)
+}
+
+/// A look over everything, each finding once.
+pub(crate) fn look(core: &mut Core, now: f64, findings: &str) -> Vec<Finding> {
+    let before = core.dump();
+    let mut found: Vec<Finding> = Vec::new();
+    let mut ask = |core: &mut Core, asked: &str, kinds: &[&str], keep: &Keep| {
+        for (kind, name, items) in candidates(&before) {
+            if !kinds.is_empty() && !kinds.contains(&kind) {
+                continue;
+            }
+            for finding in slice(core, now, "look", asked, kind, &name, &items) {
+                let known = found.iter().any(|other| same(other, &finding));
+                if !known && keep(&finding, &found) {
+                    found.push(finding);
+                }
+            }
+        }
+    };
+    let joined = |more: &str| match findings {
+        "" => more.to_owned(),
+        findings => format!("{findings},{more}"),
+    };
+    ask(core, &joined(LATER), &[], &|_, _| true);
+    for (id, kinds) in LAST {
+        if named(findings, id) {
+            ask(core, id, kinds, &|finding, found| match *id {
+                "tag-count" => !found
+                    .iter()
+                    .any(|other| other.id == "tag-index" && other.detail == finding.item),
+                "failed-counter" => !found.iter().any(|other| {
+                    other.id.starts_with("failed-") && other.id != "failed-counter"
+                        || other.id == "group-set"
+                }),
+                _ => !found.iter().any(|other| other.id == "dependency-one-sided"),
+            });
+        }
+    }
+    found.extend(cycles(core, now, findings, &before));
+    assert_eq!(core.dump(), before, "a look changed something");
+    found
+}
+
+/// Asks for every cycle that the dump seems to hold.
+fn cycles(core: &mut Core, now: f64, findings: &str, dump: &Dump) -> Vec<Finding> {
+    let waits = |jid: &str| match dump.0.get(&format!("ql:j:{jid}-dependencies")) {
+        Some(Key::Set(set)) => set.iter().filter(|other| *other != jid).cloned().collect(),
+        _ => Vec::<String>::new(),
+    };
+    let mut found = Vec::new();
+    let mut done = BTreeSet::new();
+    for name in dump.0.keys() {
+        let Some(start) = name
+            .strip_prefix("ql:j:")
+            .and_then(|name| name.strip_suffix("-dependencies"))
+        else {
+            continue;
+        };
+        // The shortest way back to where it began.
+        let mut from: BTreeMap<String, String> = BTreeMap::new();
+        let mut next = vec![start.to_owned()];
+        while let Some(at) = next.pop() {
+            for up in waits(&at) {
+                if up == start {
+                    let mut path = vec![at.clone()];
+                    while path[0] != start {
+                        path.insert(0, from[&path[0]].clone());
+                    }
+                    if path.iter().all(|jid| !done.contains(jid)) {
+                        done.extend(path.iter().cloned());
+                        found.extend(slice(core, now, "look", findings, "cycle", "", &path));
+                    }
+                } else if !from.contains_key(&up) {
+                    from.insert(up.clone(), at.clone());
+                    next.push(up);
+                }
+            }
+        }
+    }
+    found
+}
+
+/// A repair of everything, named or not. Returns what it changed, oldest first.
+pub(crate) fn repair(core: &mut Core, now: f64, findings: &str) -> Vec<Finding> {
+    let mut mended = Vec::new();
+    let joined = |more: &str| match findings {
+        "" => more.to_owned(),
+        findings => format!("{findings},{more}"),
+    };
+    let mut pass = |core: &mut Core, asked: &str, kinds: &[&str]| {
+        for (kind, name, items) in candidates(&core.dump()) {
+            if kinds.is_empty() || kinds.contains(&kind) {
+                let found = slice(core, now, "mend", asked, kind, &name, &items);
+                mended.extend(found.into_iter().filter(|one| one.outcome == "mended"));
+            }
+        }
+    };
+    for (id, kind) in [
+        ("key-type", "key"),
+        ("key-expires", "key"),
+        ("job-stub", "job"),
+    ] {
+        if named(findings, id) {
+            pass(core, id_or_consent(findings, id).as_str(), &[kind]);
+        }
+    }
+    pass(core, &joined(LATER), &[]);
+    for (id, kinds) in LAST {
+        if named(findings, id) {
+            pass(core, id, kinds);
+        }
+    }
+    mended
+}
+
+/// Naming an id is consent; without a name the same id is asked for by leaving out all others.
+fn id_or_consent(findings: &str, id: &str) -> String {
+    if findings.is_empty() {
+        let known = IDS.iter().filter(|other| **other != id);
+        known
+            .map(|other| format!("-{other}"))
+            .collect::<Vec<_>>()
+            .join(",")
+    } else {
+        id.to_owned()
+    }
+}
+
+/// All ids.
+pub(crate) const IDS: &[&str] = &[
+    "ghost-waiting",
+    "ghost-lock",
+    "ghost-scheduled",
+    "ghost-recurring",
+    "ghost-depends",
+    "in-two-sets",
+    "in-foreign-queue",
+    "in-no-set",
+    "queue-unlisted",
+    "queue-empty",
+    "job-stub",
+    "job-unreadable",
+    "history-orphan",
+    "edges-orphan",
+    "lost-key",
+    "running-without-lock",
+    "lock-without-run",
+    "worker-stray",
+    "worker-gap",
+    "worker-unknown",
+    "dependency-missing",
+    "dependency-complete",
+    "dependency-one-sided",
+    "dependency-cycle",
+    "depends-on-nothing",
+    "depends-on-failed",
+    "failed-stray",
+    "failed-unlisted",
+    "failed-twice",
+    "group-set",
+    "tag-index",
+    "tag-count",
+    "completed-stray",
+    "completed-unlisted",
+    "recurring-unscheduled",
+    "recurring-foreign",
+    "recurring-invalid",
+    "recurring-count",
+    "tracked-gone",
+    "failed-counter",
+    "key-expires",
+    "server-evicts",
+    "key-type",
+    "field-leftover",
+    "remaining",
+    "queue-stuck",
+    "over-limit",
+    "key-unknown",
+    "not-judged",
+    "clock",
+    "config-value",
+    "stats-sum",
+    "score",
+];
+
+/// Puts back what was changed, newest first. Returns how many places, and how many were left alone.
+pub(crate) fn revert(core: &mut Core, mended: &[Finding]) -> (usize, usize) {
+    let mut argv: Vec<Vec<u8>> = vec![b"check.revert".to_vec(), b"0".to_vec()];
+    for change in mended.iter().rev().flat_map(|one| one.changes.iter().rev()) {
+        argv.push(unshown(change[0].as_deref().expect("a key")));
+        for word in &change[1..] {
+            argv.push(match word {
+                None => b"-".to_vec(),
+                Some(text) => [b"+".to_vec(), unshown(text)].concat(),
+            });
+        }
+    }
+    if argv.len() == 2 {
+        return (0, 0);
+    }
+    let argv: Vec<&[u8]> = argv.iter().map(Vec::as_slice).collect();
+    let reply = core.call(&argv).expect("check.revert");
+    let counts = reply.texts();
+    (counts[0].parse().unwrap(), counts[1].parse().unwrap())
+}
