@@ -23,6 +23,8 @@ pub struct Cx {
     pub out: Out,
     /// What the config file says; nothing for commands that do not read it.
     pub file: Option<File>,
+    /// Whether this command may change something.
+    pub changes: bool,
     typed: Typed,
     clock: Clock,
     core: Option<Core>,
@@ -34,6 +36,7 @@ impl Cx {
             globals,
             out,
             file,
+            changes: false,
             typed,
             clock,
             core: None,
@@ -213,6 +216,7 @@ impl Cx {
             clock: self.clock.clone(),
             trace: self.out.trace(),
             read_only: self.globals.read_only,
+            writes: self.changes,
         }
     }
 }

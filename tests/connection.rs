@@ -603,8 +603,124 @@ mod refusals {
         qless.run("length mail").shows(expect![[r#"
             --- stderr
             error: user `ops` may not run this command or subcommand
+            hint: `qless help acl` prints the line an administrator needs
             --- exit 6
         "#]]);
+    }
+
+    #[test]
+    fn a_missing_right_is_told_before_anything_is_changed() {
+        let redis = Redis::start();
+        redis.at(0).run("put mail K --jid j").ok();
+        redis.send(&[
+            "ACL", "SETUSER", "ops", "on", ">x", "~*", "&*", "+@all", "-zrem", "-lrem",
+        ]);
+        let url = format!("{}?user=ops", redis.url());
+        let qless = redis
+            .at(1)
+            .env("QLESS_REDIS_URL", url)
+            .env("QLESS_REDIS_PASSWORD", "x");
+        let before = redis.dump();
+        qless.run("pop mail --worker w").shows(expect![[r#"
+            --- stderr
+            error: user `ops` may not run LREM, ZREM on `ql:*`; nothing was changed
+            hint: `qless help acl` prints the line an administrator needs
+            --- exit 6
+        "#]]);
+        assert_eq!(redis.dump(), before);
+        // What only looks needs less.
+        qless.run("cancel j --dry-run").ok();
+        assert_eq!(qless.run("length mail").ok(), "1");
+        redis.send(&["ACL", "SETUSER", "ops", "resetkeys", "~other:*"]);
+        qless.run("put mail K").shows(expect![[r#"
+            --- stderr
+            error: user `ops` may not run DEL, EXISTS, HDEL, HGET, HGETALL and 26 more on `ql:*`; nothing was changed
+            hint: `qless help acl` prints the line an administrator needs
+            --- exit 6
+        "#]]);
+        redis.send(&[
+            "ACL",
+            "SETUSER",
+            "ops",
+            "allkeys",
+            "resetchannels",
+            "+zrem",
+            "+lrem",
+        ]);
+        qless.run("put mail K").shows(expect![[r#"
+            --- stderr
+            error: user `ops` may not run PUBLISH on `ql:*`; nothing was changed
+            hint: `qless help acl` prints the line an administrator needs
+            --- exit 6
+        "#]]);
+        // The server keeps a log of refusals; a question is none.
+        assert_eq!(redis.send(&["ACL", "LOG"]), redis::Value::Array(Vec::new()));
+    }
+
+    #[test]
+    fn the_rights_that_help_tells_suffice() {
+        let redis = Redis::start();
+        let told = redis.at(0).run("help acl").ok();
+        for line in told.lines() {
+            if let Some(words) = line.strip_prefix("ACL SETUSER") {
+                let words: Vec<&str> = words.split_whitespace().collect();
+                redis.send(&[&["ACL", "SETUSER"], &words[..]].concat());
+            }
+        }
+        let as_user = |user: &str, at: u32| {
+            let url = format!("{}?user={user}", redis.url());
+            redis
+                .at(at)
+                .env("QLESS_REDIS_URL", url)
+                .env("QLESS_REDIS_PASSWORD", "PASSWORD")
+        };
+        let ops = as_user("qless", 100);
+        for line in [
+            "put mail K --jid a --tag t --priority 3",
+            "put mail K --jid b --depends a",
+            "put mail K --jid c --delay 1h",
+            "put mail K --jid d",
+            "recur put mail K --jid r --every 60s",
+            "pop mail --worker w --count 2",
+            "heartbeat a --worker w",
+            "complete a --worker w",
+            "retry c --queue other",
+            "move c --to other --yes",
+            "fail d --worker w --group g --message m",
+            "failed --group g --retry-all --yes",
+            "track b",
+            "tag b new",
+            "log b text",
+            "cancel b",
+            "pause mail",
+            "unpause mail",
+            "config set heartbeat 30",
+            "jobs --klass K",
+            "export --all",
+            "queues",
+            "workers",
+            "stats mail",
+        ] {
+            let ran = ops.run(line);
+            assert!(
+                !ran.stderr().contains("may not"),
+                "{line}: {}",
+                ran.stderr()
+            );
+        }
+        let looks = as_user("qless-ro", 200);
+        for line in [
+            "get d",
+            "queues",
+            "jobs --klass K",
+            "jobs --state waiting",
+            "workers",
+            "failed",
+            "stats mail",
+        ] {
+            looks.run(&format!("--read-only {line}")).ok();
+        }
+        assert_eq!(redis.send(&["ACL", "LOG"]), redis::Value::Array(Vec::new()));
     }
 
     #[test]

@@ -196,6 +196,7 @@ pub fn look(command: &Command, cx: &mut Cx) -> Result<Exit, Error> {
 /// Runs the command that was typed.
 pub fn run(command: Command, cx: &mut Cx) -> Result<Exit, Error> {
     let (writes, watch) = (command.writes(), command.watch());
+    cx.changes = writes;
     if writes && watch.is_some() {
         return Err(Error::usage(
             "`--watch` only looks, and this changes something",

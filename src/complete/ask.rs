@@ -84,6 +84,7 @@ pub fn names(place: &Place, deadline: Instant) -> Option<Vec<Named>> {
         clock: Clock::from_env().ok()?,
         trace: Out::new(&globals).trace(),
         read_only: true,
+        writes: false,
     };
     let (sender, answers) = mpsc::channel();
     // It may wait for longer than we do; it is left behind when we end.

@@ -12,6 +12,7 @@ pub use redis::Value;
 use super::connect::{Fault, Line, Packed, Words};
 use super::error::{self, Said};
 use super::login::{self, Failed, Server};
+use super::rights;
 use super::script::Script;
 use super::url::{Address, Target};
 use super::wire::{self, Class};
@@ -113,6 +114,9 @@ pub struct Core {
     clock: Clock,
     trace: Trace,
     read_only: bool,
+    writes: bool,
+    /// What the user may not run, though what changes something needs it.
+    lacks: Vec<String>,
     /// The commands that run a script: by its SHA, by its text.
     run: [&'static str; 2],
     /// The server's version, as it told last.
@@ -136,6 +140,8 @@ impl Core {
             clock: settings.clock,
             trace: settings.trace,
             read_only: settings.read_only,
+            writes: settings.writes,
+            lacks: Vec::new(),
             run: RUN,
             version: String::new(),
             line: None,
@@ -236,6 +242,11 @@ impl Core {
                 && let Err(error) = self.dial(deadline, &mut backoff)
             {
                 round.unsent = Some(error);
+                break;
+            }
+            if !self.lacks.is_empty() && calls.iter().any(Call::may_write) {
+                let user = self.target.user.as_deref();
+                round.unsent = Some(rights::refused(&self.lacks, user, self.prefix()));
                 break;
             }
             let fault = self.pass(&text, calls, &mut round, deadline);
@@ -389,6 +400,7 @@ impl Core {
         }
         self.clock.set(server.time);
         self.version = server.version;
+        self.lacks = server.lacks;
         self.line = Some(line);
         self.greeted = true;
         Ok(())
@@ -397,6 +409,7 @@ impl Core {
     /// Opens a line and logs in on it.
     fn greet(&self, deadline: Instant) -> Result<(Line, Server), Error> {
         let told = |fault| error::unconnected(fault, &self.target, self.timeout);
+        let rights = self.writes.then_some(self.script.prefix());
         loop {
             let line = match &self.target.address {
                 Address::Local { dir, fsync } => {
@@ -405,7 +418,7 @@ impl Core {
                 address => Line::open(address, deadline).map_err(told)?,
             };
             let local = matches!(self.target.address, Address::Local { .. });
-            match login::login(&line, &self.target, &self.name, deadline) {
+            match login::login(&line, &self.target, &self.name, rights, deadline) {
                 Ok(server) => return Ok((line, server)),
                 Err(Failed::Refused(error)) => return Err(*error),
                 // A server of ours that is just dying still takes connections; the next try

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use super::connect::Fault;
 use super::refusal::{self, Refusal};
+use super::rights;
 use super::script::Script;
 use super::url::{Address, Target};
 use super::wire::{self, Wire};
@@ -223,10 +224,7 @@ pub fn refused(
         },
         "NOPERM" => {
             let error = common(said, target).unwrap_or_else(|| Error::internal("NOPERM"));
-            Error::new(
-                Kind::NoPerm,
-                format!("{}{}", error.message(), in_part(wire)),
-            )
+            in_part(error.message(), wire)
         }
         _ => common(said, target).unwrap_or_else(|| {
             let words = text::clean(said.whole());
@@ -252,16 +250,13 @@ fn common(said: &Said, target: &Target) -> Option<Error> {
         ),
         "NOPERM" => {
             let user = target.user.as_deref().unwrap_or("default");
-            match quoted(&words) {
-                Some(what) if words.contains("command") => error(
-                    Kind::NoPerm,
-                    format!("user `{user}` may not run `{}`", text::clean(what)),
-                ),
-                _ => error(
-                    Kind::NoPerm,
-                    format!("user `{user}` lacks a right: {}", text::clean(&words)),
-                ),
-            }
+            let message = match quoted(&words) {
+                Some(what) if words.contains("command") => {
+                    format!("user `{user}` may not run `{}`", text::clean(what))
+                }
+                _ => format!("user `{user}` lacks a right: {}", text::clean(&words)),
+            };
+            error(Kind::NoPerm, message).hint(rights::HINT)
         }
         "LOADING" => error(
             Kind::Loading,
@@ -303,10 +298,7 @@ fn by_the_server(said: &Said, target: &Target, wire: Wire, script: &Script) -> O
     if let Some((_, lacks)) = words.split_once("The user executing the script can't ") {
         let user = text::clean(target.user.as_deref().unwrap_or("default"));
         let lacks = text::clean(lacks.trim_end_matches('.'));
-        return Some(Error::new(
-            Kind::NoPerm,
-            format!("user `{user}` may not {}{}", lacks, in_part(wire)),
-        ));
+        return Some(in_part(&format!("user `{user}` may not {lacks}"), wire));
     }
     if words.contains("non local key") {
         return Some(match script.prefix().contains('{') {
@@ -333,11 +325,15 @@ fn by_the_server(said: &Said, target: &Target, wire: Wire, script: &Script) -> O
     Some(fault_of_ours(line.parse().ok()?, &words, script))
 }
 
-/// What is to be said of a right that is missing in the middle of a call.
-fn in_part(wire: Wire) -> &'static str {
+/// Says that a right is missing in the middle of a call.
+fn in_part(lacks: &str, wire: Wire) -> Error {
     match wire.reads() {
-        true => "",
-        false => "; the call may have been applied in part",
+        true => Error::new(Kind::NoPerm, lacks).hint(rights::HINT),
+        false => Error::new(
+            Kind::NoPerm,
+            format!("{lacks}; the call may have been applied in part"),
+        )
+        .hint("`qless check` tells what is left of it"),
     }
 }
 

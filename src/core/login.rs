@@ -7,6 +7,7 @@ use std::time::Instant;
 use super::call::{Value, refusal};
 use super::connect::{Answer, Fault, Line, Packed};
 use super::error;
+use super::rights;
 use super::url::{Address, Target};
 use crate::error::{Error, Kind};
 use crate::model::moment::Moment;
@@ -19,6 +20,8 @@ pub struct Server {
     pub cluster: bool,
     /// Its time, when it answered.
     pub time: Moment,
+    /// The commands that the user may not run, if that was asked.
+    pub lacks: Vec<String>,
 }
 
 impl Server {
@@ -41,26 +44,28 @@ pub enum Failed {
     Refused(Box<Error>),
 }
 
-/// Logs in.
+/// Logs in. `rights`: the prefix, if the user's rights on its keys are to be asked.
 pub fn login(
     line: &Line,
     target: &Target,
     name: &str,
+    rights: Option<&str>,
     deadline: Instant,
 ) -> Result<Server, Failed> {
-    let first = steps(target, name);
+    let first = steps(target, name, rights);
     let replies = exchange(line, &first, deadline)?;
     if first
         .iter()
         .zip(&replies)
         .any(|(step, reply)| unknown_hello(*step, reply))
     {
-        return without_hello(line, target, deadline);
+        return without_hello(line, target, rights, deadline);
     }
     let mut server = Server {
         version: String::new(),
         cluster: false,
         time: Moment::from_micros(0),
+        lacks: Vec::new(),
     };
     for (step, reply) in first.iter().zip(replies) {
         read(*step, reply, target, &mut server)?;
@@ -77,10 +82,12 @@ enum Step<'a> {
     Select(u32),
     Fsync(&'static str),
     Info,
+    /// What may not be done to keys with this prefix.
+    Rights(&'a str),
     Time,
 }
 
-fn steps<'a>(target: &'a Target, name: &'a str) -> Vec<Step<'a>> {
+fn steps<'a>(target: &'a Target, name: &'a str, rights: Option<&'a str>) -> Vec<Step<'a>> {
     let password = target.password.as_ref().map(|password| password.reveal());
     let mut steps = Vec::new();
     match (&target.user, password) {
@@ -96,11 +103,11 @@ fn steps<'a>(target: &'a Target, name: &'a str) -> Vec<Step<'a>> {
         }
         (None, None) => steps.push(Step::Hello(None, name)),
     }
-    rest(target, &mut steps);
+    rest(target, rights, &mut steps);
     steps
 }
 
-fn rest<'a>(target: &'a Target, steps: &mut Vec<Step<'a>>) {
+fn rest<'a>(target: &'a Target, rights: Option<&'a str>, steps: &mut Vec<Step<'a>>) {
     if target.db != 0 {
         steps.push(Step::Select(target.db));
     }
@@ -110,12 +117,18 @@ fn rest<'a>(target: &'a Target, steps: &mut Vec<Step<'a>>) {
     {
         steps.push(Step::Fsync(fsync.word()));
     }
+    steps.extend(rights.map(Step::Rights));
     steps.push(Step::Time);
 }
 
 /// A server that does not know HELLO, or whose user may not say it: no name, and the version from
 /// INFO where it is told.
-fn without_hello(line: &Line, target: &Target, deadline: Instant) -> Result<Server, Failed> {
+fn without_hello(
+    line: &Line,
+    target: &Target,
+    rights: Option<&str>,
+    deadline: Instant,
+) -> Result<Server, Failed> {
     let password = target.password.as_ref().map(|password| password.reveal());
     let mut steps = Vec::new();
     if target.user.is_some() || password.is_some() {
@@ -124,13 +137,14 @@ fn without_hello(line: &Line, target: &Target, deadline: Instant) -> Result<Serv
             password.unwrap_or_default(),
         ));
     }
-    rest(target, &mut steps);
+    rest(target, rights, &mut steps);
     steps.push(Step::Info);
     let replies = exchange(line, &steps, deadline)?;
     let mut server = Server {
         version: String::new(),
         cluster: false,
         time: Moment::from_micros(0),
+        lacks: Vec::new(),
     };
     for (step, reply) in steps.iter().zip(replies) {
         read(*step, reply, target, &mut server)?;
@@ -170,6 +184,7 @@ fn pack(step: Step, packed: &mut Packed) {
         Step::Select(db) => packed.add(&["SELECT", &db.to_string()]),
         Step::Fsync(word) => packed.add(&["CONFIG", "SET", "appendfsync", word]),
         Step::Info => packed.add(&["INFO", "server"]),
+        Step::Rights(prefix) => rights::ask(prefix, packed),
         Step::Time => packed.add(&["TIME"]),
     }
 }
@@ -190,7 +205,7 @@ fn unknown_hello(step: Step, reply: &Value) -> bool {
 fn read(step: Step, reply: Value, target: &Target, server: &mut Server) -> Result<(), Failed> {
     if let Some(refusal) = refusal(&reply) {
         return match step {
-            Step::Info => Ok(()),
+            Step::Info | Step::Rights(_) => Ok(()),
             _ => Err(Failed::Refused(Box::new(error::locked_out(
                 &refusal, target,
             )))),
@@ -228,6 +243,10 @@ fn read(step: Step, reply: Value, target: &Target, server: &mut Server) -> Resul
                 }
                 _ => Err(Failed::Fault(Fault::Strange)),
             }
+        }
+        (Step::Rights(_), reply) => {
+            server.lacks = rights::lacking(reply);
+            Ok(())
         }
         (Step::Auth(..) | Step::Select(_) | Step::Fsync(_), _) => Ok(()),
         (Step::Hello(..) | Step::Time, _) => Err(Failed::Fault(Fault::Strange)),

@@ -24,6 +24,7 @@ pub mod queue;
 pub mod recur;
 pub mod refusal;
 pub mod reply;
+pub mod rights;
 pub mod script;
 pub mod secret;
 pub mod settle;
@@ -57,4 +58,6 @@ pub struct Settings {
     pub trace: Trace,
     /// Whether scripts are run so that the server lets them change nothing.
     pub read_only: bool,
+    /// Whether something may be changed: then the server is asked at once if the user may.
+    pub writes: bool,
 }

@@ -109,6 +109,20 @@ fn the_topics_are_there() {
 }
 
 #[test]
+fn the_rights_are_those_of_the_core() {
+    expect![[r#"
+        # put, pop, bulk verbs; clients that load a script of their own may need more:
+        # the reference runs zremrangebyrank and zremrangebyscore, too
+        ACL SETUSER qless on >PASSWORD resetkeys ~ql:* resetchannels &ql:* -@all +del +exists +hdel +hget +hgetall +hincrby +hmget +hmset +hset +llen +lpop +lpush +lrange +lrem +ltrim +publish +rpush +sadd +scard +sismember +smembers +srem +zadd +zcard +zcount +zincrby +zrange +zrangebyscore +zrem +zrevrange +zrevrangebyscore +zscore +eval +evalsha +auth +hello +ping +select +time +role +wait +client|setname +subscribe +psubscribe +unsubscribe +punsubscribe
+        # check, export, selectors that read every job: besides
+        ACL SETUSER qless +scan +type +ttl +hlen +hscan +sscan +zscan +strlen +rename +lset +persist +info +memory|usage
+        # --read-only, on a primary or a replica (before Redis 7: ~ in place of %R~, and eval, evalsha)
+        ACL SETUSER qless-ro on >PASSWORD resetkeys %R~ql:* resetchannels &ql:* -@all +eval_ro +evalsha_ro +exists +hget +hgetall +hmget +llen +lrange +scard +sismember +smembers +zcard +zcount +zrange +zrangebyscore +zrevrange +zrevrangebyscore +zscore +auth +hello +ping +select +time +role +subscribe +psubscribe +unsubscribe +punsubscribe +scan +type +ttl +hlen +hscan +sscan +zscan +strlen +info +readonly"#]].assert_eq(&run("help acl").ok());
+    let tagged = run("--prefix {a}: help acl").ok();
+    assert!(tagged.contains(" ~{a}:* resetchannels &{a}:* "), "{tagged}");
+}
+
+#[test]
 fn every_command_has_help_with_exit_codes_or_examples() {
     let mut tree = qless::cli::command();
     tree.build();

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use crate::cli;
+use crate::core::rights;
 use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -11,6 +12,7 @@ use crate::view::schema::{self, Kind};
 /// Print the help of a command, or about a topic
 ///
 /// Topics: `recipes` (what to type when), `selectors`, `formats`, `environment`, `exit-codes`,
+/// `acl` (what a user of the server needs to be allowed),
 /// `json` (the documents, and `json KIND` the schema of one).
 ///
 /// Examples: `qless help put` · `qless help recipes` · `qless help json queues`
@@ -32,6 +34,7 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         ["selectors"] => SELECTORS.into(),
         ["formats"] => FORMATS.into(),
         ["recipes"] => RECIPES.into(),
+        ["acl"] => rights::lines(cx.prefix()),
         ["json"] => schema::kinds(),
         ["json", kind] => of_document(kind)?,
         path => of_command(path)?,
