@@ -22,6 +22,9 @@ _qless() {
             qless,cancel)
                 cmd="qless__subcmd__cancel"
                 ;;
+            qless,check)
+                cmd="qless__subcmd__check"
+                ;;
             qless,complete)
                 cmd="qless__subcmd__complete"
                 ;;
@@ -215,7 +218,7 @@ _qless() {
 
     case "${cmd}" in
         qless)
-            opts="-o -y -q -v -h -V --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help --version api cancel complete completions config context depends export fail failed forget get heartbeat help import jobs length local log move man pause peek pop priority promote put queues recur retry script stats tag timeout track unfail unpause version workers"
+            opts="-o -y -q -v -h -V --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help --version api cancel check complete completions config context depends export fail failed forget get heartbeat help import jobs length local log move man pause peek pop priority promote put queues recur retry script stats tag timeout track unfail unpause version workers"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -430,6 +433,108 @@ _qless() {
                     return 0
                     ;;
                 --message)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --redis)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --context)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prefix)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --password-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json ndjson jid raw" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json ndjson jid raw" -- "${cur}"))
+                    return 0
+                    ;;
+                --columns)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sort)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --headers)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --time-format)
+                    COMPREPLY=($(compgen -W "auto relative iso unix" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --confirm)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        qless__subcmd__check)
+            opts="-n -o -y -q -v -h --queue --only --skip --max-examples --rate --fail-on --repair --undo --revert --dry-run --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --queue)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --only)
+                    COMPREPLY=($(compgen -W "all ghost-waiting ghost-lock ghost-scheduled ghost-depends ghost-recurring in-two-sets in-foreign-queue in-no-set queue-unlisted queue-empty queue-stuck over-limit job-stub job-unreadable field-leftover remaining score clock running-without-lock lock-without-run worker-stray worker-gap worker-unknown dependency-missing dependency-complete dependency-one-sided dependency-cycle depends-on-nothing depends-on-failed failed-stray failed-unlisted failed-twice group-set failed-counter completed-stray completed-unlisted tag-index tag-count tracked-gone recurring-unscheduled recurring-foreign recurring-invalid recurring-count key-type key-expires server-evicts key-unknown history-orphan edges-orphan lost-key stats-sum config-value not-judged" -- "${cur}"))
+                    return 0
+                    ;;
+                --skip)
+                    COMPREPLY=($(compgen -W "ghost-waiting ghost-lock ghost-scheduled ghost-depends ghost-recurring in-two-sets in-foreign-queue in-no-set queue-unlisted queue-empty queue-stuck over-limit job-stub job-unreadable field-leftover remaining score clock running-without-lock lock-without-run worker-stray worker-gap worker-unknown dependency-missing dependency-complete dependency-one-sided dependency-cycle depends-on-nothing depends-on-failed failed-stray failed-unlisted failed-twice group-set failed-counter completed-stray completed-unlisted tag-index tag-count tracked-gone recurring-unscheduled recurring-foreign recurring-invalid recurring-count key-type key-expires server-evicts key-unknown history-orphan edges-orphan lost-key stats-sum config-value not-judged" -- "${cur}"))
+                    return 0
+                    ;;
+                --max-examples)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fail-on)
+                    COMPREPLY=($(compgen -W "critical error warn info" -- "${cur}"))
+                    return 0
+                    ;;
+                --undo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --revert)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

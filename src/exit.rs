@@ -17,6 +17,8 @@ pub enum Exit {
     Conflict,
     /// The server: unreachable, refusing, out of memory, too old.
     Server,
+    /// `check` found problems that are still there.
+    Inconsistent,
     /// A confirmation was refused or could not be asked.
     NotConfirmed,
     /// SIGINT, after the running slice.
@@ -27,7 +29,7 @@ pub enum Exit {
 
 impl Exit {
     /// Every code, in order.
-    pub const ALL: [Exit; 10] = [
+    pub const ALL: [Exit; 11] = [
         Exit::Ok,
         Exit::Error,
         Exit::Usage,
@@ -35,6 +37,7 @@ impl Exit {
         Exit::NotFound,
         Exit::Conflict,
         Exit::Server,
+        Exit::Inconsistent,
         Exit::NotConfirmed,
         Exit::Interrupted,
         Exit::Terminated,
@@ -59,6 +62,10 @@ impl Exit {
                 "server",
                 "cannot connect, wrong password, no permission, out of memory, too old",
             ),
+            Exit::Inconsistent => (
+                "inconsistent",
+                "`check` found problems that are still there",
+            ),
             Exit::NotConfirmed => (
                 "not confirmed",
                 "a confirmation was refused or could not be asked",
@@ -81,6 +88,7 @@ impl Exit {
             Exit::NotFound => 4,
             Exit::Conflict => 5,
             Exit::Server => 6,
+            Exit::Inconsistent => 7,
             Exit::NotConfirmed => 9,
             Exit::Interrupted => 130,
             Exit::Terminated => 143,

@@ -55,6 +55,7 @@ mod commands {
     mod api;
     mod bulk;
     mod cancel;
+    mod check;
     mod complete;
     mod completions;
     mod config;

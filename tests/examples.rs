@@ -11,7 +11,7 @@ use super::house::redis::Redis;
 use super::house::terminal;
 
 /// Programs that examples name and a machine need not have.
-const OTHERS: &[&str] = &["jq", "redis-cli", "send"];
+const OTHERS: &[&str] = &["jq", "redis-cli", "send", "page-someone"];
 
 /// Exit codes that say that an example is wrong: errors, usage, not executable, not found, panic.
 const WRONG: &[i32] = &[1, 2, 101, 126, 127];

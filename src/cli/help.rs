@@ -19,7 +19,9 @@ const JOBS: [(&str, &[&str]); 5] = [
     ),
     (
         "Recover",
-        &["failed", "retry", "cancel", "timeout", "fail", "unfail"],
+        &[
+            "failed", "retry", "cancel", "timeout", "fail", "unfail", "check",
+        ],
     ),
     ("Work", &["pop", "complete", "heartbeat"]),
     (

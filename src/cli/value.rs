@@ -2,14 +2,17 @@
 //!
 //! A text follows the name of the argument: `wants …` (the value is told after it) or `is …`.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
+use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::error::{ContextKind, ContextValue};
 
+use crate::check::finding::{FINDINGS, Severity};
 use crate::core::guard::MOST;
+use crate::core::unknown;
 use crate::error::Error;
 use crate::model::equal::Equal;
 use crate::model::job::State;
@@ -191,6 +194,69 @@ pub fn file() -> impl TypedValueParser<Value = PathBuf> {
         b"" => Err("is empty"),
         b"-" => Err("wants the name of a file, `./-` for one of that name"),
         _ => Ok(PathBuf::from(text)),
+    })
+}
+
+/// The name of a finding; where `all` may be said, every one.
+pub fn finding(all: bool) -> impl TypedValueParser<Value = String> {
+    Findings { all }
+}
+
+#[derive(Clone)]
+struct Findings {
+    all: bool,
+}
+
+impl Findings {
+    fn words(&self) -> Vec<&'static str> {
+        let all = self.all.then_some("all");
+        let ids = FINDINGS.iter().map(|finding| finding.id);
+        all.into_iter().chain(ids).collect()
+    }
+}
+
+impl TypedValueParser for Findings {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        arg: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
+        let words = self.words();
+        let known: Vec<Name> = words.iter().map(|word| Name::from(*word)).collect();
+        let parse = move |text: &str| match words.contains(&text) {
+            true => Ok(text.to_owned()),
+            false => Err("wants the name of a finding"),
+        };
+        let mut wrong = match parse.parse_ref(command, arg, value) {
+            Ok(id) => return Ok(id),
+            Err(wrong) => wrong,
+        };
+        let near = unknown::nearest(&Name::from(value), &known);
+        if let Some(near) = near {
+            wrong.insert(
+                ContextKind::SuggestedValue,
+                ContextValue::String(clean(near)),
+            );
+        }
+        Err(wrong)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.words().into_iter().map(PossibleValue::new)))
+    }
+}
+
+/// How bad a finding is.
+pub fn severity() -> impl TypedValueParser<Value = Severity> {
+    let words = Severity::ALL.map(Severity::word);
+    PossibleValuesParser::new(words).map(|word| {
+        let named = Severity::ALL
+            .iter()
+            .find(|severity| severity.word() == word);
+        named.copied().unwrap_or(Severity::Info)
     })
 }
 

@@ -26,6 +26,7 @@ use crate::watch;
 
 pub mod api;
 pub mod cancel;
+pub mod check;
 pub mod complete;
 pub mod completions;
 pub mod config;
@@ -68,6 +69,7 @@ pub mod workers;
 pub enum Command {
     Api(api::Args),
     Cancel(cancel::Args),
+    Check(check::Args),
     Complete(complete::Args),
     Completions(completions::Args),
     Config(config::Args),
@@ -123,6 +125,7 @@ impl Command {
     fn writes(&self) -> bool {
         match self {
             Command::Api(args) => args.writes(),
+            Command::Check(args) => args.writes(),
             Command::Config(args) => args.writes(),
             Command::Depends(args) => args.writes(),
             Command::Failed(args) => args.writes(),
@@ -214,6 +217,7 @@ pub fn run(command: Command, cx: &mut Cx) -> Result<Exit, Error> {
     match command {
         Command::Api(args) => api::run(args, cx),
         Command::Cancel(args) => cancel::run(args, cx),
+        Command::Check(args) => check::run(args, cx),
         Command::Complete(args) => complete::run(args, cx),
         Command::Completions(args) => completions::run(args, cx),
         Command::Config(args) => config::run(args, cx),

@@ -2,7 +2,10 @@
 //!
 //! A verdict is given by one call, from one instant. What is asked about are only candidates.
 
+use std::collections::HashSet;
+
 use super::call::{Call, Value};
+use super::index::Index;
 use super::{Core, reply};
 use crate::error::Error;
 use crate::model::moment::Moment;
@@ -181,6 +184,91 @@ impl Core {
             (Some(back), Some(left)) => Ok((back?.unsigned_abs(), left?.unsigned_abs())),
             _ => Err(reply::unexpected("two numbers")),
         }
+    }
+}
+
+/// What the server tells of itself that may damage jobs; nothing where it tells nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Server {
+    /// `maxmemory-policy`.
+    pub policy: Option<String>,
+    /// `maxmemory`; 0 is no limit.
+    pub limit: Option<u64>,
+    /// How many keys it has evicted since it was started.
+    pub evicted: u64,
+    /// What a replica says of its primary.
+    pub primary: Option<Primary>,
+    /// How many keys there are in the database.
+    pub keys: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Primary {
+    pub up: bool,
+    /// For how many seconds it has been down.
+    pub down: u64,
+}
+
+impl Core {
+    /// Returns what the server tells of itself; who may not ask gets less.
+    pub fn server(&mut self, now: Moment) -> Server {
+        let calls = [
+            Call::plain("INFO").arg("memory"),
+            Call::plain("INFO").arg("stats"),
+            Call::plain("INFO").arg("replication"),
+            Call::plain("DBSIZE"),
+        ];
+        let mut answers = self.calls(now, &calls);
+        let keys = answers.pop().and_then(Result::ok);
+        let told = answers
+            .into_iter()
+            .flatten()
+            .filter_map(|told| reply::bytes(told).ok());
+        let told: Vec<String> = told
+            .map(|told| String::from_utf8_lossy(&told).into_owned())
+            .collect();
+        let field = |name: &str| {
+            let lines = told.iter().flat_map(|told| told.lines());
+            let mut values = lines.filter_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+            values.next().map(|value| value.trim().to_owned())
+        };
+        let number = |name: &str| field(name).and_then(|text| text.parse::<u64>().ok());
+        let replica = field("role").is_some_and(|role| role == "slave");
+        Server {
+            policy: field("maxmemory_policy"),
+            limit: number("maxmemory"),
+            evicted: number("evicted_keys").unwrap_or(0),
+            primary: replica.then(|| Primary {
+                up: field("master_link_status").is_none_or(|status| status == "up"),
+                down: number("master_link_down_since_seconds").unwrap_or(0),
+            }),
+            keys: keys
+                .and_then(|keys| reply::integer(keys).ok())
+                .map(i64::unsigned_abs),
+        }
+    }
+
+    /// Returns whether each is a job.
+    pub fn are_jobs(&mut self, now: Moment, jids: &[Name]) -> Result<Vec<bool>, Error> {
+        let mut there = Vec::with_capacity(jids.len());
+        for slice in jids.chunks(MOST) {
+            let mut words: Vec<&[u8]> = vec![b"state"];
+            words.extend(slice.iter().map(Name::as_bytes));
+            let told = reply::list(self.call(now, "look.jobs", &words)?)?;
+            there.extend(told.iter().map(|job| *job != Value::Nil));
+        }
+        Ok(there)
+    }
+
+    /// Returns the first waiting job of each queue, of some 500 queues.
+    pub fn heads(&mut self, now: Moment) -> Result<HashSet<Name>, Error> {
+        let queues = self.index(now, &Index::Queues, 0, 500)?.members;
+        let firsts: Vec<(Index, u64)> = queues
+            .into_iter()
+            .map(|queue| (Index::Waiting(queue), 0))
+            .collect();
+        let parts = self.parts(now, &firsts, 1)?;
+        Ok(parts.into_iter().flat_map(|part| part.members).collect())
     }
 }
 

@@ -51,7 +51,7 @@ pub fn wire(name: &str) -> Wire {
             (Read, "read", "reading", Nothing)
         }
         "peek" | "stats" | "length" => (Read, "read", "reading", Queue(0)),
-        "SCAN" | "HMGET" => (Read, "read", "reading", Nothing),
+        "SCAN" | "HMGET" | "INFO" | "DBSIZE" => (Read, "read", "reading", Nothing),
         _ if name.starts_with("look.") => (Read, "read", "reading", Nothing),
         "put" | "requeue" => (Never, "put", "putting", Jid(2)),
         "guard.put" => (Idempotent, "put", "putting", Jid(3)),

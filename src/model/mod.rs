@@ -1,6 +1,7 @@
 //! Plain structs by noun. No Redis, no clock, no layout.
 
 pub mod bulk;
+pub mod check;
 pub mod complete;
 pub mod config;
 pub mod context;

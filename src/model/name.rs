@@ -288,6 +288,14 @@ pub fn missing<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::O
     field("missing", value, serializer)
 }
 
+pub fn item<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    field("item", value, serializer)
+}
+
+pub fn detail<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    field("detail", value, serializer)
+}
+
 pub fn dir<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
     field("dir", value, serializer)
 }

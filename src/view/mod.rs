@@ -6,6 +6,7 @@ use crate::model::moment::Moment;
 use crate::model::name::Name;
 
 pub mod bulk;
+mod check;
 mod complete;
 mod config;
 mod context;

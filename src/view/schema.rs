@@ -96,6 +96,47 @@ impl Field {
     }
 }
 
+const CHECK: &[Field] = &[
+    count("keys", "how many keys were walked"),
+    count("jobs", "how many of them are jobs"),
+    count("queues", "how many queues there are, or were asked for"),
+    number("elapsed_s", "how long that took"),
+    bool("complete", "whether everything was walked"),
+    bool(
+        "clean",
+        "whether it was, and no finding is at or above `fail_on`",
+    ),
+    text("fail_on", "from which severity on findings are exit 7"),
+    text("causes", "what probably led to it").list(),
+];
+
+const FOUND: &[Field] = &[
+    text("severity", "critical, error, warn or info"),
+    text(
+        "finding",
+        "what is wrong; names are stable, never used again",
+    ),
+    count("count", "how often"),
+    bool("at_least", "whether it may be there more often"),
+    text("problem", "what is wrong, in words"),
+    text("invariants", "the invariants of the core that it breaks").list(),
+    count(
+        "mends",
+        "how many of them a repair mends without asking further",
+    ),
+    count(
+        "asks",
+        "how many it mends only if `--only` names the finding",
+    ),
+    text("choices", "what a human may decide, and the command for it").list(),
+    object("examples", EXAMPLE, "the first few").list(),
+];
+
+const EXAMPLE: &[Field] = &[
+    name("item", "the job, name or key"),
+    name("detail", "what is wrong with it"),
+];
+
 const ENTRY: &[Field] = &[
     name(
         "what",
@@ -488,12 +529,18 @@ const fn list(kind: &'static str, says: &'static str, items: &'static [Field]) -
 }
 
 /// All kinds, by name.
-pub const KINDS: [Kind; 25] = [
+pub const KINDS: [Kind; 26] = [
     one(
         "bulk",
         "Jobs that one command changed or put: retry, cancel, put --from and the like",
         BULK,
     ),
+    Kind {
+        kind: "check",
+        says: "What is damaged: check",
+        fields: CHECK,
+        items: Some(FOUND),
+    },
     one(
         "complete",
         "A job that was completed or handed on: complete",
@@ -680,8 +727,10 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::check::finding::FINDINGS;
     use crate::error::Error;
     use crate::model::bulk::{Bulk, Code, Item, Shows, Sum};
+    use crate::model::check::{Check, Example, Found};
     use crate::model::complete::{Complete, Lock};
     use crate::model::config;
     use crate::model::context::{Context, One, Validated};
@@ -689,7 +738,7 @@ mod tests {
     use crate::model::export::{Cancelled, Head, Paused, Saved, SavedRecurring};
     use crate::model::failure::Group;
     use crate::model::job::{Counts, Dependencies, Entry, Failure, Job, Neighbour};
-    use crate::model::json::Data;
+    use crate::model::json::{Data, Number};
     use crate::model::length::Length;
     use crate::model::list::{Jobs, List};
     use crate::model::local::Status;
@@ -854,6 +903,27 @@ mod tests {
                 jid: name.clone(),
                 worker: name.clone(),
                 expires: now,
+            },
+        );
+        let finding = &FINDINGS[0];
+        held(
+            &mut seen,
+            &Check {
+                keys: 1,
+                jobs: 1,
+                queues: 1,
+                elapsed_s: Number(0.1),
+                complete: true,
+                clean: false,
+                fail_on: finding.severity,
+                causes: vec!["a cause".to_owned()],
+                items: vec![Found {
+                    examples: vec![Example {
+                        item: name.clone(),
+                        detail: name.clone(),
+                    }],
+                    ..Found::new(finding, finding.severity)
+                }],
             },
         );
         held(&mut seen, &Done::new("pause", vec![name.clone()], true));

@@ -82,6 +82,7 @@ fn the_topics_are_there() {
           4  not found      no such job, queue, group, worker, context or key; pop got nothing
           5  conflict       the job's state, lock or dependents forbid it; it exists already
           6  server         cannot connect, wrong password, no permission, out of memory, too old
+          7  inconsistent   `check` found problems that are still there
           9  not confirmed  a confirmation was refused or could not be asked
         130  interrupted    SIGINT, after finishing the running slice
         143  terminated     SIGTERM or SIGHUP, after finishing the running slice

@@ -1,0 +1,410 @@
+//! The judge of a look: it gathers candidates, has them judged by the core in slices, and counts
+//! what was found, once each. What it keeps is bounded.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher, RandomState};
+use std::time::{Duration, Instant};
+
+use super::finding::{Finding, Severity};
+use super::walk::{self, Scope, Seen, Sink};
+use super::wanted::{LISTS, Phase, Wanted};
+use crate::bulk::pace::Pace;
+use crate::core::Core;
+use crate::core::check::{Kind, Outcome, Place, Verdict};
+use crate::error::Error;
+use crate::model::check::Found;
+use crate::model::moment::Moment;
+use crate::model::name::Name;
+use crate::out::Progress;
+use crate::stop::Stop;
+
+/// How many items are judged by the first call of a kind, and the fewest.
+const SLICE: usize = 100;
+const LEAST: usize = 10;
+
+/// As long as a call may keep the server from others.
+const LONG: Duration = Duration::from_millis(5);
+
+/// How many candidates wait to be judged.
+const WAITING: usize = 4_000;
+
+/// How many findings are remembered, so that none is told twice: 10 MB. What comes after is told
+/// as `at least`.
+const REMEMBERED: usize = 900_000;
+
+/// How many candidates are kept for a repair; when there are more, it looks again.
+const KEPT: usize = 100_000;
+
+/// How the judge works.
+#[derive(Debug)]
+pub struct Order {
+    pub wanted: Wanted,
+    /// Examples of each finding.
+    pub examples: usize,
+    /// Whether a repair is meant: what is named is decided, and what it would mend is kept.
+    pub repair: bool,
+}
+
+/// A candidate that a repair would mend.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    pub phase: Phase,
+    pub place: Place,
+    pub item: Name,
+    /// What it would mend there.
+    pub verdict: Verdict,
+}
+
+/// What sets the pace of a look, and ends it.
+pub struct Watch {
+    pub progress: Progress,
+    pub pace: Pace,
+    pub stop: Stop,
+}
+
+pub struct Judge {
+    order: Order,
+    watch: Watch,
+    phase: Phase,
+    early: Option<String>,
+    late: Option<String>,
+    waiting: HashMap<Place, Vec<Name>>,
+    waits: usize,
+    slices: HashMap<Kind, usize>,
+    /// How long an empty call takes to come back.
+    trip: Duration,
+    hasher: RandomState,
+    told: HashSet<u64>,
+    /// Tags whose index disagrees with jobs: their counters are not compared with it.
+    tags: HashSet<u64>,
+    lists: bool,
+    heads: Option<HashSet<Name>>,
+    found: Vec<Found>,
+    seen: Seen,
+    kept: Vec<Kept>,
+    /// Whether there was more to mend than is kept.
+    overflowed: bool,
+}
+
+impl Judge {
+    pub fn new(order: Order, watch: Watch) -> Judge {
+        let looks_for = |phase| order.wanted.looks_for(phase, order.repair);
+        Judge {
+            early: looks_for(Phase::Early),
+            late: looks_for(Phase::Late),
+            order,
+            watch,
+            phase: Phase::Early,
+            waiting: HashMap::new(),
+            waits: 0,
+            slices: HashMap::new(),
+            trip: Duration::MAX,
+            hasher: RandomState::new(),
+            told: HashSet::new(),
+            tags: HashSet::new(),
+            lists: false,
+            heads: None,
+            found: Vec::new(),
+            seen: Seen::default(),
+            kept: Vec::new(),
+            overflowed: false,
+        }
+    }
+
+    /// Returns what was walked.
+    pub fn seen(&self) -> Seen {
+        self.seen
+    }
+
+    /// Walks, and has judged what is suspected.
+    pub fn look(&mut self, core: &mut Core, now: Moment, scope: &Scope) -> Result<(), Error> {
+        walk::run(core, now, scope, self)?;
+        self.finish(core)
+    }
+
+    /// Has judged what still waits.
+    fn finish(&mut self, core: &mut Core) -> Result<(), Error> {
+        let places: Vec<Place> = self.waiting.keys().cloned().collect();
+        for place in places {
+            self.judge(core, &place)?;
+        }
+        Ok(())
+    }
+
+    /// Takes the bar off the screen and returns what was found, the worst and most first, and what
+    /// a repair would mend; `false` if there is more to mend than that.
+    pub fn end(mut self) -> (Vec<Found>, Vec<Kept>, bool) {
+        self.watch.progress.finish();
+        self.found.retain(|found| found.count > 0);
+        self.found.sort_by(|one, other| {
+            let worst = other.severity.cmp(&one.severity);
+            worst
+                .then(other.count.cmp(&one.count))
+                .then(one.finding.id.cmp(other.finding.id))
+        });
+        (self.found, self.kept, !self.overflowed)
+    }
+
+    /// Tells a finding that is no verdict of the core.
+    pub fn tell(&mut self, place: &Place, verdict: Verdict) {
+        let Some(finding) = Finding::named(&verdict.id) else {
+            return;
+        };
+        if self.order.wanted.wants(finding) {
+            let severity = finding.grade(&verdict, false, false);
+            self.count(finding, severity, place, verdict);
+        }
+    }
+
+    fn judge(&mut self, core: &mut Core, place: &Place) -> Result<(), Error> {
+        let Some(mut items) = self.waiting.remove(place) else {
+            return Ok(());
+        };
+        self.waits -= items.len();
+        let mut met = HashSet::new();
+        items.retain(|item| met.insert(item.clone()));
+        if self.phase == Phase::Late {
+            items.retain(|item| self.may_be_judged(place, item));
+        }
+        let asked = match self.phase {
+            Phase::Early => &self.early,
+            Phase::Late => &self.late,
+        };
+        let Some(asked) = asked.clone() else {
+            return Ok(());
+        };
+        let mut left = items.as_slice();
+        while !left.is_empty() {
+            self.go_on()?;
+            let size = *self.slices.entry(place.kind).or_insert(SLICE);
+            let (slice, rest) = left.split_at(size.min(left.len()));
+            let begun = Instant::now();
+            let verdicts = core.verdicts(core.now(), &asked, place, slice)?;
+            self.measure(place.kind, slice.len(), begun.elapsed());
+            self.take(core, place, verdicts)?;
+            left = rest;
+        }
+        Ok(())
+    }
+
+    /// Whether what a late finding waits for holds.
+    fn may_be_judged(&self, place: &Place, item: &Name) -> bool {
+        match place.kind {
+            Kind::Names if place.name.as_bytes() == b"tags" => {
+                !self.tags.contains(&self.hasher.hash_one(item))
+            }
+            Kind::Key => !self.lists,
+            _ => true,
+        }
+    }
+
+    /// Makes slices smaller where they take long, and greater again.
+    fn measure(&mut self, kind: Kind, items: usize, took: Duration) {
+        self.trip = self.trip.min(took);
+        let took = took - self.trip;
+        let size = self.slices.entry(kind).or_insert(SLICE);
+        if took > LONG {
+            *size = (items / 2).clamp(LEAST, SLICE);
+        } else if took < LONG / 4 && items == *size {
+            *size = (*size * 2).min(SLICE);
+        }
+    }
+
+    fn take(
+        &mut self,
+        core: &mut Core,
+        place: &Place,
+        verdicts: Vec<Verdict>,
+    ) -> Result<(), Error> {
+        let gone = self.gone(core, &verdicts)?;
+        for verdict in verdicts {
+            let Some(finding) = Finding::named(&verdict.id) else {
+                return Err(Error::internal(format!("finding `{}`", verdict.id)));
+            };
+            self.note(finding, &verdict);
+            if !self.order.wanted.wants(finding) {
+                continue;
+            }
+            if !self.is_new(finding, &verdict) {
+                self.larger(finding, &verdict);
+                continue;
+            }
+            let head = finding.asks_for_head() && self.heads(core)?.contains(&verdict.item);
+            let gone = finding.asks_for_job() && gone.contains(&verdict.item);
+            let severity = finding.grade(&verdict, head, gone);
+            self.count(finding, severity, place, verdict);
+        }
+        Ok(())
+    }
+
+    /// Remembers what decides over other findings.
+    fn note(&mut self, finding: &Finding, verdict: &Verdict) {
+        if finding.id == "tag-index" {
+            self.tags.insert(self.hasher.hash_one(&verdict.detail));
+        }
+        self.lists |= LISTS.contains(&finding.id);
+    }
+
+    /// Whether it was not told before, under this name or by one that stands for it.
+    fn is_new(&mut self, finding: &Finding, verdict: &Verdict) -> bool {
+        let key =
+            |id: &str, detail: Option<&Name>| self.hasher.hash_one((id, &verdict.item, detail));
+        let detail = finding.by_detail.then_some(&verdict.detail);
+        let own = key(finding.id, detail);
+        let foreign = key("in-foreign-queue", None);
+        let lost = ["in-no-set", "running-without-lock"].map(|id| (id, key(id, None)));
+        if self.told.contains(&own) {
+            return false;
+        }
+        // A set of a queue that is not listed is met only from that set.
+        match finding.id {
+            "in-foreign-queue" => {
+                for (id, key) in lost {
+                    if self.told.remove(&key) {
+                        self.take_back(id, &verdict.item);
+                    }
+                }
+            }
+            "in-no-set" | "running-without-lock" if self.told.contains(&foreign) => return false,
+            _ => {}
+        }
+        if self.told.len() < REMEMBERED {
+            self.told.insert(own);
+            return true;
+        }
+        for found in &mut self.found {
+            found.at_least |= found.finding.id == finding.id;
+        }
+        false
+    }
+
+    fn take_back(&mut self, id: &str, item: &Name) {
+        for found in self.found.iter_mut().filter(|found| found.finding.id == id) {
+            found.count = found.count.saturating_sub(1);
+            found.examples.retain(|example| example.item != *item);
+        }
+        self.kept
+            .retain(|kept| kept.verdict.id != id || kept.item != *item);
+    }
+
+    /// A recurring job is told once, with the largest number that it has made.
+    fn larger(&mut self, finding: &Finding, verdict: &Verdict) {
+        if finding.id != "recurring-count" {
+            return;
+        }
+        let number = |name: &Name| name.as_str().and_then(|text| text.parse::<f64>().ok());
+        let same = self
+            .found
+            .iter_mut()
+            .filter(|found| found.finding.id == finding.id);
+        for example in same.flat_map(|found| &mut found.examples) {
+            if example.item == verdict.item && number(&example.detail) < number(&verdict.detail) {
+                example.detail = verdict.detail.clone();
+            }
+        }
+    }
+
+    fn count(
+        &mut self,
+        finding: &'static Finding,
+        severity: Severity,
+        place: &Place,
+        verdict: Verdict,
+    ) {
+        let like = |found: &Found| found.finding.id == finding.id && found.severity == severity;
+        let at = match self.found.iter().position(like) {
+            Some(at) => at,
+            None => {
+                self.found.push(Found::new(finding, severity));
+                self.found.len() - 1
+            }
+        };
+        let found = &mut self.found[at];
+        found.count += 1;
+        match verdict.outcome {
+            Outcome::Found | Outcome::Mended => found.mends += 1,
+            Outcome::Decide => found.asks += 1,
+            Outcome::Report => {}
+        }
+        found.show(&verdict.detail, &verdict.item, self.order.examples);
+        if self.order.repair && verdict.outcome == Outcome::Found {
+            match self.kept.len() < KEPT {
+                true => self.kept.push(Kept {
+                    phase: self.phase,
+                    place: place.clone(),
+                    item: verdict.item.clone(),
+                    verdict,
+                }),
+                false => self.overflowed = true,
+            }
+        }
+    }
+
+    /// Returns those of the items whose severity depends on it that are no jobs.
+    fn gone(&self, core: &mut Core, verdicts: &[Verdict]) -> Result<HashSet<Name>, Error> {
+        let asks =
+            |verdict: &&Verdict| Finding::named(&verdict.id).is_some_and(Finding::asks_for_job);
+        let jids: Vec<Name> = verdicts
+            .iter()
+            .filter(asks)
+            .map(|one| one.item.clone())
+            .collect();
+        if jids.is_empty() {
+            return Ok(HashSet::new());
+        }
+        let there = core.are_jobs(core.now(), &jids)?;
+        let gone = jids.into_iter().zip(there).filter(|(_, there)| !there);
+        Ok(gone.map(|(jid, _)| jid).collect())
+    }
+
+    /// Returns the first job of each queue.
+    fn heads(&mut self, core: &mut Core) -> Result<&HashSet<Name>, Error> {
+        if self.heads.is_none() {
+            self.heads = Some(core.heads(core.now())?);
+        }
+        Ok(self.heads.get_or_insert_default())
+    }
+
+    /// Ends the look where somebody asked for that.
+    fn go_on(&self) -> Result<(), Error> {
+        match self.watch.stop.asked() {
+            Some(kind) => Err(Error::new(kind, "interrupted")),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Sink for Judge {
+    fn suspect(&mut self, core: &mut Core, place: &Place, item: Name) -> Result<(), Error> {
+        let waiting = match self.waiting.get_mut(place) {
+            Some(waiting) => waiting,
+            None => self.waiting.entry(place.clone()).or_default(),
+        };
+        waiting.push(item);
+        self.waits += 1;
+        let size = *self.slices.get(&place.kind).unwrap_or(&SLICE);
+        if waiting.len() >= size {
+            return self.judge(core, place);
+        }
+        match self.waits >= WAITING {
+            true => self.finish(core),
+            false => Ok(()),
+        }
+    }
+
+    fn seen(&mut self, _: &mut Core, seen: Seen) -> Result<(), Error> {
+        self.seen.keys += seen.keys;
+        self.seen.jobs += seen.jobs;
+        self.seen.queues += seen.queues;
+        self.watch.progress.add(seen.keys);
+        let keys = usize::try_from(seen.keys).unwrap_or(usize::MAX);
+        self.watch.pace.wait(keys, &self.watch.stop);
+        self.go_on()
+    }
+
+    fn whole(&mut self, core: &mut Core) -> Result<(), Error> {
+        self.finish(core)?;
+        self.phase = Phase::Late;
+        Ok(())
+    }
+}

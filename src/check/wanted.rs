@@ -1,0 +1,161 @@
+//! Which findings are meant by `--only` and `--skip`, and how the core is told.
+
+use super::finding::{FINDINGS, Finding};
+
+/// What only a whole walk can tell (`core.md` 9.5), or what waits for other findings.
+const LATE: [&str; 3] = ["depends-on-nothing", "tag-count", "failed-counter"];
+
+/// What has to be looked for besides, since it decides whether the first is told.
+const FIRST: [(&str, &[&str]); 4] = [
+    ("tag-count", &["tag-index"]),
+    ("failed-counter", LISTS),
+    ("in-no-set", &["in-foreign-queue"]),
+    ("running-without-lock", &["in-foreign-queue"]),
+];
+
+/// What is wrong with failure lists; while there is any, no counter is compared with them.
+pub const LISTS: &[&str] = &[
+    "failed-stray",
+    "failed-unlisted",
+    "failed-twice",
+    "group-set",
+];
+
+/// What may be typed after `--only`.
+#[derive(Clone, Copy, Debug)]
+pub enum Word {
+    All,
+    One(&'static Finding),
+}
+
+/// The findings that are meant.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    only: Vec<Word>,
+    skip: Vec<&'static Finding>,
+}
+
+/// When the core is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// During the walk.
+    Early,
+    /// After all of it.
+    Late,
+}
+
+impl Wanted {
+    pub fn new(only: Vec<Word>, skip: Vec<&'static Finding>) -> Wanted {
+        Wanted { only, skip }
+    }
+
+    /// Whether it is to be told.
+    pub fn wants(&self, finding: &Finding) -> bool {
+        let named = self.only.is_empty() || self.names(finding);
+        named && !self.skip.iter().any(|skip| skip.id == finding.id)
+    }
+
+    /// Whether it was named, which is the consent that it may wait for.
+    pub fn names(&self, finding: &Finding) -> bool {
+        self.only.iter().any(|word| match word {
+            Word::All => true,
+            Word::One(one) => one.id == finding.id,
+        })
+    }
+
+    /// Returns the findings to look for, as the core is told them; `None` if there are none. What
+    /// is named is decided for only where `decided` says that a repair is meant.
+    pub fn looks_for(&self, phase: Phase, decided: bool) -> Option<String> {
+        let wants = |finding: &Finding| {
+            let first = FIRST.iter().any(|(of, needs)| {
+                needs.contains(&finding.id) && Finding::named(of).is_some_and(|of| self.wants(of))
+            });
+            self.wants(finding) || phase == Phase::Early && first
+        };
+        self.told(phase, decided, wants)
+    }
+
+    /// Returns the findings to mend, as the core is told them.
+    pub fn mends(&self, phase: Phase) -> Option<String> {
+        self.told(phase, true, |finding| self.wants(finding))
+    }
+
+    fn told(
+        &self,
+        phase: Phase,
+        decided: bool,
+        wants: impl Fn(&Finding) -> bool,
+    ) -> Option<String> {
+        let late = |finding: &Finding| LATE.contains(&finding.id);
+        let asked = |finding: &&Finding| match phase {
+            Phase::Early => wants(finding) && !late(finding),
+            // What cannot be judged is told as well.
+            Phase::Late => wants(finding) && (late(finding) || finding.id == "not-judged"),
+        };
+        let named: Vec<&str> = ids(asked);
+        // Of these none has to be decided.
+        let named_here = phase == Phase::Late || decided && !self.only.is_empty();
+        match named
+            .iter()
+            .any(|id| *id != "not-judged" || phase == Phase::Early)
+        {
+            false => None,
+            true if named_here => Some(named.join(",")),
+            true => {
+                let out: Vec<String> = ids(|finding| !asked(finding))
+                    .into_iter()
+                    .map(|id| format!("-{id}"))
+                    .collect();
+                Some(out.join(","))
+            }
+        }
+    }
+}
+
+fn ids(kept: impl Fn(&&Finding) -> bool) -> Vec<&'static str> {
+    let kept = FINDINGS.iter().filter(|finding| kept(finding));
+    kept.map(|finding| finding.id).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(id: &str) -> Word {
+        Word::One(Finding::named(id).unwrap())
+    }
+
+    #[test]
+    fn what_waits_for_a_whole_walk_is_left_out_until_then() {
+        let all = Wanted::default();
+        assert_eq!(
+            all.looks_for(Phase::Early, false).unwrap(),
+            "-depends-on-nothing,-failed-counter,-tag-count"
+        );
+        assert_eq!(
+            all.looks_for(Phase::Late, false).unwrap(),
+            "depends-on-nothing,failed-counter,tag-count,not-judged"
+        );
+    }
+
+    #[test]
+    fn a_look_decides_nothing() {
+        let wanted = Wanted::new(vec![one("dependency-missing")], Vec::new());
+        let look = wanted.looks_for(Phase::Early, false).unwrap();
+        assert!(look.starts_with("-ghost-waiting,-"), "{look}");
+        assert!(!look.contains("-dependency-missing"), "{look}");
+        assert_eq!(
+            wanted.looks_for(Phase::Early, true).unwrap(),
+            "dependency-missing"
+        );
+        assert_eq!(wanted.looks_for(Phase::Late, true), None);
+    }
+
+    #[test]
+    fn what_decides_over_another_is_looked_for_too_but_not_mended() {
+        let wanted = Wanted::new(vec![one("tag-count")], Vec::new());
+        assert_eq!(wanted.looks_for(Phase::Early, true).unwrap(), "tag-index");
+        assert_eq!(wanted.mends(Phase::Early), None);
+        assert_eq!(wanted.mends(Phase::Late).unwrap(), "tag-count");
+    }
+}

@@ -1,0 +1,230 @@
+//! What a look found: a row each, the worst first.
+
+use std::collections::HashSet;
+
+use super::json::Lines;
+use super::paint::Ink;
+use super::table::{Cell, Column, Table};
+use super::{Page, View, text};
+use crate::check::finding::{Form, Severity};
+use crate::model::check::{Check, Example, Found};
+use crate::model::name::Name;
+
+const COLUMNS: &[Column] = &[
+    Column::text("SEVERITY"),
+    Column::text("FINDING"),
+    Column::number("COUNT"),
+    Column::text("PROBLEM"),
+    Column::free("EXAMPLES"),
+];
+
+impl View for Check {
+    const KIND: &'static str = "check";
+    const COLUMNS: &'static [Column] = COLUMNS;
+
+    fn text(&self, page: &Page) -> String {
+        let mut table = Table::new(COLUMNS);
+        for found in &self.items {
+            let severity = Cell::by(rank(found.severity), found.severity.word());
+            let more = if found.at_least { "+" } else { "" };
+            table.row(vec![
+                severity.ink(ink(found.severity)),
+                Cell::text(found.finding.id),
+                Cell::by(found.count as f64, page.count(found.count) + more),
+                Cell::text(found.finding.problem),
+                Cell::text(examples(found, page.terminal)),
+            ]);
+        }
+        table.draw(page)
+    }
+
+    fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {
+        self.items.iter().try_for_each(|found| lines.item(found))
+    }
+}
+
+impl Check {
+    /// Returns what was walked, in a line.
+    pub fn headline(&self) -> String {
+        let [keys, jobs, queues] = [
+            text::plural(self.keys, "key", "keys"),
+            text::plural(self.jobs, "job", "jobs"),
+            text::plural(self.queues, "queue", "queues"),
+        ];
+        let took = text::measure(self.elapsed_s.0);
+        format!("scanned {keys}, {jobs}, {queues} in {took}")
+    }
+}
+
+/// The worst sorts first.
+fn rank(severity: Severity) -> f64 {
+    let place = Severity::ALL.iter().position(|other| *other == severity);
+    place.unwrap_or_default() as f64
+}
+
+fn ink(severity: Severity) -> Option<Ink> {
+    match severity {
+        Severity::Critical | Severity::Error => Some(Ink::Red),
+        Severity::Warn => Some(Ink::Yellow),
+        Severity::Info => Some(Ink::Dim),
+    }
+}
+
+/// Returns the examples in a line: where they lie, their names, what is wrong with each.
+pub fn examples(found: &Found, cut: bool) -> String {
+    let names = Names::of(&found.examples, cut);
+    let form = found.finding.form;
+    if form == Form::JidIn {
+        return by_place(&found.examples, &names);
+    }
+    let told = found.examples.iter().map(|example| {
+        let detail = text::clean(&example.detail);
+        match form {
+            Form::Needs => format!(
+                "{} needs {}",
+                names.name(&example.item),
+                names.name(&example.detail)
+            ),
+            Form::Jid => names.name(&example.item),
+            Form::Name => text::clean(&example.item),
+            Form::JidIs => joined(names.name(&example.item), detail),
+            Form::NameIs | Form::JidIn => joined(text::clean(&example.item), detail),
+        }
+    });
+    told.collect::<Vec<_>>().join(", ")
+}
+
+fn joined(name: String, detail: String) -> String {
+    match detail.is_empty() {
+        true => name,
+        false => format!("{name}: {detail}"),
+    }
+}
+
+/// `mail: 3f2a…, 81c0…; images: 7d1f…`
+fn by_place(examples: &[Example], names: &Names) -> String {
+    let mut places: Vec<(&Name, Vec<String>)> = Vec::new();
+    for example in examples {
+        let name = names.name(&example.item);
+        match places
+            .iter_mut()
+            .find(|(place, _)| **place == example.detail)
+        {
+            Some((_, list)) => list.push(name),
+            None => places.push((&example.detail, vec![name])),
+        }
+    }
+    let told = places
+        .into_iter()
+        .map(|(place, list)| match place.as_bytes() {
+            b"" => list.join(", "),
+            _ => format!("{}: {}", text::clean(place), list.join(", ")),
+        });
+    told.collect::<Vec<_>>().join("; ")
+}
+
+/// How jids are written: cut, unless two would look alike.
+struct Names {
+    cut: bool,
+}
+
+impl Names {
+    fn of(examples: &[Example], cut: bool) -> Names {
+        let items: HashSet<&Name> = examples.iter().map(|example| &example.item).collect();
+        let short: HashSet<String> = items.iter().map(text::short).collect();
+        let cut = cut && short.len() == items.len();
+        Names { cut }
+    }
+
+    fn name(&self, jid: &Name) -> String {
+        match self.cut {
+            true => text::short(jid),
+            false => text::clean(jid),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::finding::Finding;
+    use crate::model::json::Number;
+
+    /// A finding with examples: item and detail each.
+    fn found(id: &str, examples: &[(&str, &str)]) -> Found {
+        let finding = Finding::named(id).unwrap();
+        Found {
+            count: examples.len() as u64,
+            examples: examples
+                .iter()
+                .map(|(item, detail)| Example {
+                    item: Name::from(*item),
+                    detail: Name::from(*detail),
+                })
+                .collect(),
+            ..Found::new(finding, finding.severity)
+        }
+    }
+
+    #[test]
+    fn examples_are_worded_by_what_they_are() {
+        let told = |id: &str, list: &[(&str, &str)]| examples(&found(id, list), true);
+        let (one, other) = ("3f2a4c5d6e7f", "81c04c5d6e7f");
+        assert_eq!(
+            told(
+                "ghost-waiting",
+                &[(one, "images"), (one, "mail"), (other, "mail")]
+            ),
+            "images: 3f2a4c5d…; mail: 3f2a4c5d…, 81c04c5d…"
+        );
+        assert_eq!(
+            told("dependency-missing", &[(one, "p-77")]),
+            "3f2a4c5d… needs p-77"
+        );
+        assert_eq!(
+            told("tag-count", &[("eu", "412, is 409")]),
+            "eu: 412, is 409"
+        );
+        assert_eq!(told("depends-on-nothing", &[("j\x1b", "")]), "j\\x1b");
+        // Two that would look alike are written in full.
+        assert_eq!(
+            told(
+                "tracked-gone",
+                &[("3f2a4c5d6e7f", ""), ("3f2a4c5d6e80", "")]
+            ),
+            "3f2a4c5d6e7f, 3f2a4c5d6e80"
+        );
+    }
+
+    #[test]
+    fn a_row_for_each_finding() {
+        let mut stray = found("tag-count", &[("eu", "412, is 409")]);
+        stray.at_least = true;
+        let check = Check {
+            keys: 84_112,
+            jobs: 61_903,
+            queues: 14,
+            elapsed_s: Number(3.1),
+            complete: true,
+            clean: false,
+            fail_on: Severity::Warn,
+            causes: Vec::new(),
+            items: vec![found("ghost-waiting", &[("3f2a4c5d6e7f", "mail")]), stray],
+        };
+        assert_eq!(
+            check.headline(),
+            "scanned 84,112 keys, 61,903 jobs, 14 queues in 3.1s"
+        );
+        expect_test::expect![[r#"
+            SEVERITY  FINDING        COUNT  PROBLEM                                      EXAMPLES
+            critical  ghost-waiting      1  id waits in a queue, the job does not exist  mail: 3f2a4c5d…
+            warn      tag-count         1+  tag counter differs from the tagged jobs     eu: 412, is 409
+        "#]]
+        .assert_eq(&check.text(&Page::terminal(100)));
+        expect_test::expect![[r#"
+            critical	ghost-waiting	1	id waits in a queue, the job does not exist	mail: 3f2a4c5d6e7f
+            warn	tag-count	1+	tag counter differs from the tagged jobs	eu: 412, is 409
+        "#]]
+        .assert_eq(&check.text(&Page::pipe()));
+    }
+}
