@@ -362,7 +362,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__cancel)
-            opts="-n -o -y -q -v -h --dependents --save --dry-run --rate --fail-fast --require-match --reason --report --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --dependents --save --dry-run --rate --fail-fast --require-match --reason --report --wait-replicas --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -385,6 +385,10 @@ _qless() {
                     return 0
                     ;;
                 --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --wait-replicas)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1766,7 +1770,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__depends)
-            opts="-n -o -y -q -v -h --on --off --off-all --dry-run --rate --fail-fast --require-match --reason --report --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --on --off --off-all --dry-run --rate --fail-fast --require-match --reason --report --wait-replicas --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1789,6 +1793,10 @@ _qless() {
                     return 0
                     ;;
                 --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --wait-replicas)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2030,7 +2038,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__fail)
-            opts="-n -o -y -q -v -h --group --message --data --max-data --worker --as-holder --dry-run --rate --fail-fast --require-match --reason --report --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --group --message --data --max-data --worker --as-holder --dry-run --rate --fail-fast --require-match --reason --report --wait-replicas --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2065,6 +2073,10 @@ _qless() {
                     return 0
                     ;;
                 --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --wait-replicas)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2172,7 +2184,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__failed)
-            opts="-n -o -y -q -v -h --retry-all --cancel-all --all-groups --to --delay --dry-run --rate --fail-fast --require-match --reason --report --spread --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --watch --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --retry-all --cancel-all --all-groups --to --delay --dry-run --rate --fail-fast --require-match --reason --report --wait-replicas --spread --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --watch --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2195,6 +2207,10 @@ _qless() {
                     return 0
                     ;;
                 --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --wait-replicas)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2802,7 +2818,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__import)
-            opts="-n -o -y -q -v -h --map-queue --if-absent --replace --failed --allow-missing --hold --dry-run --rate --fail-fast --require-match --reason --report --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --map-queue --if-absent --replace --failed --allow-missing --hold --dry-run --rate --fail-fast --require-match --reason --report --wait-replicas --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2825,6 +2841,10 @@ _qless() {
                     return 0
                     ;;
                 --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --wait-replicas)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3586,7 +3606,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__move)
-            opts="-n -o -y -q -v -h --to --delay --at --force --dry-run --rate --fail-fast --require-match --reason --report --spread --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --to --delay --at --force --dry-run --rate --fail-fast --require-match --reason --report --wait-replicas --spread --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3613,6 +3633,10 @@ _qless() {
                     return 0
                     ;;
                 --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --wait-replicas)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3966,7 +3990,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__priority)
-            opts="-n -o -y -q -v -h --to --dry-run --rate --fail-fast --require-match --reason --report --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --to --dry-run --rate --fail-fast --require-match --reason --report --wait-replicas --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3985,6 +4009,10 @@ _qless() {
                     return 0
                     ;;
                 --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --wait-replicas)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -4100,7 +4128,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__promote)
-            opts="-n -o -y -q -v -h --dry-run --rate --fail-fast --require-match --reason --report --spread --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --dry-run --rate --fail-fast --require-match --reason --report --wait-replicas --spread --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4115,6 +4143,10 @@ _qless() {
                     return 0
                     ;;
                 --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --wait-replicas)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -4234,7 +4266,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__put)
-            opts="-n -o -y -q -v -h --data --arg --max-data --jid --if-absent --replace --delay --at --priority --tag --retries --depends --allow-missing --jid-from --from --journal --batch --rate --fail-fast --dry-run --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --data --arg --max-data --jid --if-absent --replace --delay --at --priority --tag --retries --depends --allow-missing --jid-from --from --journal --batch --rate --fail-fast --wait-replicas --dry-run --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4297,6 +4329,10 @@ _qless() {
                     return 0
                     ;;
                 --rate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --wait-replicas)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -5082,7 +5118,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__retry)
-            opts="-n -o -y -q -v -h --to --delay --priority --completed --force --worker --as-holder --fail-group --fail-message --dry-run --rate --fail-fast --require-match --reason --report --spread --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --to --delay --priority --completed --force --worker --as-holder --fail-group --fail-message --dry-run --rate --fail-fast --require-match --reason --report --wait-replicas --spread --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5121,6 +5157,10 @@ _qless() {
                     return 0
                     ;;
                 --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --wait-replicas)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -5396,7 +5436,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__tag)
-            opts="-n -o -y -q -v -h --add --remove --dry-run --rate --fail-fast --require-match --reason --report --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --add --remove --dry-run --rate --fail-fast --require-match --reason --report --wait-replicas --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5419,6 +5459,10 @@ _qless() {
                     return 0
                     ;;
                 --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --wait-replicas)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -5534,7 +5578,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__timeout)
-            opts="-n -o -y -q -v -h --dry-run --rate --fail-fast --require-match --reason --report --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --dry-run --rate --fail-fast --require-match --reason --report --wait-replicas --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5549,6 +5593,10 @@ _qless() {
                     return 0
                     ;;
                 --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --wait-replicas)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -5664,7 +5712,7 @@ _qless() {
             return 0
             ;;
         qless__subcmd__track)
-            opts="-n -o -y -q -v -h --remove --prune --dry-run --rate --fail-fast --require-match --reason --report --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --watch --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
+            opts="-n -o -y -q -v -h --remove --prune --dry-run --rate --fail-fast --require-match --reason --report --wait-replicas --queue --state --tag --klass --held-by --older-than --newer-than --where --tracked --all --limit --offset --group --message --watch --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5679,6 +5727,10 @@ _qless() {
                     return 0
                     ;;
                 --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --wait-replicas)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

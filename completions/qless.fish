@@ -151,6 +151,7 @@ complete -c qless -n "__fish_qless_using_subcommand cancel" -l save -d 'Write th
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l rate -d 'At most so many jobs a second, such as `20/s`' -r
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l reason -d 'Why, for the history of each job' -r
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done (`--limit` counts anew)' -r -F
+complete -c qless -n "__fish_qless_using_subcommand cancel" -l wait-replicas -d 'Wait until so many replicas have what was changed, as long as `--timeout`' -r
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l queue -d 'Jobs of a queue, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand cancel" -l state -d 'Jobs in a state' -r -f -a "running\t''
 stalled\t''
@@ -945,6 +946,7 @@ complete -c qless -n "__fish_qless_using_subcommand depends" -l off -d 'Let it n
 complete -c qless -n "__fish_qless_using_subcommand depends" -l rate -d 'At most so many jobs a second, such as `20/s`' -r
 complete -c qless -n "__fish_qless_using_subcommand depends" -l reason -d 'Why, for the history of each job' -r
 complete -c qless -n "__fish_qless_using_subcommand depends" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done (`--limit` counts anew)' -r -F
+complete -c qless -n "__fish_qless_using_subcommand depends" -l wait-replicas -d 'Wait until so many replicas have what was changed, as long as `--timeout`' -r
 complete -c qless -n "__fish_qless_using_subcommand depends" -l queue -d 'Jobs of a queue, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand depends" -l state -d 'Jobs in a state' -r -f -a "running\t''
 stalled\t''
@@ -1069,6 +1071,7 @@ complete -c qless -n "__fish_qless_using_subcommand fail" -l worker -d 'The work
 complete -c qless -n "__fish_qless_using_subcommand fail" -l rate -d 'At most so many jobs a second, such as `20/s`' -r
 complete -c qless -n "__fish_qless_using_subcommand fail" -l reason -d 'Why, for the history of each job' -r
 complete -c qless -n "__fish_qless_using_subcommand fail" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done (`--limit` counts anew)' -r -F
+complete -c qless -n "__fish_qless_using_subcommand fail" -l wait-replicas -d 'Wait until so many replicas have what was changed, as long as `--timeout`' -r
 complete -c qless -n "__fish_qless_using_subcommand fail" -l queue -d 'Jobs of a queue, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand fail" -l state -d 'Jobs in a state' -r -f -a "running\t''
 stalled\t''
@@ -1130,6 +1133,7 @@ complete -c qless -n "__fish_qless_using_subcommand failed" -l delay -d 'With `-
 complete -c qless -n "__fish_qless_using_subcommand failed" -l rate -d 'At most so many jobs a second, such as `20/s`' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l reason -d 'Why, for the history of each job' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done (`--limit` counts anew)' -r -F
+complete -c qless -n "__fish_qless_using_subcommand failed" -l wait-replicas -d 'Wait until so many replicas have what was changed, as long as `--timeout`' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l spread -d 'Let them run evenly over this time instead of all at once' -r
 complete -c qless -n "__fish_qless_using_subcommand failed" -l queue -d 'Jobs of a queue, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand failed" -l state -d 'Jobs in a state' -r -f -a "running\t''
@@ -1436,6 +1440,7 @@ skip\t'Not at all'"
 complete -c qless -n "__fish_qless_using_subcommand import" -l rate -d 'At most so many jobs a second, such as `20/s`' -r
 complete -c qless -n "__fish_qless_using_subcommand import" -l reason -d 'Why, for the history of each job' -r
 complete -c qless -n "__fish_qless_using_subcommand import" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done (`--limit` counts anew)' -r -F
+complete -c qless -n "__fish_qless_using_subcommand import" -l wait-replicas -d 'Wait until so many replicas have what was changed, as long as `--timeout`' -r
 complete -c qless -n "__fish_qless_using_subcommand import" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
 complete -c qless -n "__fish_qless_using_subcommand import" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand import" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
@@ -1784,6 +1789,7 @@ complete -c qless -n "__fish_qless_using_subcommand move" -l at -d 'Run it at th
 complete -c qless -n "__fish_qless_using_subcommand move" -l rate -d 'At most so many jobs a second, such as `20/s`' -r
 complete -c qless -n "__fish_qless_using_subcommand move" -l reason -d 'Why, for the history of each job' -r
 complete -c qless -n "__fish_qless_using_subcommand move" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done (`--limit` counts anew)' -r -F
+complete -c qless -n "__fish_qless_using_subcommand move" -l wait-replicas -d 'Wait until so many replicas have what was changed, as long as `--timeout`' -r
 complete -c qless -n "__fish_qless_using_subcommand move" -l spread -d 'Let them run evenly over this time instead of all at once' -r
 complete -c qless -n "__fish_qless_using_subcommand move" -l queue -d 'Jobs of a queue, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand move" -l state -d 'Jobs in a state' -r -f -a "running\t''
@@ -1995,6 +2001,7 @@ complete -c qless -n "__fish_qless_using_subcommand priority" -l to -d 'The new 
 complete -c qless -n "__fish_qless_using_subcommand priority" -l rate -d 'At most so many jobs a second, such as `20/s`' -r
 complete -c qless -n "__fish_qless_using_subcommand priority" -l reason -d 'Why, for the history of each job' -r
 complete -c qless -n "__fish_qless_using_subcommand priority" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done (`--limit` counts anew)' -r -F
+complete -c qless -n "__fish_qless_using_subcommand priority" -l wait-replicas -d 'Wait until so many replicas have what was changed, as long as `--timeout`' -r
 complete -c qless -n "__fish_qless_using_subcommand priority" -l queue -d 'Jobs of a queue, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand priority" -l state -d 'Jobs in a state' -r -f -a "running\t''
 stalled\t''
@@ -2055,6 +2062,7 @@ complete -c qless -n "__fish_qless_using_subcommand priority" -s h -l help -d 'P
 complete -c qless -n "__fish_qless_using_subcommand promote" -l rate -d 'At most so many jobs a second, such as `20/s`' -r
 complete -c qless -n "__fish_qless_using_subcommand promote" -l reason -d 'Why, for the history of each job' -r
 complete -c qless -n "__fish_qless_using_subcommand promote" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done (`--limit` counts anew)' -r -F
+complete -c qless -n "__fish_qless_using_subcommand promote" -l wait-replicas -d 'Wait until so many replicas have what was changed, as long as `--timeout`' -r
 complete -c qless -n "__fish_qless_using_subcommand promote" -l spread -d 'Let them run evenly over this time instead of all at once' -r
 complete -c qless -n "__fish_qless_using_subcommand promote" -l queue -d 'Jobs of a queue, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand promote" -l state -d 'Jobs in a state' -r -f -a "running\t''
@@ -2128,6 +2136,7 @@ complete -c qless -n "__fish_qless_using_subcommand put" -l from -d 'Put a job f
 complete -c qless -n "__fish_qless_using_subcommand put" -l journal -d 'Note each line in this file; the same command with the same file skips those that are done' -r -F
 complete -c qless -n "__fish_qless_using_subcommand put" -l batch -d 'As many jobs as one call puts [default: 200]' -r
 complete -c qless -n "__fish_qless_using_subcommand put" -l rate -d 'At most so many jobs a second, such as `500/s`' -r
+complete -c qless -n "__fish_qless_using_subcommand put" -l wait-replicas -d 'Wait until so many replicas have what was changed, as long as `--timeout`' -r
 complete -c qless -n "__fish_qless_using_subcommand put" -l redis -d 'Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]' -r
 complete -c qless -n "__fish_qless_using_subcommand put" -l context -d 'Settings of the config file by name [QLESS_CONTEXT; default as the file says]' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand put" -l config -d 'Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]' -r
@@ -2518,6 +2527,7 @@ complete -c qless -n "__fish_qless_using_subcommand retry" -l fail-message -d 'W
 complete -c qless -n "__fish_qless_using_subcommand retry" -l rate -d 'At most so many jobs a second, such as `20/s`' -r
 complete -c qless -n "__fish_qless_using_subcommand retry" -l reason -d 'Why, for the history of each job' -r
 complete -c qless -n "__fish_qless_using_subcommand retry" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done (`--limit` counts anew)' -r -F
+complete -c qless -n "__fish_qless_using_subcommand retry" -l wait-replicas -d 'Wait until so many replicas have what was changed, as long as `--timeout`' -r
 complete -c qless -n "__fish_qless_using_subcommand retry" -l spread -d 'Let them run evenly over this time instead of all at once' -r
 complete -c qless -n "__fish_qless_using_subcommand retry" -l queue -d 'Jobs of a queue, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand retry" -l state -d 'Jobs in a state' -r -f -a "running\t''
@@ -2658,6 +2668,7 @@ complete -c qless -n "__fish_qless_using_subcommand tag" -l remove -d 'Remove a 
 complete -c qless -n "__fish_qless_using_subcommand tag" -l rate -d 'At most so many jobs a second, such as `20/s`' -r
 complete -c qless -n "__fish_qless_using_subcommand tag" -l reason -d 'Why, for the history of each job' -r
 complete -c qless -n "__fish_qless_using_subcommand tag" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done (`--limit` counts anew)' -r -F
+complete -c qless -n "__fish_qless_using_subcommand tag" -l wait-replicas -d 'Wait until so many replicas have what was changed, as long as `--timeout`' -r
 complete -c qless -n "__fish_qless_using_subcommand tag" -l queue -d 'Jobs of a queue, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand tag" -l state -d 'Jobs in a state' -r -f -a "running\t''
 stalled\t''
@@ -2718,6 +2729,7 @@ complete -c qless -n "__fish_qless_using_subcommand tag" -s h -l help -d 'Print 
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l rate -d 'At most so many jobs a second, such as `20/s`' -r
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l reason -d 'Why, for the history of each job' -r
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done (`--limit` counts anew)' -r -F
+complete -c qless -n "__fish_qless_using_subcommand timeout" -l wait-replicas -d 'Wait until so many replicas have what was changed, as long as `--timeout`' -r
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l queue -d 'Jobs of a queue, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand timeout" -l state -d 'Jobs in a state' -r -f -a "running\t''
 stalled\t''
@@ -2778,6 +2790,7 @@ complete -c qless -n "__fish_qless_using_subcommand timeout" -s h -l help -d 'Pr
 complete -c qless -n "__fish_qless_using_subcommand track" -l rate -d 'At most so many jobs a second, such as `20/s`' -r
 complete -c qless -n "__fish_qless_using_subcommand track" -l reason -d 'Why, for the history of each job' -r
 complete -c qless -n "__fish_qless_using_subcommand track" -l report -d 'Note what becomes of each job in this file; the same command with the same file skips those that are done (`--limit` counts anew)' -r -F
+complete -c qless -n "__fish_qless_using_subcommand track" -l wait-replicas -d 'Wait until so many replicas have what was changed, as long as `--timeout`' -r
 complete -c qless -n "__fish_qless_using_subcommand track" -l queue -d 'Jobs of a queue, by name or glob' -r -f -a '(__fish_qless_names)'
 complete -c qless -n "__fish_qless_using_subcommand track" -l state -d 'Jobs in a state' -r -f -a "running\t''
 stalled\t''

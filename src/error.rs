@@ -62,6 +62,8 @@ pub enum Kind {
     Misconf,
     /// The server has too few replicas.
     NoReplicas,
+    /// Fewer replicas than asked have what was changed.
+    Replication,
     /// The server is a replica.
     ReadOnly,
     /// The server is a replica that lost its primary.
@@ -102,6 +104,7 @@ impl Kind {
             Kind::Oom => "oom",
             Kind::Misconf => "misconf",
             Kind::NoReplicas => "noreplicas",
+            Kind::Replication => "replication",
             Kind::ReadOnly => "readonly",
             Kind::Stale => "stale",
             Kind::ClusterPrefix => "cluster_prefix",

@@ -8,6 +8,7 @@ mod generated;
 mod install;
 mod pager;
 mod readme;
+mod replicas;
 mod widths;
 
 mod house {

@@ -184,6 +184,11 @@ impl Told {
                 }
                 self.add(&mut cx.out, fate)?;
             }
+            if let Some(replicas) = self.order.replicas
+                && broke.is_none()
+            {
+                broke = cx.core()?.replicated(replicas).err();
+            }
             // First of all: nobody may be there any more to read the rest.
             if let Err(error) = self.flush() {
                 broke.get_or_insert(error);

@@ -24,6 +24,8 @@ pub struct Order {
     pub rate: Option<Rate>,
     pub fail_fast: bool,
     pub require_match: bool,
+    /// How many replicas are to have each slice before the next.
+    pub replicas: Option<u64>,
     /// What each changed job keeps in its history.
     pub note: Vec<u8>,
     pub reason: Option<Name>,
@@ -58,6 +60,7 @@ impl Order {
             rate: flags.rate,
             fail_fast: flags.fail_fast,
             require_match: flags.require_match,
+            replicas: flags.replicas.wait_replicas,
             note,
             reason: flags.reason.clone(),
             report,

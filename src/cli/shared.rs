@@ -53,6 +53,17 @@ pub struct BulkFlags {
     /// those that are done (`--limit` counts anew)
     #[arg(help_heading = BULK, long, value_name = "FILE", value_parser = value::file())]
     pub report: Option<PathBuf>,
+    #[command(flatten)]
+    pub replicas: Replicas,
+}
+
+/// On every command that puts or may change many jobs.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct Replicas {
+    /// Wait until so many replicas have what was changed, as long as `--timeout`
+    #[arg(help_heading = BULK, long, value_name = "N", value_parser = value::at_least_one,
+          allow_hyphen_values = true)]
+    pub wait_replicas: Option<u64>,
 }
 
 /// On those of them that make jobs runnable.

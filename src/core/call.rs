@@ -182,14 +182,19 @@ impl Core {
         let mut info = Packed::default();
         info.add(&["INFO", "server"]);
         let deadline = Instant::now() + self.timeout;
-        let answer = self.line.as_ref()?.exchange(info, deadline);
-        if answer.fault.is_some() {
-            self.line = None;
-        }
-        let told = super::reply::bytes(answer.replies.into_iter().next()?).ok()?;
+        let told = super::reply::bytes(self.ask(info, deadline)?).ok()?;
         let told = String::from_utf8_lossy(&told);
         let id = told.lines().find_map(|line| line.strip_prefix("run_id:"))?;
         Some(id.trim().to_string())
+    }
+
+    /// Sends one command of Redis on the line there is, once; `None` if no answer came.
+    pub(super) fn ask(&mut self, packed: Packed, deadline: Instant) -> Option<Value> {
+        let answer = self.line.as_ref()?.exchange(packed, deadline);
+        if answer.fault.is_some() {
+            self.line = None;
+        }
+        answer.replies.into_iter().next()
     }
 
     /// Returns the server's version.

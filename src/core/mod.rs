@@ -23,6 +23,7 @@ pub mod put;
 pub mod queue;
 pub mod recur;
 pub mod refusal;
+pub mod replicas;
 pub mod reply;
 pub mod rights;
 pub mod script;

@@ -53,6 +53,8 @@ pub struct Order {
     pub fail_fast: bool,
     pub journal: Option<PathBuf>,
     pub dry_run: bool,
+    /// How many replicas are to have each round before the next.
+    pub replicas: Option<u64>,
 }
 
 /// As many jobs as a call takes where nothing is said.
@@ -205,7 +207,12 @@ impl Sender<'_> {
                 self.next = self.next.after(APART);
             }
             let answers = cx.core()?.puts(now, puts);
-            let broke = self.settle(cx, &mut round, answers)?;
+            let mut broke = self.settle(cx, &mut round, answers)?;
+            if let Some(replicas) = self.order.replicas
+                && broke.is_none()
+            {
+                broke = cx.core()?.replicated(replicas).err();
+            }
             cx.out.finish()?;
             self.progress.add(round.jobs() as u64);
             if broke.is_some() || (self.order.fail_fast && self.tally.failed()) {

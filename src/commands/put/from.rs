@@ -50,6 +50,7 @@ pub fn run(args: &Args, from: &OsStr, cx: &mut Cx) -> Result<Exit, Error> {
         fail_fast: args.fail_fast,
         journal: args.journal.clone(),
         dry_run: args.dry_run,
+        replicas: args.replicas.wait_replicas,
     };
     submit::run(&order, cx)
 }

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use crate::cli::shared::{BULK, Later, MaxData};
+use crate::cli::shared::{BULK, Later, MaxData, Replicas};
 use crate::cli::value;
 use crate::cx::Cx;
 use crate::error::Error;
@@ -118,6 +118,8 @@ pub struct Args {
     /// Stop at the first line that fails
     #[arg(help_heading = BULK, long, requires = "from")]
     fail_fast: bool,
+    #[command(flatten)]
+    replicas: Replicas,
     /// Show what would be done, change nothing
     #[arg(help_heading = BULK, short = 'n', long)]
     dry_run: bool,

@@ -46,7 +46,13 @@ pub fn run(args: &Args, cx: &mut Cx) -> Result<Exit, Error> {
     };
     match args.dry_run {
         true => rehearse(args, &job, now, cx),
-        false => put(args, &job, now, cx),
+        false => {
+            let exit = put(args, &job, now, cx)?;
+            if let Some(replicas) = args.replicas.wait_replicas {
+                cx.core()?.replicated(replicas)?;
+            }
+            Ok(exit)
+        }
     }
 }
 
