@@ -36,12 +36,14 @@ return function(argv, now, t)
   local judge = need(room)(c, name, kind)
   if kind == 'cycle' then
     judge(need('words')(argv, 8))
-    c.flush()
+    if c.pending[1] then c.flush() end
   else
     for i = 8, #argv do
       judge(argv[i])
-      c.flush()
-      if c.refused then break end
+      if c.pending[1] then
+        c.flush()
+        if c.refused then break end
+      end
     end
   end
   return c.rows

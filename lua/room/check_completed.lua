@@ -4,13 +4,13 @@ return function(c)
     local score, wrong = c.ask('zscore', Keys.completed, jid)
     if wrong then return c.wrong_type(Keys.completed, 'zset') end
     if not score then return end
-    local what, j = c.read(jid)
+    local what, j = c.read(jid, true)
     if what == 'type' then
       c.wrong_type(Keys.job .. jid, 'hash')
     elseif what == 'gone' then
       c.add('completed-stray', jid, 'gone', {{'zset', Keys.completed, jid, score, false}})
     elseif what == 'stub' then
-      c.room('check_stub')(j, what)
+      c.room('check_stub')(select(2, c.read(jid)), what)
     elseif what == 'job' then
       c.room('check_complete')(j)
     end

@@ -1,7 +1,9 @@
 -- Returns a function that judges one job: its fields, its history, where it is, and all that
 -- names it or is named by it.
 return function(c)
+  local healthy = c.room('check_healthy')
   return function(jid)
+    if healthy(jid) then return end
     local what, j = c.read(jid)
     local reserved = need('reserved')(jid)
     if what == 'gone' or what == 'type' then

@@ -1,7 +1,23 @@
 -- Returns a function that judges a member of a set of a queue: has it a job, and does that belong here?
 return function(c, queue, kind)
-  local key = Keys.queue .. queue .. '-' .. kind
+  local base, ask = Keys.queue .. queue, redis.pcall
+  local part = '-' .. kind
+  local key = base .. part
   local ghost = 'ghost-' .. (kind == 'work' and 'waiting' or kind == 'locks' and 'lock' or kind)
+  local homes = {waiting = Keys.work, stalled = Keys.work, running = Keys.locks, scheduled = Keys.scheduled,
+    depends = Keys.depends}
+  local parts, others = {Keys.work, Keys.locks, Keys.scheduled, Keys.depends}, {}
+  for i = 1, 4 do
+    if parts[i] ~= part then others[#others + 1] = base .. parts[i] end
+  end
+
+  -- Whether a job is here alone, where its state wants it.
+  local function belongs(jid)
+    local r = ask('hmget', Keys.job .. jid, 'jid', 'state', 'queue')
+    if r.err or r[1] ~= jid or homes[r[2]] ~= part or r[3] ~= queue then return false end
+    return not (ask('zscore', others[1], jid) or ask('zscore', others[2], jid) or ask('zscore', others[3], jid))
+  end
+
   return function(jid)
     local score, wrong = c.ask('zscore', key, jid)
     if wrong then return c.wrong_type(key, 'zset') end
@@ -9,6 +25,7 @@ return function(c, queue, kind)
     if redis.call('exists', Keys.job .. jid) == 0 then
       return c.add(ghost, jid, queue, {{'zset', key, jid, score, false}})
     end
+    if belongs(jid) then return c.room('check_listed')(queue) end
     local what, j = c.read(jid)
     if what == 'type' then
       c.wrong_type(Keys.job .. jid, 'hash')

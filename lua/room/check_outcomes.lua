@@ -1,7 +1,8 @@
 -- What becomes of each finding, in one place: `found` is mended, `decide` only if its id is named,
--- `report` never. A word behind the id is a case of it that is treated otherwise. A function, so that its words are no constants of every call.
+-- `report` never. A word behind the id is a case of it that is treated otherwise. It is one text, in
+-- which an id is searched for: a table would have to be built by every call.
 return function()
-  return {
+  return [[
     -- entries of a queue without a job, or in the wrong place
     ['ghost-waiting'] = 'found',
     ['ghost-lock'] = 'found',
@@ -76,5 +77,5 @@ return function()
     ['not-judged'] = 'report',
     -- asked by the client, for no script can: so that its list may be passed on
     ['server-evicts'] = 'report',
-  }
+  ]]
 end

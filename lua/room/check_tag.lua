@@ -1,19 +1,25 @@
 -- Returns a function that judges an entry of the index of a tag.
 return function(c, tag)
   local key = Keys.tag .. tag
+
+  -- Whether tags can be read, and whether this one is none of them.
+  local function misses(text)
+    local tags = c.room('check_tag_list')(text)
+    for i = 1, #(tags or {}) do
+      if tags[i] == tag then return false end
+    end
+    return tags ~= nil
+  end
+
   return function(jid)
     local score, wrong = c.ask('zscore', key, jid)
     if wrong then return c.wrong_type(key, 'zset') end
     if not score then return end
+    local text
+    text, wrong = c.ask('hget', Keys.job .. jid, 'tags')
+    if not wrong and text and not misses(text) then return end
     local what, j = c.read(jid)
-    local stray = what == 'gone'
-    if what == 'job' then
-      local tags = c.room('check_tag_list')(j.tags)
-      stray = tags ~= nil
-      for i = 1, #(tags or {}) do
-        if tags[i] == tag then stray = false end
-      end
-    end
+    local stray = what == 'gone' or what == 'job' and misses(j.tags)
     if stray then
       local changes = {{'zset', key, jid, score, false}}
       c.room('check_counter')(changes, tag, -1)

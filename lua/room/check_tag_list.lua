@@ -1,9 +1,11 @@
 -- Returns a function that reads stored tags: a list without repeats, nil if they can't be read, and
--- then true if only because they are too long.
+-- then true if only because they are too long. Many jobs have the same.
 return function()
+  local known = {}
   return function(text)
     if text == '{}' or text == '[]' then return {} end
     if not text then return nil end
+    if known[text] then return known[text] end
     if #text > 1000000 then return nil, true end
     local ok, list = pcall(cjson.decode, text)
     if not ok or type(list) ~= 'table' then return nil end
@@ -19,6 +21,7 @@ return function()
         tags[#tags + 1] = tag
       end
     end
+    known[text] = tags
     return tags
   end
 end

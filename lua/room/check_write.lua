@@ -2,7 +2,7 @@
 -- with what the places really held. What the server refuses is undone, and raised; if `quiet` is
 -- true, nil is returned instead.
 return function()
-  local put, place = need('check_put'), need('check_place')
+  local put, place, known = need('check_put'), need('check_place'), {}
 
   -- Returns the change as it has to be made now, nil if there is nothing to do.
   local function needed(change)
@@ -27,9 +27,12 @@ return function()
     return {kind, key, item, held, after}
   end
 
-  -- Raises what the server would refuse of a change, where it can be asked (7.0).
+  -- Raises what the server would refuse of a change, where it can be asked (7.0). Rights are rights to
+  -- commands and keys: what goes for one member goes for all.
   local function allowed(kind, key, item, before, after)
-    local words
+    local name, words = kind .. (before and '-' or '') .. (after and '+' or ' ') .. key, nil
+    if known[name] then return end
+    known[name] = true
     if kind == 'hash' then
       words = after and {'hset', key, item, after} or {'hdel', key, item}
     elseif kind == 'zset' then

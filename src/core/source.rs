@@ -112,6 +112,7 @@ pub const RARE: &[(&str, Source)] = &[
     ("check_failures", source!("room/check_failures.lua")),
     ("check_fields", source!("room/check_fields.lua")),
     ("check_group", source!("room/check_group.lua")),
+    ("check_healthy", source!("room/check_healthy.lua")),
     ("check_held", source!("room/check_held.lua")),
     ("check_history", source!("room/check_history.lua")),
     ("check_job", source!("room/check_job.lua")),
@@ -122,6 +123,7 @@ pub const RARE: &[(&str, Source)] = &[
     ("check_listed", source!("room/check_listed.lua")),
     ("check_lists", source!("room/check_lists.lua")),
     ("check_member", source!("room/check_member.lua")),
+    ("check_notes", source!("room/check_notes.lua")),
     ("check_outcomes", source!("room/check_outcomes.lua")),
     (
         "check_paused_queues",
@@ -129,6 +131,7 @@ pub const RARE: &[(&str, Source)] = &[
     ),
     ("check_place", source!("room/check_place.lua")),
     ("check_places", source!("room/check_places.lua")),
+    ("check_plan", source!("room/check_plan.lua")),
     ("check_put", source!("room/check_put.lua")),
     ("check_queues", source!("room/check_queues.lua")),
     ("check_recur", source!("room/check_recur.lua")),

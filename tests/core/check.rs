@@ -718,6 +718,22 @@ fn hostile_data_is_judged_or_passed_over() {
     assert_eq!(core.jids("pop 201000 fine w 1"), ["j"]);
 }
 
+/// The commands that ran inside the script while these items were judged.
+fn commands(core: &mut Core, mode: &str, kind: &str, name: &str, items: &[String]) -> u64 {
+    core.redis("CONFIG RESETSTAT");
+    slice(core, NOW, mode, "", kind, name, items);
+    let Reply::Text(stats) = core.redis("INFO commandstats") else {
+        panic!("no statistics")
+    };
+    let outside = ["config", "info", "evalsha"];
+    let calls = stats.lines().filter_map(|line| {
+        let (name, rest) = line.strip_prefix("cmdstat_")?.split_once(":calls=")?;
+        let count: u64 = rest.split(',').next()?.parse().ok()?;
+        (!outside.iter().any(|other| name.starts_with(other))).then_some(count)
+    });
+    calls.sum()
+}
+
 #[test]
 fn a_ghost_costs_few_commands() {
     let mut core = busy();
@@ -725,27 +741,25 @@ fn a_ghost_costs_few_commands() {
     for ghost in &ghosts {
         core.redis(&format!("ZADD ql:q:q-work 5 {ghost}"));
     }
-    let mut commands = |mode: &str| {
-        core.redis("CONFIG RESETSTAT");
-        slice(&mut core, NOW, mode, "", "work", "q", &ghosts);
-        let Reply::Text(stats) = core.redis("INFO commandstats") else {
-            panic!("no statistics")
-        };
-        let calls = stats
-            .lines()
-            .filter(|line| line.starts_with("cmdstat_z") || line.contains("_exists"));
-        let calls = calls.filter_map(|line| {
-            line.split_once("calls=")?
-                .1
-                .split(',')
-                .next()?
-                .parse::<u64>()
-                .ok()
-        });
-        calls.sum::<u64>()
-    };
-    assert_eq!(commands("look"), 200);
-    assert_eq!(commands("mend"), 400);
+    assert_eq!(commands(&mut core, "look", "work", "q", &ghosts), 200);
+    assert_eq!(commands(&mut core, "mend", "work", "q", &ghosts), 400);
+}
+
+#[test]
+fn what_is_as_it_should_be_costs_few_commands() {
+    let mut core = busy();
+    let jids: Vec<String> = (0..100).map(|n| format!("j{n}")).collect();
+    for jid in &jids {
+        core.all(&format!(
+            "put 200999 w q9 {jid} K {{\"a\":1}} 0 tags [\"x\",\"y\"]; log 200999 {jid} a; log 200999 {jid} b"
+        ));
+    }
+    // Fields, history, four sets, the complete ones, edges, two tags; and once the queue.
+    assert_eq!(commands(&mut core, "look", "job", "", &jids), 1001);
+    assert_eq!(commands(&mut core, "look", "work", "q9", &jids), 601);
+    core.ok("pop 200999 q9 a 100");
+    assert_eq!(commands(&mut core, "look", "job", "", &jids), 1102);
+    assert_eq!(commands(&mut core, "look", "locks", "q9", &jids), 601);
 }
 
 /// What the reference leaves behind in ordinary work (`core.md` 8.1, 3.6): nothing of it is told, or

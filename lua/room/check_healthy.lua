@@ -1,0 +1,99 @@
+-- Returns a function that tells whether a job is as it should be, in as few steps as that takes: true
+-- only if none of the other rooms of check_job would find more than this one has noted. What it does
+-- not say is for them to judge.
+return function(c)
+  local ask, number, find, far, most = redis.pcall, need('number'), string.find, c.now + 8640000, c.now + 3600
+  local homes = {waiting = Keys.work, stalled = Keys.work, running = Keys.locks, scheduled = Keys.scheduled,
+    depends = Keys.depends}
+  local parts = {Keys.work, Keys.locks, Keys.scheduled, Keys.depends}
+  local reserved, listed, tag_list = need('reserved'), c.room('check_listed'), c.room('check_tag_list')
+  local known = {}
+
+  -- Whether the fields are such as every client can read.
+  local function readable(j, time, data)
+    local retries, remaining = number(j.retries), number(j.remaining)
+    return number(j.priority) and time and time <= most and j.klass and j.worker and j.expires and retries
+      and remaining and remaining <= retries and (remaining >= 0 or j.state == 'failed')
+      and find(j.remaining, '^%-?%d+$') and #j.remaining <= 19 and not j.grace
+      and (not j.scheduled or j.state == 'depends')
+      and data and (data == '{}' or #data <= 1000000 and pcall(cjson.decode, data))
+  end
+
+  -- Whether the history is short, and of the forms that cores write.
+  local function plain(key)
+    local list = ask('lrange', key .. Keys.history, 0, 19)
+    if list.err or list[20] then return false end
+    for i = 1, #list do
+      local entry = list[i]
+      if #entry > 10000 or not (find(entry, '^%[[1-9]%d*,"[^"\\%c]*",{"%l+":"[^"\\%c]*"}%]$')
+        or find(entry, '^%[[1-9]%d*,"[^"\\%c]*"%]$')
+        or find(entry, '^%[[1-9]%d*,"[^"\\%c]*",{"%l+":"[^"\\%c]*","%l+":"[^"\\%c]*"}%]$')) then
+        return false
+      end
+    end
+    return true
+  end
+
+  -- Whether a job is in the set of its state and in no other of its queue.
+  local function placed(j)
+    local home, base, held = homes[j.state], Keys.queue .. j.queue, nil
+    for i = 1, 4 do
+      local score = ask('zscore', base .. parts[i], j.id)
+      if parts[i] == home then
+        held = score
+      elseif score then
+        return false
+      end
+    end
+    if not home then return true end
+    if type(held) ~= 'string' then return false end
+    if home == Keys.work then return c.fits(j, held) end
+    if home ~= Keys.locks then return true end
+    -- The lock, and the list of its worker, say what the fields say.
+    local expires, lock, worker = number(j.expires), tonumber(held), j.worker
+    if not expires or worker == '' or expires > far or lock > far or math.abs(lock - expires) > 0.001 then
+      return false
+    end
+    if known[worker] == nil then known[worker] = type(ask('zscore', Keys.workers, worker)) == 'string' end
+    held = known[worker] and ask('zscore', Keys.worker .. worker .. Keys.held, j.id)
+    return type(held) == 'string' and math.abs(tonumber(held) - expires) <= 0.001
+  end
+
+  -- Whether the index of each tag lists a job.
+  local function tagged(j)
+    if not j.tags or #j.tags > 10000 then return false end
+    local tags = tag_list(j.tags)
+    if not tags then return false end
+    for i = 1, #tags do
+      if type(ask('zscore', Keys.tag .. tags[i], j.id)) ~= 'string' then return false end
+    end
+    return true
+  end
+
+  return function(jid)
+    local key = Keys.job .. jid
+    local r = ask('hmget', key, 'jid', 'state', 'queue', 'klass', 'priority', 'tags', 'retries', 'remaining',
+      'worker', 'expires', 'time', 'failure', 'grace', 'scheduled', 'spawned_from_jid', 'data')
+    if r.err or r[1] ~= jid or not c.states[r[2]] or not r[3] or reserved(jid) then return false end
+    local j = {id = jid, key = key, state = r[2], queue = r[3], klass = r[4], priority = r[5], tags = r[6],
+      retries = r[7], remaining = r[8], worker = r[9], expires = r[10], time = r[11], failure = r[12], grace = r[13],
+      scheduled = r[14], spawned = r[15]}
+    local state = j.state
+    if not readable(j, number(j.time), r[16]) or not plain(key) then return false end
+    if state == 'complete' then
+      if j.queue ~= '' then return false end
+    elseif not placed(j) then
+      return false
+    end
+    local done = ask('zscore', Keys.completed, jid)
+    if type(done) == 'table' or (state == 'complete') ~= (done and true or false) or not tagged(j) then return false end
+    local edges = ask('exists', key .. Keys.dependencies, key .. Keys.dependents)
+    if type(edges) == 'table' then return false end
+    -- From here on what is asked notes what it finds.
+    if state == 'failed' then c.room('check_failed')(j) end
+    if edges > 0 or state == 'depends' then c.room('check_edges').both(j) end
+    if j.spawned then c.room('check_child')(j) end
+    if state ~= 'complete' then listed(j.queue) end
+    return true
+  end
+end

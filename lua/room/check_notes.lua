@@ -1,0 +1,72 @@
+-- How a look notes what is not as it should be. Nothing is written before an item has been judged; then
+-- `flush` writes what was noted.
+
+-- Returns changes with those first that add something: they are what a full server refuses, and what
+-- nobody may miss if it does.
+local function ordered(changes)
+  if not changes[2] then return changes end
+  local list = {}
+  for i = 1, #changes do
+    if changes[i][3] and changes[i][5] then list[#list + 1] = changes[i] end
+  end
+  for i = 1, #changes do
+    if not (changes[i][3] and changes[i][5]) then list[#list + 1] = changes[i] end
+  end
+  return list
+end
+
+return function(c)
+  local told, write, rows, known = {}, nil, c.rows, need('check_outcomes')()
+  local out, only, words = c.out, c.only, {}
+
+  -- Returns what would become of a finding, nil if it is not asked for.
+  function c.outcome(id, case)
+    if out[id] or only and not only[id] then return nil end
+    local name = case and id .. ' ' .. case or id
+    if words[name] then return words[name] end
+    local _, at = string.find(known, "['" .. name .. "'] = '", 1, true)
+    local word = string.match(known, '^%l+', at + 1)
+    if word == 'decide' and only then word = 'found' end
+    words[name] = word
+    return word
+  end
+
+  -- Notes a finding, once. `changes`: kind of key, key, item, before, after (false for none) each.
+  function c.add(id, item, detail, changes, case)
+    local word = c.outcome(id, case)
+    if not word then return end
+    local name = id .. '\n' .. item .. '\n' .. detail
+    if told[name] then return end
+    told[name] = true
+    changes = changes or {}
+    if word ~= 'report' and not changes[1] then word = 'report' end
+    c.pending[#c.pending + 1] = {{id, item, word, detail}, word == 'report' and {} or ordered(changes)}
+  end
+
+  function c.wrong_type(key, kind) c.room('check_type')(key, kind) end
+
+  -- Writes what was found, if this is to mend, and enters it into the reply. What the server refuses
+  -- is raised, unless this call has written before: then it stays `found`, and the call ends there.
+  function c.flush()
+    local pending = c.pending
+    for i = 1, #pending do
+      local row, changes = pending[i][1], pending[i][2]
+      if c.mend and row[3] == 'found' and not c.refused then
+        write = write or need('check_write')()
+        local made = write(changes, c.wrote)
+        if made then
+          row[3], changes, c.wrote = 'mended', made, c.wrote or made[1] ~= nil
+        else
+          c.refused = true
+        end
+      end
+      for k = 1, #changes do
+        local change = changes[k]
+        row[k + 4] = {change[2], change[3] or false, change[4] or false, change[5] or false}
+        if change[1] == 'list' then c.relisted = c.relisted + 1 end
+      end
+      rows[#rows + 1] = row
+    end
+    c.pending = {}
+  end
+end

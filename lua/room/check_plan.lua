@@ -1,0 +1,56 @@
+-- What the plan of a mend is made of.
+return function(c)
+  local number, ask, now = need('number'), c.ask, c.now
+
+  -- Returns a score as Redis writes it.
+  function c.score(n)
+    if n == math.huge then return 'inf' end
+    if n == -math.huge then return '-inf' end
+    return string.format('%.17g', n)
+  end
+
+  -- Returns the place of a waiting job among the others.
+  function c.place(j)
+    if j.state == 'stalled' then return 'inf' end
+    return c.score((number(j.priority) or 0) - (number(j.time) or now) / 10000000000)
+  end
+
+  -- Returns up to 500 known queues, and whether there are more. They are read once in a call.
+  local names, more
+  function c.queues()
+    if not names then
+      names = ask('zrange', Keys.queues, 0, 500) or {}
+      more = #names > 500
+      names[501] = nil
+    end
+    return names, more
+  end
+
+  -- Returns those of their sets that are there, by queue and part, and whether there are more queues.
+  -- A set that a mend of this call makes holds only what belongs into it.
+  local sets
+  function c.sets()
+    local queues, beyond = c.queues()
+    if not sets then
+      sets = {}
+      for i = 1, #queues do
+        for _, part in ipairs({Keys.work, Keys.locks, Keys.scheduled, Keys.depends}) do
+          local key = Keys.queue .. queues[i] .. part
+          if redis.call('exists', key) == 1 then sets[#sets + 1] = {key = key, queue = queues[i], part = part} end
+        end
+      end
+    end
+    return sets, beyond
+  end
+
+  -- Adds to `changes` that a queue is listed, if it is not.
+  function c.list(changes, queue)
+    local score, wrong = ask('zscore', Keys.queues, queue)
+    if not score and not wrong then changes[#changes + 1] = {'zset', Keys.queues, queue, false, c.score(now)} end
+  end
+
+  -- The move of a whole key out of the way.
+  function c.aside(key)
+    return {'move', key, false, false, Keys.lost .. c.run .. ':' .. string.sub(key, #Keys.prefix + 1)}
+  end
+end
