@@ -8,8 +8,10 @@ use clap_mangen::Man;
 
 use super::help::Parts;
 use super::hook;
+use crate::check::finding::{BEYOND, Severity};
 use crate::exit::Exit;
 use crate::settings::key;
+use crate::view::finding;
 use crate::view::schema::KINDS;
 
 /// A generated file: its path in the repository, and what stands in it.
@@ -155,6 +157,33 @@ const ABOUT_SETTINGS: [(&str, &str); 4] = [
     ),
 ];
 
+/// Returns the table of findings, with what a human must decide.
+fn findings() -> String {
+    let introduction = finding::INTRODUCTION.replace('\n', " ");
+    let mut page = format!(".SH FINDINGS\n{}\n", roff(introduction.trim_end()));
+    for severity in Severity::ALL {
+        let says = sentence(severity.says());
+        page.push_str(&format!(".TP\n\\fB{}\\fR\n{says}.\n", severity.word()));
+    }
+    for (name, told, choices) in finding::entries() {
+        let (id, standing) = name.split_once(' ').unwrap_or((&name, ""));
+        let (id, standing) = (roff(id), roff(standing));
+        let told = roff(&told.join(" "));
+        page.push_str(&format!(".TP\n\\fB{id}\\fR {standing}\n{told}\n"));
+        for choice in choices {
+            page.push_str(&format!(".IP\n\\(bu {}\n", roff(choice)));
+        }
+    }
+    page.push_str(".SH \"WHAT NO LOOK CAN TELL\"\n");
+    for (invariant, says) in BEYOND {
+        page.push_str(&format!(
+            ".TP\nI\\-{invariant:02}\n{}.\n",
+            sentence(&roff(says))
+        ));
+    }
+    page
+}
+
 /// Returns a text that begins with an upper-case letter.
 fn sentence(text: &str) -> String {
     let mut letters = text.chars();
@@ -206,6 +235,9 @@ fn pages(command: &Command, files: &mut Vec<Generated>) -> io::Result<()> {
             rest.push_str(&format!("{}\n", roff(example)));
         }
         rest.push_str(".fi\n");
+    }
+    if name == "qless-check" {
+        rest.push_str(&findings());
     }
     rest.push_str(".SH \"EXIT STATUS\"\n");
     match parts.exit_codes {

@@ -154,7 +154,7 @@ pub fn of_all(root: Command) -> Command {
     let examples: String = examples.collect();
     let text = parts.text.join("\n\n");
     let more = "`qless help COMMAND` tells more of a command, `qless help TOPIC` of recipes, selectors,\n\
-                formats, environment, exit-codes and json.";
+                findings, formats, environment, exit-codes, acl and json.";
     root.long_about(parts.first)
         .help_template(OF_ALL)
         .before_help(list.trim_end().to_owned())

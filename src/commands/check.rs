@@ -40,7 +40,7 @@ use crate::view::text::thousands;
 ///
 /// Exit codes: 0 clean, 2, 4 unknown queue, 6 it could not look, 7 findings at or above `--fail-on`.
 ///
-/// See also: `qless help json check`
+/// See also: `qless help findings`, `qless help json check`
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
     /// Only what belongs to a queue, by name or glob

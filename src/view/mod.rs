@@ -16,6 +16,7 @@ mod done;
 pub mod export;
 mod failure;
 pub mod field;
+pub mod finding;
 mod history;
 pub mod import;
 mod job;

@@ -125,6 +125,29 @@ pub fn cut(text: &str, columns: usize) -> String {
     format!("{}…", &text[..end])
 }
 
+/// Returns a text in lines of at most so many columns, each indented, with a line end.
+pub fn wrapped(text: &str, columns: usize, indent: usize) -> String {
+    let mut lines = String::new();
+    let mut taken = usize::MAX;
+    for word in text.split(' ') {
+        let wide = width(word);
+        if taken.saturating_add(1 + wide) > columns {
+            if !lines.is_empty() {
+                lines.push('\n');
+            }
+            lines.extend(std::iter::repeat_n(' ', indent));
+            taken = indent;
+        } else {
+            lines.push(' ');
+            taken += 1;
+        }
+        lines.push_str(word);
+        taken += wide;
+    }
+    lines.push('\n');
+    lines
+}
+
 /// Returns the first line of a text, for the places that show one.
 pub fn first_line(text: &[u8]) -> &[u8] {
     let end = text

@@ -32,10 +32,7 @@ fn a_healthy_database_is_clean() {
         --- stderr
         scanned 21 keys, 5 jobs, 2 queues in 0.0s, nothing is damaged
     "#]]);
-    healthy()
-        .at(110)
-        .run("check -o json")
-        .shows(expect![[r#"
+    healthy().at(110).run("check -o json").shows(expect![[r#"
             {
               "kind": "check",
               "v": 1,

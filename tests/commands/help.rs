@@ -92,6 +92,11 @@ fn the_topics_are_there() {
     assert!(run("help environment").ok().contains("QLESS_REDIS_URL"));
     assert!(run("help selectors").ok().contains("--group G"));
     assert!(run("help formats").ok().contains("-o ndjson"));
+    assert!(
+        run("help findings")
+            .ok()
+            .contains("ghost-waiting (critical, I-03)")
+    );
     assert!(run("help recipes").ok().contains("After an outage"));
     assert!(run("help json").ok().contains("Queues: queues"));
     assert_eq!(run("help json queues").json()["title"], "queues");

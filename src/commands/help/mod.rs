@@ -7,12 +7,13 @@ use crate::core::rights;
 use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::view::finding;
 use crate::view::schema::{self, Kind};
 
 /// Print the help of a command, or about a topic
 ///
 /// Topics: `recipes` (what to type when), `selectors`, `formats`, `environment`, `exit-codes`,
-/// `acl` (what a user of the server needs to be allowed),
+/// `acl` (what a user of the server needs to be allowed), `findings` (of `check`, and what to decide),
 /// `json` (the documents, and `json KIND` the schema of one).
 ///
 /// Examples: `qless help put` · `qless help recipes` · `qless help json queues`
@@ -33,6 +34,7 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         ["environment"] => ENVIRONMENT.into(),
         ["selectors"] => SELECTORS.into(),
         ["formats"] => FORMATS.into(),
+        ["findings"] => finding::topic(),
         ["recipes"] => RECIPES.into(),
         ["acl"] => rights::lines(cx.prefix()),
         ["json"] => schema::kinds(),

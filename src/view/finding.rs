@@ -1,0 +1,136 @@
+//! The table of findings in words: for `qless help findings`, and for the manual.
+
+use std::fmt::Write;
+
+use super::text::wrapped;
+use crate::check::finding::{BEYOND, Consent, FINDINGS, Finding, Severity};
+
+/// Columns of a line of help.
+const WIDTH: usize = 98;
+
+/// Where what is said of a finding begins.
+const INDENT: usize = 4;
+
+/// Returns the topic of the help.
+pub fn topic() -> String {
+    let mut text = String::from(INTRODUCTION);
+    text.push('\n');
+    for severity in Severity::ALL {
+        let (word, says) = (severity.word(), severity.says());
+        _ = writeln!(text, "{word:<8}  {says}");
+    }
+    for finding in FINDINGS {
+        _ = writeln!(text, "\n{} ({})", finding.id, standing(finding));
+        for line in told(finding) {
+            text.push_str(&wrapped(&line, WIDTH, INDENT));
+        }
+        for choice in finding.choices {
+            let lines = wrapped(choice, WIDTH, INDENT + 2);
+            text.push_str(&format!("{:INDENT$}- {}", "", lines.trim_start()));
+        }
+    }
+    text.push_str("\nWhat no look can tell:\n");
+    for (invariant, says) in BEYOND {
+        _ = writeln!(text, "    I-{invariant:02}  {says}");
+    }
+    text
+}
+
+/// Returns the sections of the manual, without escapes: a heading, or a finding's name and where it
+/// stands, then what is said of it, then its choices.
+pub fn entries() -> Vec<(String, Vec<String>, &'static [&'static str])> {
+    let of = |finding: &Finding| {
+        let name = format!("{} ({})", finding.id, standing(finding));
+        (name, told(finding), finding.choices)
+    };
+    FINDINGS.iter().map(of).collect()
+}
+
+pub const INTRODUCTION: &str = "\
+Each finding of `qless check` has a name that is stable, a severity, and the invariants of the core
+(I-01 to I-37) that it breaks. Where a repair asks, it mends only what `--only` names (`--only all`
+names everything); what it only reports, and what it asks about, is for you to decide: the choices
+stand below it.
+";
+
+/// Returns how bad it is and what it stands for.
+fn standing(finding: &Finding) -> String {
+    let mut words = vec![finding.severity.word().to_owned()];
+    let numbers = finding.invariants.iter();
+    words.extend(numbers.map(|number| format!("I-{number:02}")));
+    words.join(", ")
+}
+
+/// Returns the sentences about a finding.
+fn told(finding: &Finding) -> Vec<String> {
+    let mut told = vec![format!("{}.", capital(finding.problem))];
+    for grade in finding.grades {
+        told.push(format!(
+            "{} {}.",
+            capital(grade.severity.word()),
+            grade.says
+        ));
+    }
+    told.push(match finding.remedy {
+        Some(remedy) => {
+            let what = format!("{} {}", remedy.verb, remedy.what);
+            match finding.consent {
+                Consent::Unasked => format!("Repair: {what}."),
+                Consent::Asks => format!("Repair, if named: {what}."),
+                Consent::Typed => format!("Repair, if named, after a typed answer: {what}."),
+                Consent::Never => "Never mended.".to_owned(),
+            }
+        }
+        None => "Never mended.".to_owned(),
+    });
+    for case in finding.cases {
+        told.push(match case.consent {
+            Consent::Never => format!("Not {}.", case.says),
+            _ => format!("If named: {}.", case.says),
+        });
+    }
+    told
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli;
+
+    #[test]
+    fn every_finding_is_told_with_its_choices() {
+        let text = topic();
+        for finding in FINDINGS {
+            assert!(
+                text.contains(&format!("\n{} (", finding.id)),
+                "{}",
+                finding.id
+            );
+        }
+        assert!(text.lines().all(|line| line.chars().count() <= 100));
+    }
+
+    #[test]
+    fn commands_of_the_choices_can_be_typed() {
+        let mut wrong = Vec::new();
+        let choices = FINDINGS.iter().flat_map(|finding| finding.choices);
+        let commands = choices.flat_map(|choice| choice.split('`').skip(1).step_by(2));
+        let mut some = 0;
+        for typed in commands.filter(|typed| typed.starts_with("qless ")) {
+            some += 1;
+            let typed = typed.replace("DATA", "{}");
+            let words: Vec<_> = typed.split(' ').map(Into::into).collect();
+            if let Err(cli::Stop::Wrong(error)) = cli::parse(&words) {
+                wrong.push(format!("{typed}: {}", error.message()));
+            }
+        }
+        assert!(some > 30);
+        assert_eq!(wrong, [""; 0]);
+    }
+}
