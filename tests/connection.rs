@@ -585,6 +585,7 @@ mod refusals {
         redis.at(0).run("length mail").shows(expect![[r#"
             --- stderr
             error: cannot read `mail`: a key that it needs is of a wrong type
+            hint: `qless check --only key-type` names it
             --- exit 1
         "#]]);
     }

@@ -343,6 +343,9 @@ impl Plan {
             cx.out
                 .note(&format!("note: and {more} more that do not belong there"));
         }
+        if !strays.is_empty() {
+            cx.out.hint("`qless check` tells what else disagrees");
+        }
         Ok(plan)
     }
 

@@ -214,7 +214,8 @@ pub fn refused(
                 wire.verb,
                 wire.object(name, args)
             ),
-        ),
+        )
+        .hint("`qless check --only key-type` names it"),
         "ERR" => match said.raised() {
             Some((line, words)) => raised(line, words, name, args, wire, script),
             None => by_the_server(said, target, wire, script).unwrap_or_else(|| {
