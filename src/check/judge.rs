@@ -25,8 +25,9 @@ const LEAST: usize = 10;
 /// As long as a call may keep the server from others.
 const LONG: Duration = Duration::from_millis(5);
 
-/// How many candidates wait to be judged.
+/// How many candidates wait to be judged, and how long their names are together.
 const WAITING: usize = 4_000;
+const BYTES: usize = 4 << 20;
 
 /// How many findings are remembered, so that none is told twice: 10 MB. What comes after is told
 /// as `at least`.
@@ -34,6 +35,9 @@ const REMEMBERED: usize = 900_000;
 
 /// How many candidates are kept for a repair; when there are more, it looks again.
 const KEPT: usize = 100_000;
+
+/// How many tags are remembered whose counters cannot be judged.
+const TAGS: usize = 100_000;
 
 /// How the judge works.
 #[derive(Debug)]
@@ -70,6 +74,7 @@ pub struct Judge {
     late: Option<String>,
     waiting: HashMap<Place, Vec<Name>>,
     waits: usize,
+    bytes: usize,
     slices: HashMap<Kind, usize>,
     /// How long an empty call takes to come back.
     trip: Duration,
@@ -77,6 +82,8 @@ pub struct Judge {
     told: HashSet<u64>,
     /// Tags whose index disagrees with jobs: their counters are not compared with it.
     tags: HashSet<u64>,
+    /// Whether there are more of them.
+    more_tags: bool,
     lists: bool,
     heads: Option<HashSet<Name>>,
     found: Vec<Found>,
@@ -97,11 +104,13 @@ impl Judge {
             phase: Phase::Early,
             waiting: HashMap::new(),
             waits: 0,
+            bytes: 0,
             slices: HashMap::new(),
             trip: Duration::MAX,
             hasher: RandomState::new(),
             told: HashSet::new(),
             tags: HashSet::new(),
+            more_tags: false,
             lists: false,
             heads: None,
             found: Vec::new(),
@@ -118,6 +127,7 @@ impl Judge {
 
     /// Walks, and has judged what is suspected.
     pub fn look(&mut self, core: &mut Core, now: Moment, scope: &Scope) -> Result<(), Error> {
+        self.trip = core.trip(now);
         walk::run(core, now, scope, self)?;
         self.finish(core)
     }
@@ -161,6 +171,10 @@ impl Judge {
             return Ok(());
         };
         self.waits -= items.len();
+        self.bytes -= items
+            .iter()
+            .map(|item| item.as_bytes().len())
+            .sum::<usize>();
         let mut met = HashSet::new();
         items.retain(|item| met.insert(item.clone()));
         if self.phase == Phase::Late {
@@ -191,7 +205,7 @@ impl Judge {
     fn may_be_judged(&self, place: &Place, item: &Name) -> bool {
         match place.kind {
             Kind::Names if place.name.as_bytes() == b"tags" => {
-                !self.tags.contains(&self.hasher.hash_one(item))
+                !self.more_tags && !self.tags.contains(&self.hasher.hash_one(item))
             }
             Kind::Key => !self.lists,
             _ => true,
@@ -240,7 +254,10 @@ impl Judge {
     /// Remembers what decides over other findings.
     fn note(&mut self, finding: &Finding, verdict: &Verdict) {
         if finding.id == "tag-index" {
-            self.tags.insert(self.hasher.hash_one(&verdict.detail));
+            match self.tags.len() < TAGS {
+                true => _ = self.tags.insert(self.hasher.hash_one(&verdict.detail)),
+                false => self.more_tags = true,
+            }
         }
         self.lists |= LISTS.contains(&finding.id);
     }
@@ -272,10 +289,17 @@ impl Judge {
             self.told.insert(own);
             return true;
         }
-        for found in &mut self.found {
-            found.at_least |= found.finding.id == finding.id;
+        // No more can be remembered: what is there is told, but not how often.
+        let mut first = true;
+        for found in self
+            .found
+            .iter_mut()
+            .filter(|found| found.finding.id == finding.id)
+        {
+            found.at_least = true;
+            first = false;
         }
-        false
+        first
     }
 
     fn take_back(&mut self, id: &str, item: &Name) {
@@ -380,13 +404,14 @@ impl Sink for Judge {
             Some(waiting) => waiting,
             None => self.waiting.entry(place.clone()).or_default(),
         };
+        self.bytes += item.as_bytes().len();
         waiting.push(item);
         self.waits += 1;
         let size = *self.slices.get(&place.kind).unwrap_or(&SLICE);
         if waiting.len() >= size {
             return self.judge(core, place);
         }
-        match self.waits >= WAITING {
+        match self.waits >= WAITING || self.bytes >= BYTES {
             true => self.finish(core),
             false => Ok(()),
         }

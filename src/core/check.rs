@@ -3,6 +3,7 @@
 //! A verdict is given by one call, from one instant. What is asked about are only candidates.
 
 use std::collections::HashSet;
+use std::time::{Duration, Instant};
 
 use super::call::{Call, Value};
 use super::index::Index;
@@ -246,6 +247,17 @@ impl Core {
                 .and_then(|keys| reply::integer(keys).ok())
                 .map(i64::unsigned_abs),
         }
+    }
+
+    /// Returns how long a call takes that does nothing.
+    pub fn trip(&mut self, now: Moment) -> Duration {
+        let mut least = Duration::MAX;
+        for _ in 0..3 {
+            let begun = Instant::now();
+            self.calls(now, &[Call::plain("TIME")]);
+            least = least.min(begun.elapsed());
+        }
+        least
     }
 
     /// Returns whether each is a job.
