@@ -21,6 +21,7 @@ mod house {
     pub mod redis;
     pub mod terminal;
     pub mod text;
+    pub mod walk;
     pub mod wire;
 }
 
@@ -28,6 +29,7 @@ mod core {
     mod check;
     mod check_damage;
     mod check_property;
+    mod check_walk;
     mod config;
     mod cost;
     mod damage;

@@ -197,6 +197,11 @@ impl Core {
         answer.replies.into_iter().next()
     }
 
+    /// Returns the number of the database.
+    pub(super) fn db(&self) -> u32 {
+        self.target.db
+    }
+
     /// Returns the server's version.
     pub fn version(&self) -> &str {
         &self.version

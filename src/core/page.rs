@@ -5,7 +5,7 @@
 //! a job, and what decides about it, is read by `look.jobs`. Key names come from `lua/keys.lua`.
 
 use super::call::{Call, Value};
-use super::join;
+use super::keys::Keys;
 use super::{Core, reply};
 use crate::error::{Error, Kind};
 use crate::model::moment::Moment;
@@ -39,7 +39,7 @@ impl Scan {
         if self.done {
             return Ok(None);
         }
-        let prefix = job_key(core);
+        let prefix = Keys::new(core.prefix()).job;
         let call = Call::plain("SCAN")
             .arg(&self.cursor)
             .arg("MATCH")
@@ -73,7 +73,7 @@ impl Core {
         names: &[&str],
         jids: &[Name],
     ) -> Result<Vec<Vec<Option<Vec<u8>>>>, Error> {
-        let prefix = job_key(self);
+        let prefix = Keys::new(self.prefix()).job;
         let mut fields = Vec::with_capacity(jids.len());
         for slice in jids.chunks(MOST) {
             let calls: Vec<Call> = slice
@@ -103,11 +103,4 @@ fn one(core: &mut Core, now: Moment, call: Call) -> Result<Value, Error> {
         Some(outcome) => outcome,
         None => Err(Error::internal("a call without outcome")),
     }
-}
-
-/// Returns what the key of a job begins with.
-fn job_key(core: &Core) -> String {
-    let named = join::keys().find(|(name, _)| *name == "job");
-    let key = named.map_or("", |(_, key)| key);
-    key.replacen(super::script::USUAL, core.prefix(), 1)
 }

@@ -51,7 +51,8 @@ pub fn wire(name: &str) -> Wire {
             (Read, "read", "reading", Nothing)
         }
         "peek" | "stats" | "length" => (Read, "read", "reading", Queue(0)),
-        "SCAN" | "HMGET" | "INFO" | "DBSIZE" => (Read, "read", "reading", Nothing),
+        // The core writes its names small; what is asked of Redis itself only reads.
+        _ if plain(name) => (Read, "read", "reading", Nothing),
         _ if name.starts_with("look.") => (Read, "read", "reading", Nothing),
         "put" | "requeue" => (Never, "put", "putting", Jid(2)),
         "guard.put" => (Idempotent, "put", "putting", Jid(3)),
@@ -102,6 +103,11 @@ pub fn wire(name: &str) -> Wire {
         doing,
         about,
     }
+}
+
+/// Whether a name is that of a command of Redis.
+fn plain(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_uppercase())
 }
 
 const DEPENDS: (&str, &str) = ("change the dependencies of", "changing the dependencies of");
@@ -257,6 +263,7 @@ mod tests {
         assert!(reads("tag", &["get", "t"]));
         assert!(!reads("tag", &["add", "j", "t"]));
         assert!(reads("look.jobs", &["brief", "j"]));
+        assert!(reads("ZSCAN", &["k", "0"]));
         assert!(!reads("guard.put", &["{}"]));
         assert!(reads("check.slice", &["look", "", "", "job", ""]));
         assert!(!reads("check.slice", &["mend", "", "run", "job", ""]));

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::view::text;
 
 /// Where the core tells its calls; silent without `-v`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Trace {
     level: u8,
 }

@@ -12,6 +12,7 @@ use super::check::{NOW, busy};
 use super::invariants::{Excuses, broken};
 use crate::house::core::{Core, Dump, Key, Reply};
 use crate::house::judge::{Finding, IDS, look, repair, revert};
+use crate::house::walk;
 
 fn told(title: &str, found: &[Finding], into: &mut String) {
     let mut lines: Vec<String> = found.iter().map(Finding::told).collect();
@@ -151,6 +152,7 @@ fn damaged(damage: &str, expect: &Expect) {
     let mut text = String::new();
     let found = look(&mut core, NOW, "");
     told("found", &found, &mut text);
+    walk::finds(&mut core, NOW, &found);
 
     // The second implementation has eyes for the same.
     let quiet = std::panic::catch_unwind(|| broken(&before, Excuses::default()));

@@ -14,6 +14,7 @@ use super::property::{Step, cases, fill, step};
 use super::refusal::{changed, still_works};
 use crate::house::core::{Core, Dump};
 use crate::house::judge::{Finding, IDS, INFO, look, repair, revert};
+use crate::house::walk;
 
 #[derive(Clone, Debug)]
 enum Event {
@@ -89,6 +90,12 @@ fn play(core: &mut Core, events: &[Event]) -> Result<(), TestCaseError> {
     let found = look(core, now, "");
     agree(&before, &found)
         .map_err(|fault| TestCaseError::fail(format!("\n    {script}\n{fault}")))?;
+    let missed = walk::missed(core, now, &found, 1 << 22);
+    prop_assert!(
+        missed.is_empty(),
+        "\n    {script}\nthe walk misses\n    {}",
+        lines(&missed)
+    );
     let named: Vec<&str> = IDS.iter().copied().filter(|id| *id != "lost-key").collect();
     let named = named.join(",");
     let mut mended = repair(core, now, "");

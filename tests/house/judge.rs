@@ -48,7 +48,7 @@ pub(crate) const INFO: &[&str] = &[
 pub(crate) const LATER: &str = "-depends-on-nothing,-tag-count,-failed-counter";
 
 /// The same, each with the kinds of items that tell it.
-const LAST: &[(&str, &[&str])] = &[
+pub(crate) const LAST: &[(&str, &[&str])] = &[
     ("depends-on-nothing", &["job"]),
     ("tag-count", &["names"]),
     ("failed-counter", &["key", "job"]),
@@ -228,7 +228,7 @@ pub(crate) fn candidates(dump: &Dump) -> Vec<(&'static str, String, Vec<String>)
 }
 
 /// Whether two findings tell the same damage, met from two sides.
-fn same(other: &Finding, finding: &Finding) -> bool {
+pub(crate) fn same(other: &Finding, finding: &Finding) -> bool {
     if other.item != finding.item {
         return false;
     }

@@ -1,13 +1,37 @@
 //! The walk that finds candidates. What it suspects is judged by `check.slice`, and only that
 //! verdict is told: a false candidate costs a call, a missed one is a defect.
+//!
+//! Indexes first: each of their entries leaves a mark (`marks`). Then one SCAN of all keys: what is
+//! met is read while the server has it at hand, and each job strikes off the entries that it should
+//! have. What is not there to strike, and what is left, is suspected (`performance.md`, "How a check
+//! stays cheap"). If the marks do not fit the table, the walk begins again for the rest of them. All
+//! that is kept is bounded, whatever the size of the database.
 
-mod naive;
+mod again;
+mod cycles;
+mod edges;
+mod index;
+mod jobs;
+mod later;
+mod marks;
+mod scan;
+mod sound;
+mod tally;
+mod templates;
+
+use std::collections::{HashMap, HashSet};
 
 use crate::core::Core;
-use crate::core::check::Place;
-use crate::error::Error;
+use crate::core::check::{Kind, Place};
+use crate::core::keys::Keys;
+use crate::core::read::{Ask, Fields, Told};
+use crate::error::{Error, Kind as Fault};
 use crate::model::moment::Moment;
 use crate::model::name::Name;
+
+use cycles::Cycles;
+use marks::{Marks, Met, Salt};
+use tally::Tally;
 
 /// What a walk goes through.
 #[derive(Clone, Debug, Default)]
@@ -29,6 +53,13 @@ pub trait Sink {
     /// Takes a candidate. The same one may come more than once.
     fn suspect(&mut self, core: &mut Core, place: &Place, item: Name) -> Result<(), Error>;
 
+    /// Takes candidates that have to be judged in one call: a cycle, or all jobs of which the same
+    /// job is a dependent that has lost its dependencies.
+    fn together(&mut self, core: &mut Core, place: &Place, items: Vec<Name>) -> Result<(), Error> {
+        let mut items = items.into_iter();
+        items.try_for_each(|item| self.suspect(core, place, item))
+    }
+
     /// Is told how far the walk has come: what it has seen since it was told last. Sets the pace,
     /// and ends the walk by an error.
     fn seen(&mut self, core: &mut Core, seen: Seen) -> Result<(), Error>;
@@ -46,5 +77,215 @@ pub fn run(
     scope: &Scope,
     sink: &mut dyn Sink,
 ) -> Result<Seen, Error> {
-    naive::run(core, now, scope, sink)
+    Walk::new(core, now, scope, sink).run(Marks::default())
+}
+
+/// Walks with a table of so many slots, a power of two: the fewer, the more passes.
+pub fn run_in(
+    core: &mut Core,
+    now: Moment,
+    scope: &Scope,
+    sink: &mut dyn Sink,
+    slots: usize,
+) -> Result<Seen, Error> {
+    Walk::new(core, now, scope, sink).run(Marks::new(slots))
+}
+
+/// So many names are remembered as listed or walked.
+const KNOWN: usize = 400_000;
+
+/// So many bytes of candidates are kept for the end.
+const LATE: usize = 4 << 20;
+
+/// Times further ahead than this are judged, in seconds.
+const AHEAD: f64 = 3600.0;
+
+/// What a name is remembered for; numbers beyond those of [`Kind`].
+#[derive(Clone, Copy)]
+#[repr(u8)]
+enum Known {
+    /// It is in the list of all such names.
+    Queue = 100,
+    Worker,
+    /// Its sets were walked.
+    Walked,
+    /// Jobs were suspected for its sake.
+    Told,
+    History,
+    Edge,
+}
+
+struct Walk<'a> {
+    core: &'a mut Core,
+    now: Moment,
+    scope: &'a Scope,
+    sink: &'a mut dyn Sink,
+    keys: Keys,
+    salt: Salt,
+    marks: Marks,
+    /// Whether this is the first part, which sees everything but the marks of the others.
+    first: bool,
+    /// Whether entries are entered, or those left are told.
+    telling: bool,
+    /// Whether places were walked that no list names.
+    strangers: bool,
+    known: HashSet<u64>,
+    /// Limits of queues, as configured.
+    limits: HashMap<Vec<u8>, f64>,
+    /// How far templates have counted.
+    counted: HashMap<Vec<u8>, Option<f64>>,
+    tally: Tally,
+    cycles: Cycles,
+    late: Vec<(Place, Name)>,
+    late_bytes: usize,
+    /// Whether keys may have expiries.
+    expiring: bool,
+    tracks: bool,
+    fields: jobs::Wanted,
+    template: Fields,
+    brief: Fields,
+    /// Bytes of jobs that were read, and how many jobs they were.
+    weight: (u64, u64),
+    seen: Seen,
+}
+
+impl<'a> Walk<'a> {
+    fn new(core: &'a mut Core, now: Moment, scope: &'a Scope, sink: &'a mut dyn Sink) -> Walk<'a> {
+        Walk {
+            keys: Keys::new(core.prefix()),
+            core,
+            now,
+            scope,
+            sink,
+            salt: Salt::default(),
+            marks: Marks::default(),
+            first: true,
+            telling: false,
+            strangers: false,
+            known: HashSet::new(),
+            limits: HashMap::new(),
+            counted: HashMap::new(),
+            tally: Tally::default(),
+            cycles: Cycles::default(),
+            late: Vec::new(),
+            late_bytes: 0,
+            expiring: true,
+            tracks: false,
+            fields: jobs::Wanted::default(),
+            template: Fields::new(&templates::FIELDS),
+            brief: Fields::new(&edges::FIELDS),
+            weight: (0, 0),
+            seen: Seen::default(),
+        }
+    }
+
+    fn run(mut self, marks: Marks) -> Result<Seen, Error> {
+        self.marks = marks;
+        let server = self.core.run_id();
+        self.expiring = !self.core.nothing_expires(self.now)?;
+        loop {
+            self.indexes()?;
+            self.scan()?;
+            self.tell_left()?;
+            self.first = false;
+            self.known.clear();
+            if !self.marks.next_part() {
+                break;
+            }
+        }
+        self.marks = Marks::new(1);
+        self.tell_cycles()?;
+        self.sink.whole(self.core)?;
+        self.later()?;
+        // A cursor means nothing to another run of the server: keys may have been passed over.
+        if self.core.run_id() != server {
+            let message = format!("lost `{}` while reading", self.core.address());
+            return Err(Error::new(Fault::Unreachable, message));
+        }
+        Ok(self.seen)
+    }
+
+    fn whole(&self) -> bool {
+        self.scope.queues.is_empty()
+    }
+
+    /// Whether a queue is one of those that are looked at.
+    fn wants(&self, queue: &[u8]) -> bool {
+        let named = |name: &Name| name.as_bytes() == queue;
+        self.whole() || self.scope.queues.iter().any(named)
+    }
+
+    fn suspect(&mut self, kind: Kind, name: &[u8], item: &[u8]) -> Result<(), Error> {
+        let place = Place::new(kind, name);
+        self.sink.suspect(self.core, &place, Name::from(item))
+    }
+
+    /// Suspects a key, and the job that it would be.
+    fn suspect_key(&mut self, key: &[u8]) -> Result<(), Error> {
+        if !self.first {
+            return Ok(());
+        }
+        let bare = self.keys.bare(key).to_vec();
+        self.suspect(Kind::Key, b"", &bare)?;
+        match key.strip_prefix(self.keys.job.as_bytes()) {
+            Some(jid) => self.suspect(Kind::Job, b"", jid),
+            None => Ok(()),
+        }
+    }
+
+    /// Suspects something as soon as everything was walked.
+    fn suspect_late(&mut self, kind: Kind, name: &[u8], item: &[u8]) {
+        let size = name.len() + item.len() + 100;
+        self.late_bytes += size;
+        if self.late_bytes <= LATE {
+            self.late.push((Place::new(kind, name), Name::from(item)));
+        }
+    }
+
+    /// Remembers a name. Returns whether it was unknown.
+    fn know(&mut self, what: Known, name: &[u8]) -> bool {
+        let hash = self.salt.place(what as u8, name);
+        match self.known.len() < KNOWN {
+            true => self.known.insert(hash),
+            false => !self.known.contains(&hash),
+        }
+    }
+
+    fn knows(&self, what: Known, name: &[u8]) -> bool {
+        self.known.contains(&self.salt.place(what as u8, name))
+    }
+
+    fn mark(&self, kind: Kind, name: &[u8], member: &[u8], number: u64) -> u64 {
+        let place = self.salt.place(kind as u8, name);
+        self.salt.entry(place, member, number)
+    }
+
+    /// Strikes an entry off. Returns whether nothing is missing in this part.
+    fn strike(
+        &mut self,
+        kind: Kind,
+        name: &[u8],
+        member: &[u8],
+        number: u64,
+    ) -> Result<bool, Error> {
+        Ok(self.meet(kind, name, member, number)? != Met::Alone)
+    }
+
+    /// Strikes an entry off, if it is there. Sets that no list names are walked as soon as a job
+    /// should be in them.
+    fn meet(&mut self, kind: Kind, name: &[u8], member: &[u8], number: u64) -> Result<Met, Error> {
+        let hash = self.mark(kind, name, member, number);
+        match self.marks.strike(hash) {
+            Met::Alone if self.walk_stranger(kind, name)? => Ok(self.marks.strike(hash)),
+            met => Ok(met),
+        }
+    }
+
+    fn reads(&mut self, asks: Vec<Ask>) -> Result<Vec<Told>, Error> {
+        self.core.reads(self.now, asks)
+    }
+
+    fn now(&self) -> f64 {
+        self.now.seconds()
+    }
 }

@@ -1,0 +1,117 @@
+//! What marks were left: only hashes are known, so the names are walked again.
+
+use std::collections::HashMap;
+
+use crate::core::check::{Kind, Place};
+use crate::core::keys::{Companion, Family};
+use crate::core::read::{Ask, START, Told};
+use crate::error::Error;
+use crate::model::name::Name;
+
+use super::Walk;
+use super::marks::Side;
+
+/// So many edges that only one side knows are kept, to be judged together.
+const KEPT: usize = 20_000;
+
+impl Walk<'_> {
+    pub fn tell_left(&mut self) -> Result<(), Error> {
+        self.telling = true;
+        self.known.clear();
+        if self.marks.left(Side::Entry) > 0 {
+            self.indexes()?;
+        }
+        let strange = self.strangers && self.marks.left(Side::Entry) > 0;
+        let pairs = self.marks.left(Side::Upper) + self.marks.left(Side::Lower) > 0;
+        if strange || pairs && self.whole() {
+            self.scan_left()?;
+        }
+        self.telling = false;
+        Ok(())
+    }
+
+    fn scan_left(&mut self) -> Result<(), Error> {
+        // By whom two jobs are named that do not know it: what they lost is one thing.
+        let mut kept: HashMap<Vec<u8>, Vec<Name>> = HashMap::new();
+        let mut count = 0;
+        let pattern = format!("{}*", self.keys.prefix);
+        self.each_page(pattern.as_bytes(), |walk, keys| {
+            let (mut above, mut below) = (Vec::new(), Vec::new());
+            let entries = walk.marks.left(Side::Entry) > 0;
+            for key in &keys {
+                match walk.keys.family(key) {
+                    Family::Queue(..) | Family::Worker(_) | Family::Group(_) | Family::Tag(_)
+                        if !entries => {}
+                    Family::Queue(_, queue) => drop(walk.walk_stranger(Kind::Work, queue)?),
+                    Family::Worker(worker) => drop(walk.walk_stranger(Kind::Worker, worker)?),
+                    Family::Group(group) => drop(walk.walk_stranger(Kind::Group, group)?),
+                    Family::Tag(tag) => drop(walk.walk_stranger(Kind::Tag, tag)?),
+                    Family::Companion(Companion::History, jid) => {
+                        let hash = walk.history_mark(jid);
+                        if walk.marks.is_left(hash, Side::Upper) && walk.whole() {
+                            let bare = walk.keys.bare(key).to_vec();
+                            walk.suspect(Kind::Key, b"", &bare)?;
+                            let jid = key.strip_prefix(walk.keys.job.as_bytes());
+                            walk.suspect(Kind::Job, b"", jid.unwrap_or_default())?;
+                        }
+                    }
+                    Family::Companion(Companion::Dependencies, y) => above.push(y.to_vec()),
+                    Family::Companion(Companion::Dependents, x) => below.push(x.to_vec()),
+                    _ => {}
+                }
+            }
+            if !walk.whole() {
+                return Ok(());
+            }
+            for (y, members) in walk.first_pages(Companion::Dependencies, &above)? {
+                let key = walk.keys.companion(Companion::Dependencies, &y);
+                walk.edges(&key, members, |walk, members| {
+                    let left = |x: &Vec<u8>| walk.marks.is_left(walk.edge(&y, x), Side::Upper);
+                    match members.iter().any(left) {
+                        true => walk.suspect(Kind::Job, b"", &y),
+                        false => Ok(()),
+                    }
+                })?;
+            }
+            for (x, members) in walk.first_pages(Companion::Dependents, &below)? {
+                let key = walk.keys.companion(Companion::Dependents, &x);
+                walk.edges(&key, members, |walk, members| {
+                    for y in members {
+                        if !walk.marks.is_left(walk.edge(&y, &x), Side::Lower) {
+                            continue;
+                        }
+                        count += 1;
+                        match count <= KEPT {
+                            true => kept.entry(y).or_default().push(Name::from(x.as_slice())),
+                            false => walk.suspect(Kind::Job, b"", &x)?,
+                        }
+                    }
+                    Ok(())
+                })?;
+            }
+            Ok(())
+        })?;
+        let place = Place::new(Kind::Job, "");
+        for (_, jids) in kept {
+            self.sink.together(self.core, &place, jids)?;
+        }
+        Ok(())
+    }
+
+    fn first_pages(
+        &mut self,
+        which: Companion,
+        jids: &[Vec<u8>],
+    ) -> Result<Vec<(Vec<u8>, Told)>, Error> {
+        let mut pages = Vec::with_capacity(jids.len());
+        for jids in jids.chunks(24) {
+            let asks = jids.iter().map(|jid| {
+                let key = self.keys.companion(which, jid);
+                Ask::members(&key, START)
+            });
+            let told = self.reads(asks.collect())?;
+            pages.extend(jids.iter().cloned().zip(told));
+        }
+        Ok(pages)
+    }
+}

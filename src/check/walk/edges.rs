@@ -1,0 +1,142 @@
+//! What waits for what: the two sides of an edge cancel each other out.
+
+use crate::core::check::Kind;
+use crate::core::keys::Companion;
+use crate::core::read::{Ask, START, Told};
+use crate::error::Error;
+
+use super::marks::Side;
+use super::{Known, Seen, Walk};
+
+/// What is asked of the job itself.
+pub const FIELDS: [&str; 3] = ["state", "jid", "klass"];
+
+/// So many sets are begun in one round trip.
+const SETS: usize = 24;
+
+/// Of so many edges of a job the core judges no more.
+const MANY: usize = 1000;
+
+impl Walk<'_> {
+    /// Returns what stands for the edge by which `y` waits for `x`.
+    pub fn edge(&self, y: &[u8], x: &[u8]) -> u64 {
+        let place = self.salt.place(Known::Edge as u8, x);
+        self.salt.entry(place, y, 0)
+    }
+
+    /// What jobs wait for.
+    pub fn above(&mut self, jids: &[Vec<u8>]) -> Result<(), Error> {
+        for jids in jids.chunks(SETS) {
+            let mut asks = Vec::with_capacity(jids.len() * 3);
+            for y in jids {
+                let own = self.keys.companion(Companion::Dependencies, y);
+                let below = self.keys.companion(Companion::Dependents, y);
+                asks.push(Ask::members(&own, START));
+                asks.push(Ask::fields(&self.keys.job(y), &self.brief));
+                asks.push(Ask::exists(&below));
+            }
+            let mut told = self.reads(asks)?.into_iter();
+            for y in jids {
+                let (page, state, below) = (told.next(), told.next(), told.next());
+                let (gone, state) = brief(state);
+                let waits = state.as_deref() == Some(b"depends");
+                let middle = matches!(below, Some(Told::Number(1)));
+                let mut odd = !waits;
+                let tell = self.first && self.whole();
+                if gone {
+                    self.suspect_key(&self.keys.companion(Companion::Dependencies, y))?;
+                }
+                let mut count = 0;
+                let key = self.keys.companion(Companion::Dependencies, y);
+                self.edges(&key, page.unwrap_or(Told::Wrong), |walk, members| {
+                    count += members.len();
+                    for x in members {
+                        odd |= x == *y;
+                        walk.marks.pair(walk.edge(y, &x), Side::Upper);
+                        if gone && tell {
+                            walk.suspect(Kind::Job, b"", &x)?;
+                        }
+                        if waits && middle && walk.first && x != *y {
+                            walk.cycles.add(&walk.salt, y, &x);
+                        }
+                    }
+                    Ok(())
+                })?;
+                if (odd || count > MANY) && tell {
+                    self.suspect(Kind::Job, b"", y)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What waits for jobs.
+    pub fn below(&mut self, jids: &[Vec<u8>]) -> Result<(), Error> {
+        for jids in jids.chunks(SETS) {
+            let mut asks = Vec::with_capacity(jids.len() * 2);
+            for x in jids {
+                let own = self.keys.companion(Companion::Dependents, x);
+                asks.push(Ask::members(&own, START));
+                asks.push(Ask::fields(&self.keys.job(x), &self.brief));
+            }
+            let mut told = self.reads(asks)?.into_iter();
+            for x in jids {
+                let (page, state) = (told.next(), told.next());
+                let (gone, state) = brief(state);
+                let tell = self.first && self.whole();
+                if gone {
+                    self.suspect_key(&self.keys.companion(Companion::Dependents, x))?;
+                }
+                // What waits for such a job is wrong, or at least worth a word.
+                let over = gone || matches!(state.as_deref(), Some(b"complete" | b"failed"));
+                let mut count = 0;
+                let key = self.keys.companion(Companion::Dependents, x);
+                self.edges(&key, page.unwrap_or(Told::Wrong), |walk, members| {
+                    count += members.len();
+                    for y in members {
+                        walk.marks.pair(walk.edge(&y, x), Side::Lower);
+                        if over && tell {
+                            walk.suspect(Kind::Job, b"", &y)?;
+                        }
+                    }
+                    Ok(())
+                })?;
+                if tell && (over || count > MANY) {
+                    self.suspect(Kind::Job, b"", x)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Hands out the members of a set, of which the first page is there.
+    pub fn edges(
+        &mut self,
+        key: &[u8],
+        first: Told,
+        mut each: impl FnMut(&mut Self, Vec<Vec<u8>>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut told = first;
+        loop {
+            let Told::Page(next, members) = told else {
+                return self.suspect_key(key);
+            };
+            each(self, members)?;
+            let Some(next) = next else {
+                return Ok(());
+            };
+            self.sink.seen(self.core, Seen::default())?;
+            told = self.core.read(self.now, Ask::members(key, &next))?;
+        }
+    }
+}
+
+/// Returns whether nothing of a job is left, and its state.
+fn brief(told: Option<Told>) -> (bool, Option<Vec<u8>>) {
+    let Some(Told::Texts(fields)) = told else {
+        return (true, None);
+    };
+    let mut fields = fields.into_iter();
+    let state = fields.next().flatten();
+    (fields.all(|field| field.is_none()), state)
+}

@@ -1,0 +1,284 @@
+//! Whether a stored text is surely as it should be. What is not so at first sight is judged by the
+//! core, so everything here is stricter than that.
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// Longer texts are not judged.
+const LONG: usize = 1_000_000;
+
+/// Deeper documents are left to the core.
+const DEEP: usize = 500;
+
+/// Returns a finite number that is written in decimal digits.
+pub fn number(text: &[u8]) -> Option<f64> {
+    let plain = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.' | b'e');
+    if !text.last()?.is_ascii_digit() || !text.iter().all(plain) || text[0] == b'+' {
+        return None;
+    }
+    let number: f64 = std::str::from_utf8(text).ok()?.parse().ok()?;
+    number.is_finite().then_some(number)
+}
+
+/// Returns a score as the server writes it.
+pub fn score(text: &[u8]) -> Option<f64> {
+    std::str::from_utf8(text).ok()?.parse().ok()
+}
+
+/// Whether a text is an integer as counters have to be.
+pub fn integer(text: &[u8]) -> bool {
+    let digits = text.strip_prefix(b"-").unwrap_or(text);
+    !digits.is_empty() && text.len() <= 18 && digits.iter().all(u8::is_ascii_digit)
+}
+
+/// Whether a text is JSON for everyone.
+pub fn json(text: &[u8]) -> bool {
+    if text == b"{}" {
+        return true;
+    }
+    if text.len() > LONG || !shallow(text) {
+        return false;
+    }
+    match surrogates(text) {
+        // Half a letter is no error to who only skips it.
+        true => serde_json::from_slice::<Value>(text).is_ok(),
+        false => serde_json::from_slice::<&RawValue>(text).is_ok(),
+    }
+}
+
+/// Whether there are escapes of letters that take two.
+fn surrogates(text: &[u8]) -> bool {
+    text.windows(3)
+        .any(|part| part[0] == b'\\' && part[1] == b'u' && matches!(part[2], b'd' | b'D'))
+}
+
+fn shallow(text: &[u8]) -> bool {
+    let open = |byte: &&u8| matches!(byte, b'[' | b'{');
+    if text.iter().filter(open).take(DEEP + 1).count() <= DEEP {
+        return true;
+    }
+    let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
+    for byte in text {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if quoted => escaped = true,
+            b'"' => quoted = !quoted,
+            b'[' | b'{' if !quoted => depth += 1,
+            b']' | b'}' if !quoted => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > DEEP {
+            return false;
+        }
+    }
+    true
+}
+
+/// Returns the tags of a stored list, each once; `None` where it can't be taken as it stands.
+pub fn tags(text: &[u8]) -> Option<Vec<Vec<u8>>> {
+    if text == b"{}" || text == b"[]" {
+        return Some(Vec::new());
+    }
+    if text.len() > LONG {
+        return None;
+    }
+    let list: Vec<String> = serde_json::from_slice(text).ok()?;
+    if list.len() > 1000 {
+        return None;
+    }
+    let mut tags: Vec<Vec<u8>> = list.into_iter().map(String::into_bytes).collect();
+    if tags.len() > 1 {
+        tags.sort();
+        tags.dedup();
+    }
+    Some(tags)
+}
+
+/// The failure of a job, as far as it matters.
+#[derive(Debug, PartialEq)]
+pub struct Failure {
+    pub group: Vec<u8>,
+    pub when: f64,
+}
+
+/// Returns the failure of a stored object.
+pub fn failure(text: &[u8]) -> Option<Failure> {
+    #[derive(serde::Deserialize)]
+    struct Stored {
+        group: String,
+        when: f64,
+    }
+    if text.first() != Some(&b'{') || !json(text) {
+        return None;
+    }
+    let stored: Stored = serde_json::from_slice(text).ok()?;
+    Some(Failure {
+        group: stored.group.into_bytes(),
+        when: stored.when,
+    })
+}
+
+/// Whether a history entry is one that everyone can read.
+pub fn entry(text: &[u8]) -> bool {
+    plain(text) || spelt(text)
+}
+
+/// Whether it looks as the core writes them: `[1,"put",{"q":"mail"}]`.
+fn plain(text: &[u8]) -> bool {
+    let Some(rest) = text.strip_prefix(b"[") else {
+        return false;
+    };
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    if digits == 0 || digits > 15 || rest[0] == b'0' {
+        return false;
+    }
+    let Some(rest) = rest[digits..].strip_prefix(b",\"").and_then(word) else {
+        return false;
+    };
+    if rest == b"]" {
+        return true;
+    }
+    let Some(rest) = rest.strip_prefix(b",{\"") else {
+        return false;
+    };
+    let letters = rest.iter().take_while(|byte| byte.is_ascii_lowercase());
+    let letters = letters.count();
+    let rest = rest[letters..].strip_prefix(b"\":\"");
+    letters > 0 && rest.and_then(word) == Some(b"}]")
+}
+
+/// Returns what follows a text without anything special in it.
+fn word(text: &[u8]) -> Option<&[u8]> {
+    let special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..=31 | 127);
+    let end = text.iter().position(special)?;
+    text[end..].strip_prefix(b"\"")
+}
+
+fn spelt(text: &[u8]) -> bool {
+    if !json(text) {
+        return false;
+    }
+    match serde_json::from_slice::<Vec<Value>>(text) {
+        Ok(list) => match list.as_slice() {
+            [when, what] => when.is_number() && what.is_string(),
+            [when, what, item] => when.is_number() && what.is_string() && item.is_object(),
+            _ => false,
+        },
+        Err(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_decimal_and_finite() {
+        for text in ["0", "-1", "1.5", "1000.50000000000000000000", "1e5", "-0"] {
+            assert!(number(text.as_bytes()).is_some(), "{text}");
+        }
+        for text in [
+            "", " 1", "1 ", "0x10", "nan", "inf", "-inf", "1e999", "1.", "abc", "1,5", "+1",
+        ] {
+            assert_eq!(number(text.as_bytes()), None, "{text}");
+        }
+        assert!(integer(b"-1") && integer(b"0") && integer(b"12"));
+        assert!(!integer(b"") && !integer(b"-") && !integer(b"1.0") && !integer(b"1e3"));
+        assert!(!integer(b"12345678901234567890"));
+    }
+
+    #[test]
+    fn json_is_what_the_core_takes_too() {
+        for text in [
+            "{}",
+            "[]",
+            "null",
+            "1",
+            r#"{"a":[1,2,{"b":"c"}]}"#,
+            r#""\u00e9""#,
+            r#""\ud83d\ude00""#,
+        ] {
+            assert!(json(text.as_bytes()), "{text}");
+        }
+        for text in [
+            "",
+            "{",
+            "nan",
+            "{a:1}",
+            r#""\ud83d""#,
+            "[1,]",
+            "{} x",
+            "1\0",
+        ] {
+            assert!(!json(text.as_bytes()), "{text}");
+        }
+        assert!(!json("[".repeat(2000).as_bytes()));
+        let deep = "[".repeat(1001) + &"]".repeat(1001);
+        assert!(!json(deep.as_bytes()));
+        assert!(!json(&vec![b' '; LONG + 1]));
+        let wide = format!("[{}{{}}]", r#"{"a":"]\""},"#.repeat(2000));
+        assert!(json(wide.as_bytes()));
+    }
+
+    #[test]
+    fn tags_are_texts_each_once() {
+        let texts = |text: &str| {
+            let tags = tags(text.as_bytes())?.into_iter();
+            Some(tags.map(|tag| String::from_utf8(tag).unwrap()).collect())
+        };
+        assert_eq!(texts("{}"), Some(Vec::<String>::new()));
+        assert_eq!(
+            texts(r#"["b","a","b"]"#),
+            Some(vec!["a".into(), "b".into()])
+        );
+        for text in ["", "null", "[1]", r#"{"a":1}"#, r#"["a""#, r#""a""#] {
+            assert_eq!(texts(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_failure_has_group_and_moment() {
+        let failure = failure;
+        let found = failure(br#"{"group":"g","message":"m","when":12,"worker":"w"}"#);
+        assert_eq!(found.map(|found| found.when), Some(12.0));
+        for text in [
+            "",
+            "{}",
+            "[]",
+            r#"{"group":1,"when":1}"#,
+            r#"{"group":"g","when":"1"}"#,
+            r#"{"group":"g"}"#,
+            r#"{"group":"g","group":"h","when":1}"#,
+        ] {
+            assert_eq!(failure(text.as_bytes()), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn history_entries_are_two_or_three_things() {
+        for text in [
+            r#"[1000,"put",{"q":"mail"}]"#,
+            r#"[1000,"done"]"#,
+            r#"[0,"done"]"#,
+            r#"[1.5,"a \"b\"",{"x":[1]}]"#,
+            r#"[1000,"failed",{"group":"g","worker":"w"}]"#,
+            r#"[12,"x",{}]"#,
+        ] {
+            assert!(entry(text.as_bytes()), "{text}");
+        }
+        for text in [
+            "",
+            "[]",
+            r#"["put",1]"#,
+            r#"[1,"x",null]"#,
+            r#"[1,"x",[]]"#,
+            r#"[1,"x",{},1]"#,
+            r#"[1,"x",{"a":1e999}]"#,
+            r#"[01,"x"]"#,
+            r#"[1,"x"}"#,
+        ] {
+            assert!(!entry(text.as_bytes()), "{text}");
+        }
+        assert!(entry(b"[1,\"\xff\"]"));
+    }
+}

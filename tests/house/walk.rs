@@ -1,0 +1,130 @@
+//! The walk of `qless check`, without the binary: what it suspects, judged as its readers judge it,
+//! beside what the judge of everything says.
+
+use qless::check::walk::{Scope, Seen, Sink, run_in};
+use qless::core::check::{Kind, Place};
+use qless::core::url::Target;
+use qless::core::{Core as Plain, Settings};
+use qless::error::Error;
+use qless::model::moment::Moment;
+use qless::model::name::Name;
+use qless::out::Trace;
+
+use super::core::Core;
+use super::judge::{Finding, LAST, LATER, finding, same};
+
+/// The table of a walk that takes one pass.
+pub(crate) const WHOLE: usize = 1 << 22;
+
+/// What a walk suspects.
+#[derive(Debug, Default)]
+pub(crate) struct Suspects {
+    pub(crate) seen: Seen,
+    /// Before and after everything was walked; what is judged together is one.
+    pub(crate) first: Vec<(Place, Vec<Name>)>,
+    pub(crate) last: Vec<(Place, Vec<Name>)>,
+    whole: bool,
+    /// What was told while walking.
+    pub(crate) told: Seen,
+}
+
+impl Sink for Suspects {
+    fn suspect(&mut self, core: &mut Plain, place: &Place, item: Name) -> Result<(), Error> {
+        self.together(core, place, vec![item])
+    }
+
+    fn together(&mut self, _: &mut Plain, place: &Place, items: Vec<Name>) -> Result<(), Error> {
+        let list = match self.whole {
+            true => &mut self.last,
+            false => &mut self.first,
+        };
+        list.push((place.clone(), items));
+        Ok(())
+    }
+
+    fn seen(&mut self, _: &mut Plain, seen: Seen) -> Result<(), Error> {
+        self.told.keys += seen.keys;
+        self.told.jobs += seen.jobs;
+        self.told.queues += seen.queues;
+        Ok(())
+    }
+
+    fn whole(&mut self, _: &mut Plain) -> Result<(), Error> {
+        self.whole = true;
+        Ok(())
+    }
+}
+
+/// Opens the binary's own side of a server.
+pub(crate) fn plain(core: &Core) -> Plain {
+    let url = format!("unix://{}", core.socket().display());
+    Plain::open(Settings {
+        target: Target::parse(&url).expect("an address"),
+        prefix: "ql:".into(),
+        name: "walk".into(),
+        timeout: std::time::Duration::from_secs(30),
+        clock: qless::clock::Clock::from_env().expect("a clock"),
+        trace: Trace::default(),
+        read_only: true,
+        writes: false,
+    })
+    .expect("the private server answers")
+}
+
+/// Walks with a table of so many slots.
+pub(crate) fn suspects(core: &Core, now: f64, slots: usize, queues: &[&str]) -> Suspects {
+    let mut plain = plain(core);
+    let now = Moment::from_seconds(now).expect("a moment");
+    let queues = queues.iter().map(|queue| Name::from(*queue)).collect();
+    let mut suspects = Suspects::default();
+    suspects.seen = run_in(&mut plain, now, &Scope { queues }, &mut suspects, slots)
+        .unwrap_or_else(|error| panic!("a walk says {}", error.message()));
+    suspects
+}
+
+/// Judges suspects.
+fn judge(
+    core: &mut Core,
+    now: f64,
+    findings: &str,
+    suspects: &[(Place, Vec<Name>)],
+) -> Vec<Finding> {
+    let now = now.to_string();
+    let mut found: Vec<Finding> = Vec::new();
+    for (place, items) in suspects {
+        let (kind, name) = match place.kind {
+            Kind::Cycle => (Kind::Cycle, &b""[..]),
+            kind => (kind, place.name.as_bytes()),
+        };
+        let mut argv: Vec<&[u8]> = vec![b"check.slice", now.as_bytes(), b"look"];
+        argv.extend([findings.as_bytes(), b"", kind.word().as_bytes(), name]);
+        argv.extend(items.iter().map(Name::as_bytes));
+        let rows = core.call(&argv).expect("check.slice");
+        found.extend(rows.list().iter().map(finding));
+    }
+    found
+}
+
+/// Returns those of the findings that the walk did not lead to.
+pub(crate) fn missed(core: &mut Core, now: f64, wanted: &[Finding], slots: usize) -> Vec<Finding> {
+    let suspects = suspects(core, now, slots, &[]);
+    let mut found = judge(core, now, LATER, &suspects.first);
+    for (id, _) in LAST {
+        found.extend(judge(core, now, id, &suspects.last));
+    }
+    let missed = wanted.iter().filter(|one| {
+        let same = |other: &Finding| same(other, one) || same(one, other);
+        !found.iter().any(same)
+    });
+    missed.cloned().collect()
+}
+
+/// The walk leads to all of the findings, in one pass and in several.
+#[track_caller]
+pub(crate) fn finds(core: &mut Core, now: f64, wanted: &[Finding]) {
+    for slots in [WHOLE, 16] {
+        let missed = missed(core, now, wanted, slots);
+        let missed: Vec<String> = missed.iter().map(Finding::told).collect();
+        assert_eq!(missed, Vec::<String>::new(), "with {slots} slots");
+    }
+}
