@@ -128,7 +128,8 @@ impl Judge {
     /// Walks, and has judged what is suspected.
     pub fn look(&mut self, core: &mut Core, now: Moment, scope: &Scope) -> Result<(), Error> {
         self.trip = core.trip(now);
-        walk::run(core, now, scope, self)?;
+        // What is walked twice was seen once.
+        self.seen = walk::run(core, now, scope, self)?;
         self.finish(core)
     }
 
