@@ -237,10 +237,11 @@ impl Judge {
                 return Err(Error::internal(format!("finding `{}`", verdict.id)));
             };
             self.note(finding, &verdict);
+            let new = self.is_new(finding, &verdict);
             if !self.order.wanted.wants(finding) {
                 continue;
             }
-            if !self.is_new(finding, &verdict) {
+            if !new {
                 self.larger(finding, &verdict);
                 continue;
             }

@@ -178,3 +178,227 @@ fn names_that_are_none_are_refused_with_the_nearest() {
             --- exit 4
         "#]]);
 }
+
+/// Severity, finding, count and examples of what is at or above `warn`.
+fn rows(redis: &Redis, flags: &str) -> String {
+    let columns = "--columns severity,finding,count,examples";
+    redis
+        .at(110)
+        .run(&format!("check {columns} {flags}"))
+        .stdout()
+}
+
+#[test]
+fn what_is_met_from_two_sides_is_told_once() {
+    let redis = healthy();
+    // In a queue that nothing lists: the job misses it, and the set tells where it is.
+    redis.send(&["ZREM", "ql:q:mail-work", "a2"]);
+    redis.send(&["ZADD", "ql:q:odd-work", "0", "a2"]);
+    expect![[r#"
+        error	in-foreign-queue	1	q:odd-work: a2
+        warn	queue-unlisted	1	odd
+    "#]]
+    .assert_eq(&rows(&redis, "--skip queue-empty"));
+    let redis = healthy();
+    redis.send(&["ZREM", "ql:q:images-locks", "r1"]);
+    redis.send(&["ZADD", "ql:q:odd-locks", "163", "r1"]);
+    expect![[r#"
+        error	in-foreign-queue	1	q:odd-locks: r1
+        warn	queue-unlisted	1	odd
+    "#]]
+    .assert_eq(&rows(&redis, "--skip queue-empty"));
+    let only = "--only running-without-lock,in-no-set";
+    assert_eq!(rows(&redis, only), "");
+}
+
+#[test]
+fn a_counter_is_compared_with_lists_that_are_right() {
+    let redis = healthy();
+    redis.send(&["ZADD", "ql:t:eu", "1", "gone"]);
+    redis.send(&["ZADD", "ql:tags", "9", "eu"]);
+    expect![[r#"
+        warn	tag-index	1	eu: gone
+    "#]]
+    .assert_eq(&rows(&redis, "--skip queue-empty"));
+    assert_eq!(rows(&redis, "--only tag-count"), "");
+    redis.send(&["ZREM", "ql:t:eu", "gone"]);
+    expect![[r#"
+        warn	tag-count	1	eu: 9, is 3
+    "#]]
+    .assert_eq(&rows(&redis, "--only tag-count"));
+
+    let redis = mixed();
+    redis.send(&["HSET", "ql:s:stats:0:mail", "failed", "7"]);
+    redis.send(&["LPUSH", "ql:f:boom", "gone"]);
+    expect![[r#"
+        critical	failed-stray	1	boom: gone
+    "#]]
+    .assert_eq(&rows(&redis, "--skip queue-empty"));
+    assert_eq!(rows(&redis, "--only failed-counter"), "");
+    redis.send(&["LREM", "ql:f:boom", "0", "gone"]);
+    expect![[r#"
+        warn	failed-counter	1	s:stats:0:mail: 7, is 1
+    "#]]
+    .assert_eq(&rows(&redis, "--only failed-counter"));
+}
+
+#[test]
+fn how_bad_it_is_depends_on_where_it_is() {
+    let redis = healthy();
+    for jid in ["a1", "a3"] {
+        redis.send(&["HSET", &format!("ql:j:{jid}"), "tags", "{"]);
+    }
+    expect![[r#"
+        critical	job-unreadable	1	a3: tags
+        error	job-unreadable	1	a1: tags
+    "#]]
+    .assert_eq(&rows(&redis, "--only job-unreadable"));
+    let redis = mixed();
+    redis.send(&["LPUSH", "ql:f:boom", "gone", "w"]);
+    expect![[r#"
+        critical	failed-stray	1	boom: gone
+        error	failed-stray	1	boom: w
+    "#]]
+    .assert_eq(&rows(&redis, "--only failed-stray"));
+    let redis = healthy();
+    redis.send(&["DEL", "ql:w:w1:jobs"]);
+    expect![[r#"
+        warn	worker-gap	1	w1: r1
+    "#]]
+    .assert_eq(&rows(&redis, "--only worker-gap"));
+    redis.send(&["DEL", "ql:workers"]);
+    expect![[r#"
+        info	worker-gap	1	w1: r1
+    "#]]
+    .assert_eq(&rows(&redis, "--only worker-gap"));
+    let redis = healthy();
+    redis.send(&["HSET", "ql:config", "heartbeat", "-1", "grace-period", "x"]);
+    expect![[r#"
+        critical	config-value	1	grace-period: is no number
+    "#]]
+    .assert_eq(&rows(&redis, "--only config-value"));
+}
+
+#[test]
+fn a_recurring_job_is_told_once_with_the_most_it_made() {
+    let redis = Redis::start();
+    redis.at(0).run("recur put mail K --every 60s --jid r").ok();
+    for at in [60, 120, 180] {
+        redis.at(at).run("pop mail").ok();
+    }
+    redis.send(&["HSET", "ql:r:r", "count", "0"]);
+    expect![[r#"
+        error	recurring-count	1	r: 2
+    "#]]
+    .assert_eq(&rows(&redis, "--only recurring-count"));
+}
+
+#[test]
+fn examples_are_as_many_as_asked_for() {
+    let redis = healthy();
+    for n in 0..250 {
+        redis.send(&["ZADD", "ql:q:mail-work", "0", &format!("ghost-{n:03}")]);
+    }
+    for (flag, shown) in [
+        ("", "mail: ghost-000, ghost-001, ghost-002"),
+        ("--max-examples 1", "mail: ghost-000"),
+        ("--max-examples 0", ""),
+    ] {
+        assert_eq!(
+            rows(&redis, &format!("--only ghost-waiting {flag}")),
+            format!("critical\tghost-waiting\t250\t{shown}\n")
+        );
+    }
+    let all = rows(&redis, "--only ghost-waiting --max-examples 1000");
+    assert_eq!(all.matches("ghost-").count(), 251);
+}
+
+#[test]
+fn names_of_others_are_shown_harmless() {
+    let redis = healthy();
+    redis.send(&["ZADD", "ql:q:m\x1b[31m\nx-work", "0", "-rf *\t\u{202e}"]);
+    redis.send(&["SADD", "ql:failures", "a\tb"]);
+    expect![[r#"
+        critical	ghost-waiting	1	m\x1b[31m\nx: -rf *\t\u{202e}
+        warn	group-set	1	a\tb: empty
+        warn	queue-unlisted	1	m\x1b[31m\nx
+    "#]]
+    .assert_eq(&rows(&redis, "--skip queue-empty"));
+    redis
+        .at(110)
+        .run("check -o ndjson -q --only ghost-waiting")
+        .shows(expect![[r#"
+            {"severity":"critical","finding":"ghost-waiting","count":1,"at_least":false,"problem":"id waits in a queue, the job does not exist","invariants":["I-03"],"mends":1,"asks":0,"choices":[],"examples":[{"item":"-rf *\t\u202e","detail":"m\u001b[31m\nx"}]}
+            --- exit 7
+        "#]]);
+    let mut zadd = redis::cmd("ZADD");
+    zadd.arg(b"ql:q:\xff-work").arg("0").arg(b"\xfe");
+    zadd.exec(&mut redis.connection()).unwrap();
+    redis
+        .at(110)
+        .run("check -o ndjson -q --only ghost-waiting")
+        .shows(expect![[r#"
+            {"severity":"critical","finding":"ghost-waiting","count":2,"at_least":false,"problem":"id waits in a queue, the job does not exist","invariants":["I-03"],"mends":2,"asks":0,"choices":[],"examples":[{"item":"-rf *\t\u202e","detail":"m\u001b[31m\nx"},{"item":"\\xfe","item_bytes":"/g==","detail":"\\xff","detail_bytes":"/w=="}]}
+            --- exit 7
+        "#]]);
+}
+
+#[test]
+fn likely_causes_are_told() {
+    let causes = |redis: &Redis| {
+        let ran = redis.at(110).run("check -o json");
+        let json: serde_json::Value = serde_json::from_slice(ran.bytes()).unwrap();
+        let causes = json["causes"].as_array().unwrap().iter();
+        let causes = causes.map(|cause| format!("{}\n", cause.as_str().unwrap()));
+        causes.collect::<String>()
+    };
+    let redis = healthy();
+    redis.send(&["CONFIG", "SET", "maxmemory-policy", "allkeys-lru"]);
+    // Nothing is lost yet.
+    expect![[r#""#]].assert_eq(&causes(&redis));
+    redis.send(&["DEL", "ql:j:a1"]);
+    expect![[r#"
+        maxmemory-policy is allkeys-lru, so the server may delete parts of jobs
+    "#]].assert_eq(&causes(&redis));
+    redis.send(&["CONFIG", "SET", "maxmemory-policy", "noeviction"]);
+    expect![[r#"
+        somebody deleted keys of jobs (DEL) instead of the jobs: 1 history is left behind
+    "#]].assert_eq(&causes(&redis));
+    redis.send(&["EXPIRE", "ql:j:a2", "1000"]);
+    expect![[r#"
+        keys have an expiry, which nothing of ours sets: look for EXPIRE in what else uses this server
+    "#]].assert_eq(&causes(&redis));
+
+    let redis = healthy();
+    redis.send(&["ZADD", "ql:workers", "1795214400000", "w1"]);
+    redis.send(&["ZADD", "ql:w:w2:jobs", "1", "a1"]);
+    redis.send(&["ZADD", "ql:tags", "7", "eu"]);
+    expect![[r#"
+        a client counts milliseconds where seconds are meant
+        clients with the reference core work here, too: its `timeout` leaves worker-stray, its `tag` leaves tag-count
+    "#]].assert_eq(&causes(&redis));
+}
+
+#[test]
+fn a_server_that_may_evict_is_a_finding() {
+    let redis = healthy();
+    let policy = |policy: &str| redis.send(&["CONFIG", "SET", "maxmemory-policy", policy]);
+    policy("allkeys-lru");
+    expect![[r#"
+        warn	server-evicts	1	maxmemory-policy: no limit yet, then allkeys-lru
+    "#]]
+    .assert_eq(&rows(&redis, ""));
+    redis.send(&["CONFIG", "SET", "maxmemory", "100mb"]);
+    expect![[r#"
+        error	server-evicts	1	maxmemory-policy: allkeys-lru
+    "#]]
+    .assert_eq(&rows(&redis, ""));
+    policy("volatile-ttl");
+    expect![[r#"
+        info	server-evicts	1	maxmemory-policy: volatile-ttl
+    "#]]
+    .assert_eq(&rows(&redis, ""));
+    assert_eq!(rows(&redis, "--queue mail"), "");
+    policy("noeviction");
+    assert_eq!(rows(&redis, ""), "");
+}
