@@ -21,6 +21,7 @@ mod house {
     pub mod redis;
     pub mod terminal;
     pub mod text;
+    pub mod traffic;
     pub mod walk;
     pub mod wire;
 }
@@ -42,6 +43,7 @@ mod core {
     mod lifecycle;
     mod look;
     mod model;
+    mod noise;
     mod pop;
     mod property;
     mod queues;

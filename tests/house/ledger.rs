@@ -22,7 +22,10 @@ impl Hand {
     }
 
     /// Makes a call; what the core refuses is an error.
-    pub fn call(&mut self, words: &[&str]) -> redis::RedisResult<redis::Value> {
+    pub fn call(
+        &mut self,
+        words: &[impl redis::ToRedisArgs + Copy],
+    ) -> redis::RedisResult<redis::Value> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
         let mut call = redis::cmd("EVALSHA");
         call.arg(&self.sha).arg(0).arg(words[0]);
