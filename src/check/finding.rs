@@ -116,6 +116,8 @@ pub enum Form {
     JidIs,
     /// `c41d… needs p-77`
     Needs,
+    /// `a needs b needs a`: the detail is the rest of the chain.
+    Chain,
     /// `mail`
     Name,
     /// `eu: 412, is 409`
@@ -252,7 +254,7 @@ const AT_THE_HEAD: &[Grade] = &[Grade {
     says: "where the job stands at the head of a queue",
 }];
 
-use Form::{Jid, JidIn, JidIs, Name, NameIs, Needs};
+use Form::{Chain, Jid, JidIn, JidIs, Name, NameIs, Needs};
 use Severity::{Critical, Error, Info, Warn};
 
 /// All of them, in the order of the manual. Names are stable and never used again.
@@ -353,7 +355,7 @@ pub const FINDINGS: &[Finding] = &[
         .cases(&[Case { word: "idle", consent: Consent::Asks, says: "of a job that no longer waits: dropped" }])
         .by_detail()
         .choices(&["drop what a job names that no longer waits: `qless check --repair --only dependency-one-sided`"]),
-    finding("dependency-cycle", Error, &[11], Needs, "jobs wait for each other, none will ever run")
+    finding("dependency-cycle", Error, &[11], Chain, "jobs wait for each other, none will ever run")
         .by_detail()
         .choices(&["break it where it does least harm: `qless depends JID --off OTHER`", "give one up, with all that waits for it: `qless cancel JID --dependents cancel`"]),
     finding("depends-on-nothing", Error, &[10], Jid, "job is blocked, and waits for nothing")

@@ -10,7 +10,7 @@ use super::walk::{self, Scope, Seen, Sink};
 use super::wanted::{LISTS, Phase, Wanted};
 use crate::bulk::pace::Pace;
 use crate::core::Core;
-use crate::core::check::{Kind, Outcome, Place, Verdict};
+use crate::core::check::{Kind, MOST, Outcome, Place, Verdict};
 use crate::error::Error;
 use crate::model::check::Found;
 use crate::model::moment::Moment;
@@ -36,8 +36,8 @@ const REMEMBERED: usize = 900_000;
 /// How many candidates are kept for a repair; when there are more, it looks again.
 const KEPT: usize = 100_000;
 
-/// How many tags are remembered whose counters cannot be judged.
-const TAGS: usize = 100_000;
+/// How many are remembered that cannot be judged in the end.
+const BARRED: usize = 100_000;
 
 /// How the judge works.
 #[derive(Debug)]
@@ -81,9 +81,9 @@ pub struct Judge {
     hasher: RandomState,
     told: HashSet<u64>,
     /// Tags whose index disagrees with jobs: their counters are not compared with it.
-    tags: HashSet<u64>,
-    /// Whether there are more of them.
-    more_tags: bool,
+    tags: Barred,
+    /// Jobs that others know to wait for them: they are not released.
+    torn: Barred,
     lists: bool,
     heads: Option<HashSet<Name>>,
     found: Vec<Found>,
@@ -91,6 +91,26 @@ pub struct Judge {
     kept: Vec<Kept>,
     /// Whether there was more to mend than is kept.
     overflowed: bool,
+}
+
+/// Some of many: beyond what is remembered, all.
+#[derive(Debug, Default)]
+struct Barred {
+    hashes: HashSet<u64>,
+    more: bool,
+}
+
+impl Barred {
+    fn add(&mut self, hash: u64) {
+        match self.hashes.len() < BARRED {
+            true => _ = self.hashes.insert(hash),
+            false => self.more = true,
+        }
+    }
+
+    fn may_have(&self, hash: u64) -> bool {
+        self.more || self.hashes.contains(&hash)
+    }
 }
 
 impl Judge {
@@ -109,8 +129,8 @@ impl Judge {
             trip: Duration::MAX,
             hasher: RandomState::new(),
             told: HashSet::new(),
-            tags: HashSet::new(),
-            more_tags: false,
+            tags: Barred::default(),
+            torn: Barred::default(),
             lists: false,
             heads: None,
             found: Vec::new(),
@@ -181,6 +201,18 @@ impl Judge {
         if self.phase == Phase::Late {
             items.retain(|item| self.may_be_judged(place, item));
         }
+        let mut left = items.as_slice();
+        while !left.is_empty() {
+            let size = *self.slices.entry(place.kind).or_insert(SLICE);
+            let (slice, rest) = left.split_at(size.min(left.len()));
+            self.ask(core, place, slice)?;
+            left = rest;
+        }
+        Ok(())
+    }
+
+    /// Has items judged by one call.
+    fn ask(&mut self, core: &mut Core, place: &Place, items: &[Name]) -> Result<(), Error> {
         let asked = match self.phase {
             Phase::Early => &self.early,
             Phase::Late => &self.late,
@@ -188,26 +220,20 @@ impl Judge {
         let Some(asked) = asked.clone() else {
             return Ok(());
         };
-        let mut left = items.as_slice();
-        while !left.is_empty() {
-            self.go_on()?;
-            let size = *self.slices.entry(place.kind).or_insert(SLICE);
-            let (slice, rest) = left.split_at(size.min(left.len()));
-            let begun = Instant::now();
-            let verdicts = core.verdicts(core.now(), &asked, place, slice)?;
-            self.measure(place.kind, slice.len(), begun.elapsed());
-            self.take(core, place, verdicts)?;
-            left = rest;
-        }
-        Ok(())
+        self.go_on()?;
+        let begun = Instant::now();
+        let verdicts = core.verdicts(core.now(), &asked, place, items)?;
+        self.measure(place.kind, items.len(), begun.elapsed());
+        self.take(core, place, verdicts)
     }
 
     /// Whether what a late finding waits for holds.
     fn may_be_judged(&self, place: &Place, item: &Name) -> bool {
         match place.kind {
             Kind::Names if place.name.as_bytes() == b"tags" => {
-                !self.more_tags && !self.tags.contains(&self.hasher.hash_one(item))
+                !self.tags.may_have(self.hasher.hash_one(item))
             }
+            Kind::Job => !self.torn.may_have(self.hasher.hash_one(item)),
             Kind::Key => !self.lists,
             _ => true,
         }
@@ -256,10 +282,10 @@ impl Judge {
     /// Remembers what decides over other findings.
     fn note(&mut self, finding: &Finding, verdict: &Verdict) {
         if finding.id == "tag-index" {
-            match self.tags.len() < TAGS {
-                true => _ = self.tags.insert(self.hasher.hash_one(&verdict.detail)),
-                false => self.more_tags = true,
-            }
+            self.tags.add(self.hasher.hash_one(&verdict.detail));
+        }
+        if finding.id == "dependency-one-sided" {
+            self.torn.add(self.hasher.hash_one(&verdict.item));
         }
         self.lists |= LISTS.contains(&finding.id);
     }
@@ -417,6 +443,11 @@ impl Sink for Judge {
             true => self.finish(core),
             false => Ok(()),
         }
+    }
+
+    fn together(&mut self, core: &mut Core, place: &Place, items: Vec<Name>) -> Result<(), Error> {
+        let mut slices = items.chunks(MOST);
+        slices.try_for_each(|slice| self.ask(core, place, slice))
     }
 
     fn seen(&mut self, _: &mut Core, seen: Seen) -> Result<(), Error> {

@@ -6,7 +6,8 @@ use super::finding::{FINDINGS, Finding};
 const LATE: [&str; 3] = ["depends-on-nothing", "tag-count", "failed-counter"];
 
 /// What has to be looked for besides, since it decides whether the first is told.
-const FIRST: [(&str, &[&str]); 4] = [
+const FIRST: [(&str, &[&str]); 5] = [
+    ("depends-on-nothing", &["dependency-one-sided"]),
     ("tag-count", &["tag-index"]),
     ("failed-counter", LISTS),
     ("in-no-set", &["in-foreign-queue"]),

@@ -85,6 +85,7 @@ pub fn examples(found: &Found, cut: bool) -> String {
                 names.name(&example.item),
                 names.name(&example.detail)
             ),
+            Form::Chain => format!("{} needs {detail}", text::clean(&example.item)),
             Form::Jid => names.name(&example.item),
             Form::Name => text::clean(&example.item),
             Form::JidIs => joined(names.name(&example.item), detail),

@@ -359,11 +359,13 @@ fn likely_causes_are_told() {
     redis.send(&["DEL", "ql:j:a1"]);
     expect![[r#"
         maxmemory-policy is allkeys-lru, so the server may delete parts of jobs
-    "#]].assert_eq(&causes(&redis));
+    "#]]
+    .assert_eq(&causes(&redis));
     redis.send(&["CONFIG", "SET", "maxmemory-policy", "noeviction"]);
     expect![[r#"
         somebody deleted keys of jobs (DEL) instead of the jobs: 1 history is left behind
-    "#]].assert_eq(&causes(&redis));
+    "#]]
+    .assert_eq(&causes(&redis));
     redis.send(&["EXPIRE", "ql:j:a2", "1000"]);
     expect![[r#"
         keys have an expiry, which nothing of ours sets: look for EXPIRE in what else uses this server
@@ -401,4 +403,42 @@ fn a_server_that_may_evict_is_a_finding() {
     assert_eq!(rows(&redis, "--queue mail"), "");
     policy("noeviction");
     assert_eq!(rows(&redis, ""), "");
+}
+
+#[test]
+fn who_waits_for_himself_is_told_with_the_whole_chain() {
+    let redis = healthy();
+    redis
+        .at(104)
+        .run("put mail K {} --jid b2 --depends b1")
+        .ok();
+    redis.send(&["SADD", "ql:j:b1-dependencies", "b2"]);
+    redis.send(&["SADD", "ql:j:b2-dependents", "b1"]);
+    expect![[r#"
+        error	dependency-cycle	1	b1 needs b2 needs b1
+    "#]]
+    .assert_eq(&rows(&redis, "--skip queue-empty"));
+    let redis = healthy();
+    redis.send(&["SADD", "ql:j:b1-dependencies", "b1"]);
+    redis.send(&["SADD", "ql:j:b1-dependents", "b1"]);
+    expect![[r#"
+        error	dependency-cycle	1	b1 needs b1
+    "#]]
+    .assert_eq(&rows(&redis, "--skip queue-empty"));
+}
+
+#[test]
+fn a_set_that_was_lost_is_made_again_from_all_that_know_of_it() {
+    let redis = healthy();
+    redis.at(104).run("depends b1 --on a2").ok();
+    redis.send(&["DEL", "ql:j:b1-dependencies"]);
+    expect![[r#"
+        error	dependency-one-sided	2	b1 needs a1, b1 needs a2
+    "#]]
+    .assert_eq(&rows(&redis, "--skip queue-empty"));
+    redis.send(&["DEL", "ql:j:a1-dependents", "ql:j:a2-dependents"]);
+    expect![[r#"
+        error	depends-on-nothing	1	b1
+    "#]]
+    .assert_eq(&rows(&redis, "--skip queue-empty"));
 }
