@@ -61,6 +61,7 @@ mod commands {
     mod bulk;
     mod cancel;
     mod check;
+    mod check_repair;
     mod complete;
     mod completions;
     mod config;
@@ -109,6 +110,7 @@ mod recovery {
     mod asked;
     mod examples;
     mod kill;
+    mod mend;
     mod verbs;
     mod worker;
 }

@@ -1,7 +1,7 @@
 //! Likely causes of what was found, and what the server itself may do to jobs.
 
 use super::finding::Severity;
-use crate::core::check::{Kind, Outcome, Place, Server, Verdict};
+use crate::core::check::{Outcome, Server, Verdict};
 use crate::model::check::Found;
 use crate::model::name::Name;
 use crate::view::text::{plural, thousands};
@@ -29,7 +29,7 @@ const REFERENCE: [(&str, &str); 2] = [("worker-stray", "timeout"), ("tag-count",
 const MILLISECONDS: f64 = 1e11;
 
 /// Returns the finding that the server may evict keys.
-pub fn evicts(server: &Server) -> Option<(Place, Verdict)> {
+pub fn evicts(server: &Server) -> Option<Verdict> {
     let policy = server.policy.as_deref()?;
     if policy == "noeviction" {
         return None;
@@ -38,14 +38,13 @@ pub fn evicts(server: &Server) -> Option<(Place, Verdict)> {
         (true, _) | (false, Some(1..)) => policy.to_owned(),
         (false, _) => format!("no limit yet, then {policy}"),
     };
-    let verdict = Verdict {
+    Some(Verdict {
         id: "server-evicts".to_owned(),
         item: Name::from("maxmemory-policy"),
         outcome: Outcome::Report,
         detail: Name::from(detail.as_str()),
         changes: Vec::new(),
-    };
-    Some((Place::new(Kind::Key, ""), verdict))
+    })
 }
 
 /// Returns what probably led to this, the likeliest first.

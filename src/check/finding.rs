@@ -328,7 +328,7 @@ pub const FINDINGS: &[Finding] = &[
         ]),
     // Running jobs and their workers.
     finding("running-without-lock", Error, &[6, 12], JidIn, "job runs without a lock, it can't time out")
-        .mends("give", "given", "it a lock that ends when it should have"),
+        .mends("give", "gave", "it a lock that ends when it should have"),
     finding("lock-without-run", Error, &[5, 12], JidIn, "lock of a job that is not running")
         .mends("remove", "removed", "the lock"),
     finding("worker-stray", Info, &[13], JidIn, "worker's list has a job that it does not run")
@@ -424,10 +424,10 @@ pub const FINDINGS: &[Finding] = &[
     finding("key-unknown", Info, &[22], NameIs, "key under the prefix that is none of ours")
         .choices(&["whoever wrote it knows: leave it, or use a `--prefix` of your own"]),
     finding("history-orphan", Info, &[30], Name, "history of a job that does not exist")
-        .asks("set aside", "set aside", "it")
+        .asks("set aside", "set aside", "the history")
         .choices(&["it is the only trace of a lost job; when it is no longer wanted: `qless check --repair --only history-orphan`"]),
     finding("edges-orphan", Info, &[30], Name, "dependencies of a job that does not exist")
-        .asks("set aside", "set aside", "them")
+        .asks("set aside", "set aside", "the list")
         .choices(&["when they are no longer wanted: `qless check --repair --only edges-orphan`"]),
     finding("lost-key", Info, &[], NameIs, "key that a repair set aside")
         .asks("delete", "deleted", "it").typed()

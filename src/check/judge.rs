@@ -6,6 +6,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::time::{Duration, Instant};
 
 use super::finding::{Finding, Severity};
+use super::kept::Kept;
 use super::walk::{self, Scope, Seen, Sink};
 use super::wanted::{LISTS, Phase, Wanted};
 use crate::bulk::pace::Pace;
@@ -33,9 +34,6 @@ const BYTES: usize = 4 << 20;
 /// as `at least`.
 const REMEMBERED: usize = 900_000;
 
-/// How many candidates are kept for a repair; when there are more, it looks again.
-const KEPT: usize = 100_000;
-
 /// How many are remembered that cannot be judged in the end.
 const BARRED: usize = 100_000;
 
@@ -47,16 +45,6 @@ pub struct Order {
     pub examples: usize,
     /// Whether a repair is meant: what is named is decided, and what it would mend is kept.
     pub repair: bool,
-}
-
-/// A candidate that a repair would mend.
-#[derive(Clone, Debug)]
-pub struct Kept {
-    pub phase: Phase,
-    pub place: Place,
-    pub item: Name,
-    /// What it would mend there.
-    pub verdict: Verdict,
 }
 
 /// What sets the pace of a look, and ends it.
@@ -88,9 +76,7 @@ pub struct Judge {
     heads: Option<HashSet<Name>>,
     found: Vec<Found>,
     seen: Seen,
-    kept: Vec<Kept>,
-    /// Whether there was more to mend than is kept.
-    overflowed: bool,
+    kept: Kept,
 }
 
 /// Some of many: beyond what is remembered, all.
@@ -135,8 +121,7 @@ impl Judge {
             heads: None,
             found: Vec::new(),
             seen: Seen::default(),
-            kept: Vec::new(),
-            overflowed: false,
+            kept: Kept::default(),
         }
     }
 
@@ -163,8 +148,8 @@ impl Judge {
     }
 
     /// Takes the bar off the screen and returns what was found, the worst and most first, and what
-    /// a repair would mend; `false` if there is more to mend than that.
-    pub fn end(mut self) -> (Vec<Found>, Vec<Kept>, bool) {
+    /// a repair would mend.
+    pub fn end(mut self) -> (Vec<Found>, Kept) {
         self.watch.progress.finish();
         self.found.retain(|found| found.count > 0);
         self.found.sort_by(|one, other| {
@@ -173,17 +158,17 @@ impl Judge {
                 .then(other.count.cmp(&one.count))
                 .then(one.finding.id.cmp(other.finding.id))
         });
-        (self.found, self.kept, !self.overflowed)
+        (self.found, self.kept)
     }
 
     /// Tells a finding that is no verdict of the core.
-    pub fn tell(&mut self, place: &Place, verdict: Verdict) {
+    pub fn tell(&mut self, verdict: &Verdict) {
         let Some(finding) = Finding::named(&verdict.id) else {
             return;
         };
         if self.order.wanted.wants(finding) {
-            let severity = finding.grade(&verdict, false, false);
-            self.count(finding, severity, place, verdict);
+            let severity = finding.grade(verdict, false, false);
+            self.count(finding, severity, verdict);
         }
     }
 
@@ -224,7 +209,7 @@ impl Judge {
         let begun = Instant::now();
         let verdicts = core.verdicts(core.now(), &asked, place, items)?;
         self.measure(place.kind, items.len(), begun.elapsed());
-        self.take(core, place, verdicts)
+        self.take(core, place, items, verdicts)
     }
 
     /// Whether what a late finding waits for holds.
@@ -255,6 +240,7 @@ impl Judge {
         &mut self,
         core: &mut Core,
         place: &Place,
+        asked: &[Name],
         verdicts: Vec<Verdict>,
     ) -> Result<(), Error> {
         let gone = self.gone(core, &verdicts)?;
@@ -268,13 +254,14 @@ impl Judge {
                 continue;
             }
             if !new {
-                self.larger(finding, &verdict);
+                self.larger(finding, place, asked, &verdict);
                 continue;
             }
             let head = finding.asks_for_head() && self.heads(core)?.contains(&verdict.item);
             let gone = finding.asks_for_job() && gone.contains(&verdict.item);
             let severity = finding.grade(&verdict, head, gone);
-            self.count(finding, severity, place, verdict);
+            self.keep(place, asked, &verdict);
+            self.count(finding, severity, &verdict);
         }
         Ok(())
     }
@@ -333,17 +320,17 @@ impl Judge {
     fn take_back(&mut self, id: &str, item: &Name) {
         for found in self.found.iter_mut().filter(|found| found.finding.id == id) {
             found.count = found.count.saturating_sub(1);
+            found.mends = found.mends.min(found.count);
             found.examples.retain(|example| example.item != *item);
         }
-        self.kept
-            .retain(|kept| kept.verdict.id != id || kept.item != *item);
     }
 
     /// A recurring job is told once, with the largest number that it has made.
-    fn larger(&mut self, finding: &Finding, verdict: &Verdict) {
+    fn larger(&mut self, finding: &Finding, place: &Place, asked: &[Name], verdict: &Verdict) {
         if finding.id != "recurring-count" {
             return;
         }
+        self.keep(place, asked, verdict);
         let number = |name: &Name| name.as_str().and_then(|text| text.parse::<f64>().ok());
         let same = self
             .found
@@ -356,13 +343,7 @@ impl Judge {
         }
     }
 
-    fn count(
-        &mut self,
-        finding: &'static Finding,
-        severity: Severity,
-        place: &Place,
-        verdict: Verdict,
-    ) {
+    fn count(&mut self, finding: &'static Finding, severity: Severity, verdict: &Verdict) {
         let like = |found: &Found| found.finding.id == finding.id && found.severity == severity;
         let at = match self.found.iter().position(like) {
             Some(at) => at,
@@ -379,16 +360,12 @@ impl Judge {
             Outcome::Report => {}
         }
         found.show(&verdict.detail, &verdict.item, self.order.examples);
+    }
+
+    /// Keeps what a repair would mend.
+    fn keep(&mut self, place: &Place, asked: &[Name], verdict: &Verdict) {
         if self.order.repair && verdict.outcome == Outcome::Found {
-            match self.kept.len() < KEPT {
-                true => self.kept.push(Kept {
-                    phase: self.phase,
-                    place: place.clone(),
-                    item: verdict.item.clone(),
-                    verdict,
-                }),
-                false => self.overflowed = true,
-            }
+            self.kept.add(place, asked, verdict);
         }
     }
 

@@ -3,5 +3,12 @@
 pub mod cause;
 pub mod finding;
 pub mod judge;
+pub mod kept;
+pub mod look;
+pub mod mender;
+pub mod repair;
+pub mod revert;
+pub mod stage;
+pub mod undo;
 pub mod walk;
 pub mod wanted;

@@ -1,9 +1,7 @@
 //! Which findings are meant by `--only` and `--skip`, and how the core is told.
 
-use super::finding::{FINDINGS, Finding};
-
-/// What only a whole walk can tell (`core.md` 9.5), or what waits for other findings.
-const LATE: [&str; 3] = ["depends-on-nothing", "tag-count", "failed-counter"];
+use super::finding::{Consent, FINDINGS, Finding};
+use super::stage::Stage;
 
 /// What has to be looked for besides, since it decides whether the first is told.
 const FIRST: [(&str, &[&str]); 5] = [
@@ -76,9 +74,21 @@ impl Wanted {
         self.told(phase, decided, wants)
     }
 
-    /// Returns the findings to mend, as the core is told them.
-    pub fn mends(&self, phase: Phase) -> Option<String> {
-        self.told(phase, true, |finding| self.wants(finding))
+    /// Returns the findings to mend, as the core is told them; `None` if there are none.
+    pub fn mends(&self, stage: Stage) -> Option<String> {
+        match stage {
+            Stage::Keys => self.told(Phase::Early, true, |finding| {
+                self.wants(finding) && Stage::of(finding.id) == Stage::Keys
+            }),
+            Stage::Entries => self.told(Phase::Early, true, |finding| self.wants(finding)),
+            Stage::Counts => self.told(Phase::Late, true, |finding| self.wants(finding)),
+        }
+    }
+
+    /// Whether it is to be deleted, and not named itself: that all are named is not enough.
+    fn spares(&self, finding: &Finding) -> bool {
+        let named = |word: &Word| matches!(word, Word::One(one) if one.id == finding.id);
+        finding.consent == Consent::Typed && !self.only.iter().any(named)
     }
 
     fn told(
@@ -87,15 +97,17 @@ impl Wanted {
         decided: bool,
         wants: impl Fn(&Finding) -> bool,
     ) -> Option<String> {
-        let late = |finding: &Finding| LATE.contains(&finding.id);
+        // What only a whole walk can tell (`core.md` 9.5), or what waits for other findings.
+        let late = |finding: &Finding| Stage::of(finding.id) == Stage::Counts;
+        // Of these none has to be decided.
+        let named_here = phase == Phase::Late || decided && !self.only.is_empty();
         let asked = |finding: &&Finding| match phase {
+            Phase::Early if named_here && self.spares(finding) => false,
             Phase::Early => wants(finding) && !late(finding),
             // What cannot be judged is told as well.
             Phase::Late => wants(finding) && (late(finding) || finding.id == "not-judged"),
         };
         let named: Vec<&str> = ids(asked);
-        // Of these none has to be decided.
-        let named_here = phase == Phase::Late || decided && !self.only.is_empty();
         match named
             .iter()
             .any(|id| *id != "not-judged" || phase == Phase::Early)
@@ -156,7 +168,28 @@ mod tests {
     fn what_decides_over_another_is_looked_for_too_but_not_mended() {
         let wanted = Wanted::new(vec![one("tag-count")], Vec::new());
         assert_eq!(wanted.looks_for(Phase::Early, true).unwrap(), "tag-index");
-        assert_eq!(wanted.mends(Phase::Early), None);
-        assert_eq!(wanted.mends(Phase::Late).unwrap(), "tag-count");
+        assert_eq!(wanted.mends(Stage::Entries), None);
+        assert_eq!(wanted.mends(Stage::Counts).unwrap(), "tag-count");
+    }
+
+    #[test]
+    fn what_is_deleted_has_to_be_named_itself() {
+        let all = Wanted::new(vec![Word::All], Vec::new());
+        let mends = all.mends(Stage::Entries).unwrap();
+        assert!(!mends.contains("lost-key"), "{mends}");
+        assert!(mends.contains("dependency-missing"), "{mends}");
+        let one = Wanted::new(vec![one("lost-key")], Vec::new());
+        assert_eq!(one.mends(Stage::Entries).unwrap(), "lost-key");
+        assert_eq!(one.mends(Stage::Keys), None);
+        // A look tells them anyway.
+        let look = all.looks_for(Phase::Early, false).unwrap();
+        assert!(!look.contains("-lost-key"), "{look}");
+    }
+
+    #[test]
+    fn what_others_lean_on_is_mended_first() {
+        let mends = Wanted::default().mends(Stage::Keys).unwrap();
+        assert!(mends.contains("-ghost-waiting"), "{mends}");
+        assert!(!mends.contains("-job-stub"), "{mends}");
     }
 }

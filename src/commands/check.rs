@@ -2,26 +2,20 @@
 
 use std::path::PathBuf;
 
-use crate::bulk::pace::Pace;
-use crate::check::cause;
 use crate::check::finding::{Finding, Severity};
-use crate::check::judge::{Judge, Order, Watch};
-use crate::check::walk::{Scope, Seen};
+use crate::check::look::{self, Told};
 use crate::check::wanted::{Wanted, Word};
+use crate::check::{repair, revert};
 use crate::cli::shared::DryRun;
 use crate::cli::value;
-use crate::core::index::Index;
-use crate::core::unknown;
 use crate::cx::Cx;
-use crate::error::{Error, Kind};
+use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::check::Check;
-use crate::model::json::Number;
-use crate::model::name::Name;
 use crate::model::pattern::Pattern;
 use crate::model::rate::Rate;
 use crate::stop::Stop;
-use crate::view::text::thousands;
+use crate::view::text::quoted;
 
 /// Find what is damaged, as a file-system check does
 ///
@@ -83,6 +77,21 @@ impl Args {
         (self.repair || self.revert.is_some()) && !self.dry.dry_run
     }
 
+    /// Returns the command with what says what is mended.
+    fn own(&self) -> String {
+        let mut words = vec!["check --repair".to_owned()];
+        let queues = self.queues.iter().map(|queue| ("--queue", queue.typed()));
+        for (flag, queue) in queues {
+            words.push(format!("{flag} {}", quoted(queue)));
+        }
+        for (flag, ids) in [("--only", &self.only), ("--skip", &self.skip)] {
+            if !ids.is_empty() {
+                words.push(format!("{flag} {}", ids.join(",")));
+            }
+        }
+        words.join(" ")
+    }
+
     fn wanted(&self) -> Wanted {
         let only = self.only.iter().filter_map(|id| match id.as_str() {
             "all" => Some(Word::All),
@@ -95,135 +104,27 @@ impl Args {
 
 pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     cx.out.accepts(&[])?;
-    cx.out.shows::<Check>()?;
-    if args.repair || args.revert.is_some() {
-        return Err(Error::usage("nothing can be mended by this version yet"));
-    }
-    look(&args, cx)
-}
-
-/// Looks, and reports what was found.
-fn look(args: &Args, cx: &mut Cx) -> Result<Exit, Error> {
-    let now = cx.begin()?;
-    let scope = scope(&args.queues, cx)?;
-    let (core, out) = cx.parts()?;
-    let server = core.server(now);
-    let keys = server.keys;
-    let watch = Watch {
-        progress: out.progress(keys.unwrap_or(0)),
-        pace: Pace::new(args.rate),
-        stop: Stop::listen(),
-    };
-    let order = Order {
+    let told = Told {
+        queues: args.queues.clone(),
         wanted: args.wanted(),
-        examples: usize::try_from(args.max_examples).unwrap_or(usize::MAX),
-        repair: false,
-    };
-    let mut judge = Judge::new(order, watch);
-    let walked = judge.look(core, now, &scope);
-    let seen = judge.seen();
-    if scope.queues.is_empty()
-        && let Some((place, verdict)) = cause::evicts(&server)
-    {
-        judge.tell(&place, verdict);
-    }
-    let took = core.now().since(now);
-    let (items, _, _) = judge.end();
-    if let Err(error) = &walked
-        && !matches!(error.kind(), Kind::Interrupted | Kind::Terminated)
-    {
-        return Err(halted(error, seen, keys));
-    }
-    let failing = items.iter().any(|found| found.severity >= args.fail_on);
-    let check = Check {
-        keys: seen.keys,
-        jobs: seen.jobs,
-        queues: match scope.queues.len() {
-            0 => seen.queues,
-            some => some as u64,
-        },
-        elapsed_s: Number((took * 10.0).round() / 10.0),
-        complete: walked.is_ok(),
-        clean: walked.is_ok() && !failing,
+        examples: args.max_examples,
+        rate: args.rate,
         fail_on: args.fail_on,
-        causes: cause::likely(&items, &server),
-        items,
     };
-    report(&check, cx)?;
-    match walked {
-        Err(error) => Err(halted(&error, seen, keys)),
-        Ok(()) if failing => Ok(Exit::Inconsistent),
-        Ok(()) => Ok(Exit::Ok),
+    if let Some(file) = &args.revert {
+        return revert::run(file, args.dry.dry_run, args.rate, cx);
     }
-}
-
-fn report(check: &Check, cx: &mut Cx) -> Result<(), Error> {
-    let out = &mut cx.out;
-    let nothing = match (check.items.is_empty(), check.complete) {
-        (true, true) => ", nothing is damaged",
-        _ => "",
-    };
-    out.note(&format!("{}{nothing}", check.headline()));
-    if !check.items.is_empty() {
-        out.note_on_terminal("");
-    }
-    out.show(check)?;
-    for cause in &check.causes {
-        out.note(&format!("likely cause: {cause}"));
-    }
-    Ok(())
-}
-
-/// Returns the queues that are meant.
-fn scope(patterns: &[Pattern], cx: &mut Cx) -> Result<Scope, Error> {
-    if patterns.is_empty() {
-        return Ok(Scope::default());
-    }
-    let now = cx.now();
-    let core = cx.core()?;
-    let known = core.members(now, &Index::Queues)?;
-    let mut queues: Vec<Name> = Vec::new();
-    for pattern in patterns {
-        let some: Vec<Name> = match pattern.plain() {
-            Some(queue) => {
-                core.queue_exists(now, queue)?;
-                vec![queue.clone()]
-            }
-            None => known
-                .iter()
-                .filter(|queue| pattern.matches(queue))
-                .cloned()
-                .collect(),
+    if args.repair {
+        let order = repair::Order {
+            told,
+            undo: args.undo.as_deref(),
+            command: args.own(),
+            dry_run: args.dry.dry_run,
         };
-        if some.is_empty() {
-            return Err(unknown::error("queue", pattern.typed(), &[]));
-        }
-        queues.extend(some);
+        return repair::run(order, cx);
     }
-    queues.sort();
-    queues.dedup();
-    Ok(Scope { queues })
-}
-
-/// Says of a look that was cut short how far it came.
-fn halted(error: &Error, seen: Seen, keys: Option<u64>) -> Error {
-    let far = match keys {
-        Some(keys) => format!(
-            "{} of {} keys",
-            thousands(seen.keys),
-            thousands(keys.max(seen.keys))
-        ),
-        None => format!("{} keys", thousands(seen.keys)),
-    };
-    let told = Error::new(
-        error.kind(),
-        format!(
-            "{} after {far}: what is not told may be damaged, too",
-            error.message()
-        ),
-    );
-    match error.hint_text() {
-        Some(hint) => told.hint(hint),
-        None => told,
-    }
+    cx.out.shows::<Check>()?;
+    cx.begin()?;
+    let looked = look::run(&told, false, &Stop::listen(), cx)?;
+    look::report(looked, cx)
 }

@@ -134,6 +134,19 @@ impl Core {
         Ok(verdicts)
     }
 
+    /// Judges them as [`Core::mend`] would, and returns in the changes what that would do.
+    pub fn plan(
+        &mut self,
+        now: Moment,
+        findings: &str,
+        run: &str,
+        place: &Place,
+        items: &[Name],
+    ) -> Result<Vec<Verdict>, Error> {
+        let (verdicts, _) = self.slice(now, "look", findings, run, place, items)?;
+        Ok(verdicts)
+    }
+
     /// Judges items again and mends what still holds, in the same call. `run` is the name of the
     /// repair, which what it sets aside gets.
     pub fn mend(

@@ -446,6 +446,9 @@ fn quoted(words: &str) -> Option<&str> {
     words.split('\'').nth(1)
 }
 
+/// Refusals that a script meets at its first write.
+const AGAIN: [&str; 4] = ["OOM", "READONLY", "MISCONF", "NOREPLICAS"];
+
 impl Said {
     /// Returns code and words.
     fn whole(&self) -> String {
@@ -464,6 +467,15 @@ impl Said {
     /// Returns the refusal behind `ERR Error running script (call to f_…): @user_script:N: …`, as
     /// Redis 6.2 wraps it.
     fn inner(&self) -> Said {
+        // What the script has caught and raised again comes with a code before its own.
+        let again = AGAIN.iter().find_map(|code| {
+            let words = self.words.strip_prefix(code)?.strip_prefix(' ')?;
+            let (code, words) = (code.to_string(), words.to_owned());
+            (self.code == "ERR").then_some(Said { code, words })
+        });
+        if let Some(again) = again {
+            return again;
+        }
         let Some((_, rest)) = self.words.split_once("Error running script (call to f_") else {
             return self.clone();
         };

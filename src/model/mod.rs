@@ -24,6 +24,7 @@ pub mod queue;
 pub mod quote;
 pub mod rate;
 pub mod recur;
+pub mod repair;
 pub mod seen;
 pub mod stats;
 pub mod tag;

@@ -86,7 +86,7 @@ impl Name {
     }
 
     /// Returns the text with `\xff` in place of what is not UTF-8; for documents.
-    fn escaped(&self) -> String {
+    pub fn escaped(&self) -> String {
         let mut text = String::new();
         for chunk in self.0.utf8_chunks() {
             text.push_str(chunk.valid());

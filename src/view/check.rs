@@ -10,7 +10,7 @@ use crate::check::finding::{Form, Severity};
 use crate::model::check::{Check, Example, Found};
 use crate::model::name::Name;
 
-const COLUMNS: &[Column] = &[
+pub const COLUMNS: &[Column] = &[
     Column::text("SEVERITY"),
     Column::text("FINDING"),
     Column::number("COUNT"),
@@ -25,10 +25,9 @@ impl View for Check {
     fn text(&self, page: &Page) -> String {
         let mut table = Table::new(COLUMNS);
         for found in &self.items {
-            let severity = Cell::by(rank(found.severity), found.severity.word());
             let more = if found.at_least { "+" } else { "" };
             table.row(vec![
-                severity.ink(ink(found.severity)),
+                severity(found.severity),
                 Cell::text(found.finding.id),
                 Cell::by(found.count as f64, page.count(found.count) + more),
                 Cell::text(found.finding.problem),
@@ -56,7 +55,11 @@ impl Check {
     }
 }
 
-/// The worst sorts first.
+/// A severity in its colour; the worst sorts first.
+pub fn severity(severity: Severity) -> Cell {
+    Cell::by(rank(severity), severity.word()).ink(ink(severity))
+}
+
 fn rank(severity: Severity) -> f64 {
     let place = Severity::ALL.iter().position(|other| *other == severity);
     place.unwrap_or_default() as f64

@@ -6,7 +6,7 @@ use crate::model::moment::Moment;
 use crate::model::name::Name;
 
 pub mod bulk;
-mod check;
+pub mod check;
 mod complete;
 mod config;
 mod context;
@@ -27,6 +27,7 @@ mod paint;
 mod put;
 mod queue;
 mod recur;
+pub mod repair;
 pub mod schema;
 mod stats;
 mod tag;

@@ -181,7 +181,7 @@ impl<'a> Walk<'a> {
 
     fn run(mut self, marks: Marks) -> Result<Seen, Error> {
         self.marks = marks;
-        let server = self.core.run_id();
+        let server = self.server()?;
         self.expiring = !self.core.nothing_expires(self.now)?;
         loop {
             self.indexes()?;
@@ -198,11 +198,21 @@ impl<'a> Walk<'a> {
         self.sink.whole(self.core)?;
         self.later()?;
         // A cursor means nothing to another run of the server: keys may have been passed over.
-        if self.core.run_id() != server {
+        if self.server()? != server {
             let message = format!("lost `{}` while reading", self.core.address());
             return Err(Error::new(Fault::Unreachable, message));
         }
         Ok(self.seen)
+    }
+
+    /// Returns which run of the server this is, if it tells; after a lost answer it is asked again,
+    /// once there is a connection.
+    fn server(&mut self) -> Result<Option<String>, Error> {
+        if let Some(id) = self.core.run_id() {
+            return Ok(Some(id));
+        }
+        self.core.nothing_expires(self.now)?;
+        Ok(self.core.run_id())
     }
 
     fn whole(&self) -> bool {

@@ -1,0 +1,355 @@
+//! What a look keeps for a repair: places and items, never what would be changed there, for that is
+//! judged again. As many as fit into a few megabytes.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::stage::{self, Stage};
+use crate::core::check::{Kind, MOST, Place, Verdict};
+use crate::model::name::Name;
+
+/// The most that is kept, in items and in bytes of their names. What comes after is found by the
+/// next look.
+const ITEMS: usize = 200_000;
+const BYTES: usize = 16 << 20;
+
+/// Candidates that a repair would mend.
+#[derive(Debug, Default)]
+pub struct Kept {
+    places: Vec<Place>,
+    index: HashMap<Place, u32>,
+    items: Vec<(Stage, u32, Name)>,
+    /// Jobs that lost what they wait for, and who still knows of it.
+    torn: Vec<(Name, Name)>,
+    bytes: usize,
+    overflowed: bool,
+}
+
+/// What is mended in one place in one stage.
+#[derive(Debug)]
+pub struct Batch {
+    pub stage: Stage,
+    pub place: Place,
+    /// Items that go into one call, a group each.
+    pub groups: Vec<Vec<Name>>,
+}
+
+impl Kept {
+    /// Keeps what a verdict about one of the `asked` is to be mended by, if there is room.
+    pub fn add(&mut self, place: &Place, asked: &[Name], verdict: &Verdict) {
+        if torn(verdict) {
+            return self.tear(verdict);
+        }
+        let stage = Stage::of(&verdict.id);
+        if verdict.id == "key-type" {
+            // Whoever met the key, it is judged by its name.
+            return self.keep(stage, &Place::new(Kind::Key, ""), &verdict.item);
+        }
+        for item in askers(place, asked, verdict) {
+            self.keep(stage, place, item);
+        }
+    }
+
+    fn keep(&mut self, stage: Stage, place: &Place, item: &Name) {
+        if !self.has_room() {
+            return;
+        }
+        let at = match self.index.get(place) {
+            Some(at) => *at,
+            None => {
+                let at = u32::try_from(self.places.len()).unwrap_or(u32::MAX);
+                self.places.push(place.clone());
+                self.index.insert(place.clone(), at);
+                self.bytes += 2 * size_of::<Place>() + place.name.as_bytes().len();
+                at
+            }
+        };
+        let entry = (stage, at, item.clone());
+        if self.items.last() != Some(&entry) {
+            self.bytes += item.as_bytes().len();
+            self.items.push(entry);
+        }
+    }
+
+    fn tear(&mut self, verdict: &Verdict) {
+        if self.has_room() {
+            self.bytes += verdict.item.as_bytes().len() + verdict.detail.as_bytes().len();
+            let (job, other) = (verdict.item.clone(), verdict.detail.clone());
+            self.torn.push((job, other));
+        }
+    }
+
+    fn has_room(&mut self) -> bool {
+        let room = self.items.len() + self.torn.len() < ITEMS && self.bytes < BYTES;
+        self.overflowed |= !room;
+        room
+    }
+
+    /// Whether there was more than could be kept.
+    pub fn overflowed(&self) -> bool {
+        self.overflowed
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty() && self.torn.is_empty()
+    }
+
+    /// Returns how many items there are.
+    pub fn len(&self) -> usize {
+        self.items.len() + self.torn.len()
+    }
+
+    /// Returns what is kept in the order in which it is mended: by stage, kind and place; each item
+    /// once in a stage.
+    pub fn in_order(self) -> Vec<Batch> {
+        let Kept {
+            places,
+            mut items,
+            torn,
+            overflowed,
+            ..
+        } = self;
+        items.sort_by(|one, other| {
+            let place = |at: u32| (stage::rank(&places[at as usize]), &places[at as usize]);
+            let stages = one.0.cmp(&other.0);
+            let places = stages.then_with(|| place(one.1).cmp(&place(other.1)));
+            places.then_with(|| one.2.cmp(&other.2))
+        });
+        items.dedup();
+        // Where not all that know of a job are at hand, the others would be taken for wrong.
+        let mut torn = match overflowed {
+            true => Vec::new(),
+            false => together(torn),
+        };
+        let mut batches: Vec<Batch> = Vec::new();
+        if !torn.is_empty() {
+            torn.retain(|group| group.len() <= MOST);
+            batches.push(Batch {
+                stage: Stage::Entries,
+                place: Place::new(Kind::Job, ""),
+                groups: torn,
+            });
+        }
+        for (stage, at, item) in items {
+            match batches.last_mut() {
+                Some(batch) if batch.stage == stage && batch.place == places[at as usize] => {
+                    batch.groups.push(vec![item]);
+                }
+                _ => batches.push(Batch {
+                    stage,
+                    place: places[at as usize].clone(),
+                    groups: vec![vec![item]],
+                }),
+            }
+        }
+        batches.sort_by_key(|batch| (batch.stage, stage::rank(&batch.place)));
+        batches
+    }
+}
+
+/// Whether a job has lost the set of those it waits for, which is made again from those that know
+/// of it. All of them have to be in one call: it would take the edges of the others for wrong.
+fn torn(verdict: &Verdict) -> bool {
+    let own = [verdict.item.as_bytes(), b"-dependencies"].concat();
+    verdict.id == "dependency-one-sided"
+        && verdict
+            .changes
+            .iter()
+            .any(|change| change.after.is_some() && change.key.as_bytes().ends_with(&own))
+}
+
+/// Returns which of the items that were asked about may have made this verdict: a job may bring to
+/// light what is wrong with its queue, its group or its recurring job.
+fn askers<'a>(place: &Place, asked: &'a [Name], verdict: &Verdict) -> Vec<&'a Name> {
+    let (item, detail) = (&verdict.item, &verdict.detail);
+    let both = verdict.id.starts_with("dependency-");
+    let child = place.kind == Kind::Job && verdict.id == "recurring-count";
+    let made = |one: &Name| {
+        let (one, item) = (one.as_bytes(), item.as_bytes());
+        match child {
+            true => one.starts_with(item),
+            false => one == item || both && one == detail.as_bytes(),
+        }
+    };
+    // Of keys those that have it in their name.
+    let names = |one: &Name| {
+        let one = one.as_bytes();
+        place.kind == Kind::Key && (holds(one, item.as_bytes()) || holds(one, detail.as_bytes()))
+    };
+    let some: Vec<&Name> = asked.iter().filter(|one| made(one)).collect();
+    if !some.is_empty() {
+        return some;
+    }
+    let some: Vec<&Name> = asked.iter().filter(|one| names(one)).collect();
+    match some.is_empty() {
+        true => asked.iter().collect(),
+        false => some,
+    }
+}
+
+fn holds(text: &[u8], part: &[u8]) -> bool {
+    !part.is_empty() && text.windows(part.len()).any(|window| window == part)
+}
+
+/// Returns those who know of a job in one group with those who know of another that one of them
+/// knows of, too.
+fn together(torn: Vec<(Name, Name)>) -> Vec<Vec<Name>> {
+    // Of each one who knows, its group; of each group, the one that it was merged into.
+    let mut groups: Vec<usize> = Vec::new();
+    let mut of_job: HashMap<Name, usize> = HashMap::new();
+    let mut of_other: HashMap<Name, usize> = HashMap::new();
+    fn root(groups: &mut [usize], mut at: usize) -> usize {
+        while groups[at] != at {
+            groups[at] = groups[groups[at]];
+            at = groups[at];
+        }
+        at
+    }
+    for (job, other) in torn {
+        let fresh = groups.len();
+        groups.push(fresh);
+        let one = *of_job.entry(job).or_insert(fresh);
+        let two = *of_other.entry(other).or_insert(fresh);
+        let (one, two) = (root(&mut groups, one), root(&mut groups, two));
+        let fresh = root(&mut groups, fresh);
+        groups[two] = one;
+        groups[fresh] = one;
+    }
+    let mut together: BTreeMap<usize, Vec<Name>> = BTreeMap::new();
+    for (other, at) in of_other {
+        let at = root(&mut groups, at);
+        together.entry(at).or_default().push(other);
+    }
+    let mut together: Vec<Vec<Name>> = together.into_values().collect();
+    together.iter_mut().for_each(|group| group.sort());
+    together
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::check::{Change, Outcome};
+
+    fn verdict(id: &str, item: &str, detail: &str) -> Verdict {
+        Verdict {
+            id: id.to_owned(),
+            item: Name::from(item),
+            outcome: Outcome::Found,
+            detail: Name::from(detail),
+            changes: Vec::new(),
+        }
+    }
+
+    fn names(names: &[&str]) -> Vec<Name> {
+        names.iter().map(|name| Name::from(*name)).collect()
+    }
+
+    fn told(kept: Kept) -> Vec<String> {
+        let batches = kept.in_order().into_iter();
+        let told = batches.map(|batch| {
+            let groups = batch.groups.iter().map(|group| {
+                let group: Vec<&str> = group.iter().filter_map(Name::as_str).collect();
+                group.join("+")
+            });
+            let groups: Vec<String> = groups.collect();
+            let (kind, name) = (batch.place.kind.word(), batch.place.name.as_str().unwrap());
+            format!("{:?} {kind} {name}: {}", batch.stage, groups.join(" "))
+        });
+        told.collect()
+    }
+
+    #[test]
+    fn what_others_lean_on_comes_first_and_each_item_once() {
+        let mut kept = Kept::default();
+        let asked = names(&["a", "b", "c"]);
+        for (kind, place, id, item) in [
+            (Kind::Names, "tags", "tag-count", "c"),
+            (Kind::Job, "", "in-no-set", "b"),
+            (Kind::Work, "mail", "ghost-waiting", "b"),
+            (Kind::Job, "", "score", "b"),
+            (Kind::Work, "mail", "ghost-waiting", "a"),
+            (Kind::Job, "", "tag-index", "a"),
+            (Kind::Work, "mail", "in-two-sets", "a"),
+            (Kind::Job, "", "job-stub", "c"),
+        ] {
+            kept.add(&Place::new(kind, place), &asked, &verdict(id, item, "x"));
+        }
+        assert_eq!(
+            told(kept),
+            [
+                "Keys job : c",
+                "Entries work mail: a b",
+                "Entries job : a b",
+                "Counts names tags: c",
+            ]
+        );
+    }
+
+    #[test]
+    fn the_item_that_brought_it_to_light_is_asked_again() {
+        let asked = names(&["a", "j:b-dependents", "r-1"]);
+        let askers = |kind, id, item, detail| {
+            let place = Place::new(kind, "");
+            let verdict = verdict(id, item, detail);
+            let found = askers(&place, &asked, &verdict);
+            found
+                .iter()
+                .filter_map(|name| name.as_str())
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        assert_eq!(askers(Kind::Job, "in-no-set", "a", "mail"), "a");
+        let one_sided = "dependency-one-sided";
+        assert_eq!(askers(Kind::Key, one_sided, "y", "b"), "j:b-dependents");
+        assert_eq!(askers(Kind::Job, one_sided, "y", "a"), "a");
+        assert_eq!(askers(Kind::Job, "recurring-count", "r", "7"), "r-1");
+        assert_eq!(
+            askers(Kind::Job, "queue-unlisted", "mail", ""),
+            "a j:b-dependents r-1"
+        );
+    }
+
+    #[test]
+    fn all_that_know_of_a_job_go_into_one_call() {
+        let mut kept = Kept::default();
+        for (job, other) in [
+            ("y1", "x1"),
+            ("y2", "x3"),
+            ("y1", "x2"),
+            ("y2", "x2"),
+            ("y3", "x4"),
+        ] {
+            let mut torn = verdict("dependency-one-sided", job, other);
+            torn.changes.push(Change {
+                key: Name::from(format!("ql:j:{job}-dependencies")),
+                item: Some(Name::from(other)),
+                before: None,
+                after: Some(Name::from("1")),
+            });
+            kept.add(
+                &Place::new(Kind::Job, ""),
+                &names(&["x1", "x2", "x3", "x4"]),
+                &torn,
+            );
+        }
+        let told = told(kept);
+        assert_eq!(told.len(), 1);
+        assert!(told[0].contains("x1+x2+x3"), "{told:?}");
+        assert!(
+            told[0].ends_with(" x4") || told[0].contains(": x4 "),
+            "{told:?}"
+        );
+    }
+
+    #[test]
+    fn what_does_not_fit_is_left_to_the_next_look() {
+        let mut kept = Kept::default();
+        let place = Place::new(Kind::Work, "mail");
+        for number in 0..=ITEMS {
+            let jid = number.to_string();
+            let asked = names(&[&jid]);
+            kept.add(&place, &asked, &verdict("ghost-waiting", &jid, "mail"));
+        }
+        assert!(kept.overflowed());
+        assert_eq!(kept.len(), ITEMS);
+    }
+}

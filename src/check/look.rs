@@ -1,0 +1,183 @@
+//! One look: what is asked for, the walk with its judge, and its report.
+
+use super::cause;
+use super::finding::Severity;
+use super::judge::{Judge, Order, Watch};
+use super::kept::Kept;
+use super::walk::{Scope, Seen};
+use super::wanted::Wanted;
+use crate::bulk::pace::Pace;
+use crate::core::index::Index;
+use crate::core::unknown;
+use crate::cx::Cx;
+use crate::error::{Error, Kind};
+use crate::exit::Exit;
+use crate::model::check::Check;
+use crate::model::json::Number;
+use crate::model::name::Name;
+use crate::model::pattern::Pattern;
+use crate::model::rate::Rate;
+use crate::stop::Stop;
+use crate::view::text::thousands;
+
+/// What is to be looked at, and what to say of it.
+#[derive(Clone, Debug)]
+pub struct Told {
+    pub queues: Vec<Pattern>,
+    pub wanted: Wanted,
+    /// How many examples of each finding are shown.
+    pub examples: u64,
+    pub rate: Option<Rate>,
+    pub fail_on: Severity,
+}
+
+/// What a look saw.
+#[derive(Debug)]
+pub struct Looked {
+    pub check: Check,
+    /// What a repair would mend, if one is meant.
+    pub kept: Kept,
+    /// Why it ended before it had seen everything, if it was interrupted.
+    pub halted: Option<Error>,
+}
+
+impl Looked {
+    /// Whether something that is there is bad enough to be exit 7.
+    pub fn failing(&self) -> bool {
+        let mut items = self.check.items.iter();
+        items.any(|found| found.severity >= self.check.fail_on)
+    }
+}
+
+/// Looks. For a `repair`, what is named is decided, and what would be mended is kept.
+pub fn run(told: &Told, repair: bool, stop: &Stop, cx: &mut Cx) -> Result<Looked, Error> {
+    let scope = scope(&told.queues, cx)?;
+    let now = cx.now();
+    let (core, out) = cx.parts()?;
+    let server = core.server(now);
+    let keys = server.keys;
+    let watch = Watch {
+        progress: out.progress(keys.unwrap_or(0)),
+        pace: Pace::new(told.rate),
+        stop: stop.clone(),
+    };
+    let order = Order {
+        wanted: told.wanted.clone(),
+        examples: usize::try_from(told.examples).unwrap_or(usize::MAX),
+        repair,
+    };
+    let mut judge = Judge::new(order, watch);
+    let walked = judge.look(core, now, &scope);
+    let seen = judge.seen();
+    if scope.queues.is_empty()
+        && let Some(verdict) = cause::evicts(&server)
+    {
+        judge.tell(&verdict);
+    }
+    let took = core.now().since(now);
+    let (items, kept) = judge.end();
+    let halted = match walked {
+        Ok(()) => None,
+        Err(error) if matches!(error.kind(), Kind::Interrupted | Kind::Terminated) => {
+            Some(halted(&error, seen, keys))
+        }
+        Err(error) => return Err(halted(&error, seen, keys)),
+    };
+    let failing = items.iter().any(|found| found.severity >= told.fail_on);
+    let check = Check {
+        keys: seen.keys,
+        jobs: seen.jobs,
+        queues: match scope.queues.len() {
+            0 => seen.queues,
+            some => some as u64,
+        },
+        elapsed_s: Number((took * 10.0).round() / 10.0),
+        complete: halted.is_none(),
+        clean: halted.is_none() && !failing,
+        fail_on: told.fail_on,
+        causes: cause::likely(&items, &server),
+        items,
+    };
+    Ok(Looked {
+        check,
+        kept,
+        halted,
+    })
+}
+
+/// Reports what was found, and returns the code to exit with.
+pub fn report(looked: Looked, cx: &mut Cx) -> Result<Exit, Error> {
+    let (check, out) = (&looked.check, &mut cx.out);
+    let nothing = match (check.items.is_empty(), check.complete) {
+        (true, true) => ", nothing is damaged",
+        _ => "",
+    };
+    out.note(&format!("{}{nothing}", check.headline()));
+    if !check.items.is_empty() {
+        out.note_on_terminal("");
+    }
+    out.show(check)?;
+    for cause in &check.causes {
+        out.note(&format!("likely cause: {cause}"));
+    }
+    let failing = looked.failing();
+    match looked.halted {
+        Some(error) => Err(error),
+        None if failing => Ok(Exit::Inconsistent),
+        None => Ok(Exit::Ok),
+    }
+}
+
+/// Returns the queues that are meant.
+fn scope(patterns: &[Pattern], cx: &mut Cx) -> Result<Scope, Error> {
+    if patterns.is_empty() {
+        return Ok(Scope::default());
+    }
+    let now = cx.now();
+    let core = cx.core()?;
+    let known = core.members(now, &Index::Queues)?;
+    let mut queues: Vec<Name> = Vec::new();
+    for pattern in patterns {
+        let some: Vec<Name> = match pattern.plain() {
+            Some(queue) => {
+                core.queue_exists(now, queue)?;
+                vec![queue.clone()]
+            }
+            None => known
+                .iter()
+                .filter(|queue| pattern.matches(queue))
+                .cloned()
+                .collect(),
+        };
+        if some.is_empty() {
+            return Err(unknown::error("queue", pattern.typed(), &[]));
+        }
+        queues.extend(some);
+    }
+    queues.sort();
+    queues.dedup();
+    Ok(Scope { queues })
+}
+
+/// Says of a look that was cut short how far it came.
+fn halted(error: &Error, seen: Seen, keys: Option<u64>) -> Error {
+    let far = match keys {
+        Some(keys) => format!(
+            "{} of {} keys",
+            thousands(seen.keys),
+            thousands(keys.max(seen.keys))
+        ),
+        None => format!("{} keys", thousands(seen.keys)),
+    };
+    let told = Error::new(
+        error.kind(),
+        format!(
+            "{} after {far}: what is not told may be damaged, too",
+            error.message()
+        ),
+    );
+    match error.hint_text() {
+        Some(hint) => told.hint(hint),
+        None => told,
+    }
+}

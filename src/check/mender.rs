@@ -1,0 +1,172 @@
+//! Mends what a look kept, slice by slice: each is judged again in the call that mends it.
+
+use std::collections::{BTreeMap, HashMap};
+use std::time::{Duration, Instant};
+
+use super::finding::Finding;
+use super::kept::Kept;
+use super::undo::Undo;
+use super::wanted::Wanted;
+use crate::bulk::pace::Pace;
+use crate::core::Core;
+use crate::core::check::{Kind, Outcome, Place, Verdict};
+use crate::error::Error;
+use crate::model::name::Name;
+use crate::model::rate::Rate;
+use crate::model::repair::Fate;
+use crate::out::Progress;
+use crate::stop::Stop;
+
+/// How many items are mended by one call, and the fewest where the server is slow.
+pub const SLICE: usize = 100;
+const LEAST: usize = 10;
+
+/// As long as a call may keep the server from others.
+const LONG: Duration = Duration::from_millis(5);
+
+/// What mends.
+pub struct Mender {
+    wanted: Wanted,
+    /// The name of this repair, under which it sets aside.
+    run: String,
+    undo: Option<Undo>,
+    pace: Pace,
+    most: usize,
+    stop: Stop,
+    sizes: HashMap<Kind, usize>,
+    /// How long an empty call takes to come back.
+    trip: Duration,
+    /// What became of findings, by name.
+    pub fates: BTreeMap<&'static str, Fate>,
+}
+
+impl Mender {
+    pub fn new(
+        wanted: Wanted,
+        run: String,
+        undo: Option<Undo>,
+        rate: Option<Rate>,
+        stop: Stop,
+    ) -> Mender {
+        let pace = Pace::new(rate);
+        Mender {
+            most: pace.slice(SLICE),
+            wanted,
+            run,
+            undo,
+            pace,
+            stop,
+            sizes: HashMap::new(),
+            trip: Duration::MAX,
+            fates: BTreeMap::new(),
+        }
+    }
+
+    /// Mends what a look kept. Returns how many findings were mended.
+    pub fn round(
+        &mut self,
+        core: &mut Core,
+        kept: Kept,
+        progress: &mut Progress,
+    ) -> Result<u64, Error> {
+        let mut mended = 0;
+        for batch in kept.in_order() {
+            let Some(findings) = self.wanted.mends(batch.stage) else {
+                continue;
+            };
+            let mut groups = batch.groups.into_iter().peekable();
+            while groups.peek().is_some() {
+                let size = self.size(batch.place.kind);
+                let mut items = groups.next().unwrap_or_default();
+                while let Some(next) = groups.next_if(|next| items.len() + next.len() <= size) {
+                    items.extend(next);
+                }
+                self.pace.wait(items.len(), &self.stop);
+                if let Some(kind) = self.stop.asked() {
+                    return Err(Error::new(kind, "interrupted"));
+                }
+                mended += self.mend(core, &findings, &batch.place, &items)?;
+                progress.add(items.len() as u64);
+            }
+        }
+        Ok(mended)
+    }
+
+    /// Mends a slice. What the server refuses half-way is tried again, so that it says why.
+    fn mend(
+        &mut self,
+        core: &mut Core,
+        findings: &str,
+        place: &Place,
+        items: &[Name],
+    ) -> Result<u64, Error> {
+        let mut mended = 0;
+        loop {
+            let now = core.now();
+            if let Some(undo) = &mut self.undo {
+                let plan = core.plan(now, findings, &self.run, place, items)?;
+                if !undo.plan(&plan)? {
+                    return Ok(mended);
+                }
+            }
+            let begun = Instant::now();
+            let answer = core.mend(now, findings, &self.run, place, items);
+            self.measure(place.kind, items.len(), begun.elapsed());
+            let answer = match (answer, &mut self.undo) {
+                (Ok(answer), Some(undo)) => undo.done(&answer).map(|()| answer)?,
+                (Ok(answer), None) => answer,
+                (Err(error), Some(undo)) => {
+                    undo.broke(&error)?;
+                    return Err(error);
+                }
+                (Err(error), None) => return Err(error),
+            };
+            let count = |outcome| {
+                answer
+                    .verdicts
+                    .iter()
+                    .filter(move |one| one.outcome == outcome)
+            };
+            let before = mended;
+            for verdict in count(Outcome::Mended) {
+                self.fate(verdict, |fate| fate.mended += 1);
+                mended += 1;
+            }
+            if count(Outcome::Found).next().is_none() {
+                return Ok(mended);
+            }
+            if mended == before {
+                for verdict in count(Outcome::Found) {
+                    self.fate(verdict, |fate| fate.refused += 1);
+                }
+                return Ok(mended);
+            }
+        }
+    }
+
+    fn fate(&mut self, verdict: &Verdict, change: impl FnOnce(&mut Fate)) {
+        if let Some(finding) = Finding::named(&verdict.id) {
+            change(self.fates.entry(finding.id).or_default());
+        }
+    }
+
+    fn size(&self, kind: Kind) -> usize {
+        self.sizes
+            .get(&kind)
+            .copied()
+            .unwrap_or(SLICE)
+            .min(self.most)
+    }
+
+    /// Makes slices smaller where they take long, and greater again.
+    fn measure(&mut self, kind: Kind, items: usize, took: Duration) {
+        self.trip = self.trip.min(took);
+        let took = took.saturating_sub(self.trip);
+        let size = self.sizes.entry(kind).or_insert(SLICE);
+        if took > LONG {
+            *size = (items / 2).clamp(LEAST, SLICE);
+        } else if took < LONG / 4 && items >= *size {
+            *size = (*size * 2).min(SLICE);
+        }
+    }
+}

@@ -1,0 +1,354 @@
+//! `--repair`: a look, its plan, a question; then what was found is judged again and mended in the
+//! order of `stage.rs`, until a look finds nothing more that can be.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
+
+use uuid::Uuid;
+
+use super::finding::{Finding, Severity};
+use super::look::{self, Looked, Told};
+use super::mender::Mender;
+use super::undo::Undo;
+use crate::core::check::Outcome;
+use crate::cx::Cx;
+use crate::error::{Error, Kind};
+use crate::exit::Exit;
+use crate::model::check::Found;
+use crate::model::json::Number;
+use crate::model::moment::Moment;
+use crate::model::name::Name;
+use crate::model::repair::{Fate, Planned, Rehearsed, Repaired, Row};
+use crate::stop::Stop;
+use crate::view::repair::{decisions, deletes, plan, spelt};
+use crate::view::text::{plural, thousands};
+
+/// How often it is looked again for what the mending brought to light.
+const ROUNDS: usize = 3;
+
+/// What is to be done, where it is written down and by which words, and whether it is done at all.
+#[derive(Debug)]
+pub struct Order<'a> {
+    pub told: Told,
+    pub undo: Option<&'a Path>,
+    /// The command with those of its arguments that say what is mended.
+    pub command: String,
+    pub dry_run: bool,
+}
+
+pub fn run(order: Order, cx: &mut Cx) -> Result<Exit, Error> {
+    cx.out.shows::<Repaired>()?;
+    let Order { told, dry_run, .. } = &order;
+    let open = |path| Undo::open(path, &order.command, *dry_run, cx);
+    let undo = order.undo.map(open).transpose()?;
+    let now = cx.begin()?;
+    let server = cx.core()?.server(now);
+    if server.primary.is_some() && !*dry_run {
+        let address = cx.place()?;
+        return Err(Error::new(
+            Kind::ReadOnly,
+            format!("cannot repair `{address}`: it is a replica"),
+        )
+        .hint("point `--redis` at its primary; a look is possible here, too"));
+    }
+    let stop = Stop::listen();
+    let first = look::run(told, true, &stop, cx)?;
+    if first.halted.is_some() || first.kept.is_empty() && !*dry_run {
+        return nothing(first, cx);
+    }
+    if *dry_run {
+        return rehearse(told, first, cx);
+    }
+    if let Some(policy) = server.policy.filter(|policy| policy != "noeviction") {
+        cx.out.warn(&format!(
+            "maxmemory-policy is {policy}: the server may do the same damage again"
+        ));
+    }
+    consent(&first, cx)?;
+    let run = name(cx);
+    let undo = match undo {
+        Some(mut undo) => undo.begin(cx).map(|()| Some(undo))?,
+        None => None,
+    };
+    let mender = Mender::new(
+        told.wanted.clone(),
+        run.clone(),
+        undo,
+        told.rate,
+        stop.clone(),
+    );
+    Repair {
+        told,
+        run,
+        stop,
+        mender,
+        begun: cx.now(),
+    }
+    .run(first, cx)
+}
+
+/// Returns a name for what this repair sets aside: when, and which of several.
+fn name(cx: &Cx) -> String {
+    let when = cx.now().rfc3339().unwrap_or_default();
+    let when: String = when
+        .chars()
+        .take(19)
+        .filter(char::is_ascii_alphanumeric)
+        .collect();
+    let mut one = Uuid::new_v4().simple().to_string();
+    one.truncate(4);
+    format!("{when}-{one}")
+}
+
+/// Reports a look after which there is nothing to mend, or that was cut short.
+fn nothing(looked: Looked, cx: &mut Cx) -> Result<Exit, Error> {
+    if looked.halted.is_none() && cx.out.format().is_json() {
+        let failing = looked.failing();
+        let rows = looked.check.items.iter().cloned().map(Row::from);
+        cx.out.show(&Repaired {
+            items: rows.collect(),
+            check: looked.check,
+            run: None,
+            sum: Fate::default(),
+        })?;
+        return Ok(code(failing));
+    }
+    let decisions = decisions(&looked.check.items, Severity::Warn);
+    let whole = looked.halted.is_none();
+    let exit = look::report(looked, cx)?;
+    if whole && !decisions.is_empty() {
+        cx.out
+            .note(&format!("nothing to mend\n{}", decisions.trim_end()));
+    }
+    Ok(exit)
+}
+
+fn code(failing: bool) -> Exit {
+    match failing {
+        true => Exit::Inconsistent,
+        false => Exit::Ok,
+    }
+}
+
+/// Shows the plan and asks.
+fn consent(looked: &Looked, cx: &mut Cx) -> Result<(), Error> {
+    let items = &looked.check.items;
+    let mends = items.iter().map(|found| found.mends).sum();
+    let findings = plural(mends, "finding", "findings");
+    let what = format!("mend {findings} on {}", cx.place()?);
+    let headline = looked.check.headline();
+    cx.out.note(&headline);
+    let details = |page: &_| plan(items, page);
+    match deletes(items) {
+        0 => cx.out.confirm(&what, details)?,
+        keys => {
+            let what = format!(
+                "{what}, and delete {} for ever",
+                plural(keys, "key", "keys")
+            );
+            cx.out.confirm_typed(&what, &keys.to_string(), details)?
+        }
+    };
+    Ok(())
+}
+
+/// Tells the commands of Redis that would mend what was found, in their order.
+fn rehearse(told: &Told, looked: Looked, cx: &mut Cx) -> Result<Exit, Error> {
+    let Looked { check, kept, .. } = looked;
+    let more = kept.overflowed();
+    let items = check.items.clone();
+    let mut rehearsed = Rehearsed {
+        check,
+        dry_run: true,
+        plan: Vec::new(),
+    };
+    let (prefix, run) = (cx.prefix().to_owned(), name(cx));
+    let (mut met, mut lists) = (HashSet::new(), HashSet::new());
+    for batch in kept.in_order() {
+        let Some(findings) = told.wanted.mends(batch.stage) else {
+            continue;
+        };
+        let jobs: Vec<_> = batch.groups.into_iter().flatten().collect();
+        for slice in jobs.chunks(super::mender::SLICE) {
+            let core = cx.core()?;
+            let verdicts = core.plan(core.now(), &findings, &run, &batch.place, slice)?;
+            for verdict in verdicts.iter().filter(|one| one.outcome == Outcome::Found) {
+                let planned = Planned::of(&prefix, verdict, spelt);
+                // What fills a list makes it one that is not empty.
+                let list = [prefix.as_bytes(), b"f:", verdict.item.as_bytes()].concat();
+                if verdict.id == "group-set" && lists.contains(&Name::from(list)) {
+                    continue;
+                }
+                let filled = verdict
+                    .changes
+                    .iter()
+                    .filter(|change| change.after.is_some());
+                lists.extend(filled.map(|change| change.key.clone()));
+                if met.insert((planned.finding.clone(), planned.commands.clone())) {
+                    rehearsed.plan.push(planned);
+                }
+            }
+        }
+    }
+    let mends: u64 = items.iter().map(|found| found.mends).sum();
+    let what = match mends {
+        0 => "there is nothing to mend".to_owned(),
+        _ => format!(
+            "mend {} on {}",
+            plural(mends, "finding", "findings"),
+            cx.place()?
+        ),
+    };
+    cx.out.rehearse(&what, |page| plan(&items, page));
+    cx.out.show(&rehearsed)?;
+    if more {
+        cx.out.note(
+            "note: there is more to mend than is shown; it is found as soon as this is mended",
+        );
+    }
+    Ok(Exit::Ok)
+}
+
+/// A repair that was agreed to.
+struct Repair<'a> {
+    told: &'a Told,
+    run: String,
+    stop: Stop,
+    mender: Mender,
+    begun: Moment,
+}
+
+impl Repair<'_> {
+    fn run(mut self, first: Looked, cx: &mut Cx) -> Result<Exit, Error> {
+        let mut found: BTreeMap<&'static str, u64> = BTreeMap::new();
+        for item in &first.check.items {
+            *found.entry(item.finding.id).or_default() += item.mends;
+        }
+        let before = first.check.items.clone();
+        let (mut last, broke) = self.rounds(first, cx)?;
+        let took = cx.now().since(self.begun);
+        last.check.elapsed_s = Number((took * 10.0).round() / 10.0);
+        let repaired = self.sum(&last, found, before, broke.is_none());
+        cx.out.show(&repaired)?;
+        let told = repaired.told();
+        let failing = last.failing();
+        if let Some(error) = broke {
+            cx.out.note(&told);
+            return Err(self.halted(&error, &repaired, cx));
+        }
+        let left: u64 = repaired.items.iter().map(|row| row.found.count).sum();
+        cx.out.note(&match left {
+            0 => format!("{told}; nothing is damaged any more"),
+            left => format!("{told}; {} left", thousands(left)),
+        });
+        let decisions = decisions(&last.check.items, Severity::Warn);
+        if !decisions.is_empty() {
+            cx.out.note(decisions.trim_end());
+        }
+        Ok(code(failing))
+    }
+
+    /// Mends and looks again. Returns the last look, and what broke it off.
+    fn rounds(&mut self, first: Looked, cx: &mut Cx) -> Result<(Looked, Option<Error>), Error> {
+        let mut looked = first;
+        for round in 1.. {
+            let kept = std::mem::take(&mut looked.kept);
+            let overflowed = kept.overflowed();
+            let mut progress = cx.out.progress(kept.len() as u64);
+            let mended = self.mender.round(cx.core()?, kept, &mut progress);
+            progress.finish();
+            let mended = match mended {
+                Ok(mended) => mended,
+                Err(error) => return Ok((looked, Some(error))),
+            };
+            let mut next = match look::run(self.told, true, &self.stop, cx) {
+                Ok(next) => next,
+                Err(error) => return Ok((looked, Some(error))),
+            };
+            if let Some(error) = next.halted.take() {
+                return Ok((looked, Some(error)));
+            }
+            looked = next;
+            let again = overflowed || round < ROUNDS;
+            if looked.kept.is_empty() || mended == 0 || !again {
+                break;
+            }
+        }
+        Ok((looked, None))
+    }
+
+    /// Returns what became of each finding. Where it was broken off, what was not mended is still
+    /// there.
+    fn sum(
+        &self,
+        last: &Looked,
+        mut found: BTreeMap<&'static str, u64>,
+        first: Vec<Found>,
+        whole: bool,
+    ) -> Repaired {
+        let mut items: Vec<Row> = Vec::new();
+        let mut fates = self.mender.fates.clone();
+        for now in &last.check.items {
+            let mut fate = fates.remove(now.finding.id).unwrap_or_default();
+            let mut now = now.clone();
+            if !whole {
+                now.count = now.count.saturating_sub(fate.mended);
+            } else if let Some(before) = found.remove(now.finding.id) {
+                let gone = before.saturating_sub(fate.mended + fate.refused);
+                fate.gone = gone.saturating_sub(now.mends);
+            }
+            items.push(Row { found: now, fate });
+        }
+        // What is not there any more.
+        for mut before in first {
+            let id = before.finding.id;
+            if items.iter().any(|row| row.found.finding.id == id) {
+                continue;
+            }
+            let mut fate = fates.remove(id).unwrap_or_default();
+            let all = found.remove(id).unwrap_or(0);
+            fate.gone = all.saturating_sub(fate.mended + fate.refused);
+            before.count = 0;
+            items.push(Row {
+                found: before,
+                fate,
+            });
+        }
+        // What the mending itself brought to light.
+        for (id, fate) in fates {
+            if let Some(finding) = Finding::named(id) {
+                let found = Found::new(finding, finding.severity);
+                items.push(Row { found, fate });
+            }
+        }
+        items.retain(|row| row.found.count > 0 || row.fate != Fate::default());
+        items.sort_by_key(|row| std::cmp::Reverse(row.found.severity));
+        let mut sum = Fate::default();
+        items.iter().for_each(|row| sum.add(row.fate));
+        let mut check = last.check.clone();
+        check.complete = whole;
+        check.clean = whole && !last.failing();
+        Repaired {
+            check,
+            run: Some(self.run.clone()),
+            sum,
+            items,
+        }
+    }
+
+    /// Says how far a repair came that was broken off.
+    fn halted(&self, error: &Error, repaired: &Repaired, cx: &Cx) -> Error {
+        let left: u64 = repaired.items.iter().map(|row| row.found.mends).sum();
+        let all = thousands(left.max(repaired.sum.mended));
+        let mended = thousands(repaired.sum.mended);
+        let why = error.message();
+        // Of this call nothing was; others were made before.
+        let why = why.strip_suffix("; nothing was changed").unwrap_or(why);
+        let why = format!("{why} after {mended} of {all} findings were mended");
+        let again = match cx.typed() {
+            Some(typed) => format!("run the same command again to go on: `{typed}`"),
+            None => "run the same command again to go on".to_owned(),
+        };
+        Error::new(error.kind(), why).hint(error.hint_text().unwrap_or(&again))
+    }
+}

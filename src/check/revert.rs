@@ -1,0 +1,168 @@
+//! `--revert`: puts back what a repair changed, newest first, where nothing has changed since.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::undo::Past;
+use crate::bulk::pace::Pace;
+use crate::core::Core;
+use crate::core::check::Change;
+use crate::cx::Cx;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::model::bulk::{Bulk, Shows, Sum};
+use crate::model::queue::Seconds;
+use crate::model::rate::Rate;
+use crate::out::Progress;
+use crate::stop::Stop;
+use crate::view::repair::by_finding;
+use crate::view::text::{clean, plural, thousands};
+
+/// How many changes go into one call, and the fewest that a slow server makes of it. What mended one
+/// finding stays together.
+const MOST: usize = 200;
+const LEAST: usize = 10;
+
+/// As long as a call may keep the server from others.
+const LONG: Duration = Duration::from_millis(5);
+
+pub fn run(path: &Path, dry_run: bool, rate: Option<Rate>, cx: &mut Cx) -> Result<Exit, Error> {
+    cx.out.shows::<Bulk>()?;
+    let mut past = Past::open(path)?;
+    let shown = past.shown().to_owned();
+    if past.head.prefix != cx.prefix() {
+        let (theirs, ours) = (clean(&past.head.prefix), clean(cx.prefix()));
+        return Err(Error::usage(format!(
+            "`{shown}` tells of keys with prefix `{theirs}`, this is `{ours}`; nothing was changed"
+        ))
+        .hint("`--prefix` says which keys are meant"));
+    }
+    cx.begin()?;
+    right_server(&past, &shown, cx)?;
+    let total = past.total();
+    let matched = usize::try_from(total).unwrap_or(usize::MAX);
+    let mut sum = Sum::of("revert", dry_run, matched).within(cx.out.context());
+    let changes = plural(total, "change", "changes");
+    if total > 0 {
+        let what = format!("put back {changes} on {}", cx.place()?);
+        let details = |_: &_| by_finding(&past.counts);
+        match dry_run {
+            true => cx.out.rehearse(&what, details),
+            false => _ = cx.out.confirm(&what, details)?,
+        }
+    }
+    if dry_run || total == 0 {
+        show(sum, cx)?;
+        let told = match total {
+            0 => format!("`{shown}` tells of no change"),
+            _ => format!("would put back what has not changed since, of {changes}"),
+        };
+        cx.out.would(&told);
+        return Ok(Exit::Ok);
+    }
+    let begun = cx.now();
+    let progress = cx.out.progress(total);
+    let broke = put_back(&mut past, rate, cx.core()?, progress, &mut sum).err();
+    let tried = sum.done + sum.skipped;
+    sum.remaining = matched.saturating_sub(tried);
+    sum.elapsed_s = Seconds(cx.now().since(begun));
+    let count = |count: usize| thousands(count as u64);
+    let mut told = format!(
+        "{} put back, {} left alone",
+        count(sum.done),
+        count(sum.skipped)
+    );
+    if sum.skipped > 0 {
+        told.push_str(": changed since, or back already");
+    }
+    show(sum, cx)?;
+    cx.out.note(&told);
+    let Some(error) = broke else {
+        return Ok(Exit::Ok);
+    };
+    let why = format!("{} after {} of {changes}", error.message(), count(tried));
+    Err(Error::new(error.kind(), why).hint(match cx.typed() {
+        Some(typed) => format!("run the same command again to go on: `{typed}`"),
+        None => "run the same command again to go on".to_owned(),
+    }))
+}
+
+fn show(sum: Sum, cx: &mut Cx) -> Result<(), Error> {
+    cx.out.show(&Bulk {
+        sum,
+        items: Vec::new(),
+        shows: Shows::Nothing,
+        rows: Vec::new(),
+    })
+}
+
+/// Says so where the repair was of another server than this.
+fn right_server(past: &Past, shown: &str, cx: &mut Cx) -> Result<(), Error> {
+    let here = cx.target()?.to_string();
+    let run_id = cx.core()?.run_id();
+    let head = &past.head;
+    if head.address != here {
+        let (there, here) = (clean(&head.address), clean(&here));
+        cx.out
+            .warn(&format!("`{shown}` tells of `{there}`, this is `{here}`"));
+    } else if let (Some(one), Some(other)) = (&head.run_id, &run_id)
+        && one != other
+    {
+        cx.out.note(&format!(
+            "note: the server is another one than `{shown}` tells of, or was started anew"
+        ));
+    }
+    Ok(())
+}
+
+fn put_back(
+    past: &mut Past,
+    rate: Option<Rate>,
+    core: &mut Core,
+    mut progress: Progress,
+    sum: &mut Sum,
+) -> Result<(), Error> {
+    let stop = Stop::listen();
+    let mut pace = Pace::new(rate);
+    let most = pace.slice(MOST);
+    let (mut size, mut trip) = (most, Duration::MAX);
+    let mut told = Ok(());
+    while let Some(mends) = past.newest()? {
+        let mut mends = mends.into_iter().peekable();
+        while mends.peek().is_some() {
+            let mut changes: Vec<Change> = mends.next().unwrap_or_default();
+            while let Some(more) = mends.next_if(|more| changes.len() + more.len() <= size) {
+                changes.extend(more);
+            }
+            if changes.is_empty() {
+                continue;
+            }
+            pace.wait(changes.len(), &stop);
+            if let Some(kind) = stop.asked() {
+                told = Err(Error::new(kind, "interrupted"));
+                break;
+            }
+            let begun = Instant::now();
+            let (back, alone) = match core.put_back(core.now(), &changes) {
+                Ok(counts) => counts,
+                Err(error) => {
+                    told = Err(error);
+                    break;
+                }
+            };
+            let took = begun.elapsed();
+            trip = trip.min(took);
+            if took - trip > LONG {
+                size = (changes.len() / 2).clamp(LEAST.min(most), most);
+            }
+            sum.done += usize::try_from(back).unwrap_or(usize::MAX);
+            sum.skipped += usize::try_from(alone).unwrap_or(usize::MAX);
+            progress.add(changes.len() as u64);
+        }
+        if told.is_err() {
+            break;
+        }
+    }
+    progress.finish();
+    told
+}

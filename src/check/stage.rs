@@ -1,0 +1,54 @@
+//! The order in which things are mended (`core.md` 8.2.6): what others lean on comes first.
+
+use crate::core::check::{Kind, Place};
+
+/// A pass of a repair over everything that was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// Types, expiries, and what is left of jobs: who would write to such a key writes in vain.
+    Keys,
+    /// Entries of queues, jobs, failures, workers, tags, names.
+    Entries,
+    /// What is counted or released once all else is right.
+    Counts,
+}
+
+const KEYS: [&str; 3] = ["key-type", "key-expires", "job-stub"];
+const COUNTS: [&str; 3] = ["depends-on-nothing", "tag-count", "failed-counter"];
+
+impl Stage {
+    pub const ALL: [Stage; 3] = [Stage::Keys, Stage::Entries, Stage::Counts];
+
+    /// Returns when a finding is mended.
+    pub fn of(id: &str) -> Stage {
+        match id {
+            _ if KEYS.contains(&id) => Stage::Keys,
+            _ if COUNTS.contains(&id) => Stage::Counts,
+            _ => Stage::Entries,
+        }
+    }
+}
+
+/// Returns the place of a kind in the order.
+pub fn rank(place: &Place) -> u8 {
+    match place.kind {
+        Kind::Locks => 0,
+        Kind::Work => 1,
+        Kind::Scheduled => 2,
+        Kind::Recur => 3,
+        Kind::Depends => 4,
+        Kind::Recurring => 5,
+        Kind::Job | Kind::Cycle => 6,
+        Kind::Group => 7,
+        Kind::Completed => 8,
+        Kind::Tracked => 9,
+        Kind::Worker => 10,
+        Kind::Tag => 11,
+        Kind::Names => match place.name.as_bytes() {
+            b"failures" => 12,
+            b"tags" => 14,
+            _ => 13,
+        },
+        Kind::Key => 15,
+    }
+}

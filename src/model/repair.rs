@@ -1,0 +1,112 @@
+//! What became of what a look found.
+
+use serde::ser::{Serialize, SerializeStruct, Serializer};
+
+use super::check::{Check, Found};
+use super::name::{self, Name};
+use crate::core::check::{Change, Verdict};
+
+/// The document of a repair.
+#[derive(Clone, Debug)]
+pub struct Repaired {
+    /// What the last look walked; what it found is in the rows.
+    pub check: Check,
+    /// The name under which this repair has set aside whole keys; none if nothing was to be mended.
+    pub run: Option<String>,
+    pub sum: Fate,
+    pub items: Vec<Row>,
+}
+
+impl Serialize for Repaired {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Repaired {
+            check,
+            run,
+            sum,
+            items,
+        } = self;
+        let mut doc = serializer.serialize_struct("repaired", 13)?;
+        doc.serialize_field("keys", &check.keys)?;
+        doc.serialize_field("jobs", &check.jobs)?;
+        doc.serialize_field("queues", &check.queues)?;
+        doc.serialize_field("elapsed_s", &check.elapsed_s)?;
+        doc.serialize_field("complete", &check.complete)?;
+        doc.serialize_field("clean", &check.clean)?;
+        doc.serialize_field("fail_on", &check.fail_on)?;
+        doc.serialize_field("causes", &check.causes)?;
+        doc.serialize_field("run", run)?;
+        doc.serialize_field("mended", &sum.mended)?;
+        doc.serialize_field("gone", &sum.gone)?;
+        doc.serialize_field("refused", &sum.refused)?;
+        doc.serialize_field("items", items)?;
+        doc.end()
+    }
+}
+
+/// What became of a finding.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Fate {
+    pub mended: u64,
+    /// It was found, and was no longer there when it was to be mended.
+    pub gone: u64,
+    /// The server did not take it.
+    pub refused: u64,
+}
+
+/// A finding, as often as it is still there, and what became of it otherwise.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct Row {
+    #[serde(flatten)]
+    pub found: Found,
+    #[serde(flatten)]
+    pub fate: Fate,
+}
+
+impl From<Found> for Row {
+    fn from(found: Found) -> Row {
+        let fate = Fate::default();
+        Row { found, fate }
+    }
+}
+
+impl Fate {
+    pub fn add(&mut self, other: Fate) {
+        self.mended += other.mended;
+        self.gone += other.gone;
+        self.refused += other.refused;
+    }
+}
+
+/// What a repair would do about one finding: an item of `--dry-run`.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct Planned {
+    pub finding: String,
+    #[serde(flatten, serialize_with = "name::item")]
+    pub item: Name,
+    #[serde(flatten, serialize_with = "name::detail")]
+    pub detail: Name,
+    /// The commands of Redis that would do it, as redis-cli takes them.
+    pub commands: Vec<String>,
+}
+
+/// The document of a repair that only shows what it would do.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct Rehearsed {
+    #[serde(flatten)]
+    pub check: Check,
+    pub dry_run: bool,
+    pub plan: Vec<Planned>,
+}
+
+impl Planned {
+    /// Returns what would be done for a verdict of a look.
+    pub fn of(prefix: &str, verdict: &Verdict, spell: impl Fn(&[Name]) -> String) -> Planned {
+        let command = |change: &Change| spell(&change.command(prefix, &verdict.item));
+        Planned {
+            finding: verdict.id.clone(),
+            item: verdict.item.clone(),
+            detail: verdict.detail.clone(),
+            commands: verdict.changes.iter().map(command).collect(),
+        }
+    }
+}

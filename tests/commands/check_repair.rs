@@ -1,0 +1,555 @@
+//! `qless check --repair` and `--revert`
+
+use std::path::Path;
+
+use expect_test::expect;
+
+use crate::house::keyboard::answer;
+use crate::house::qless::Qless;
+use crate::house::redis::Redis;
+
+/// A moment of the tests, long after the damage was put.
+const NOW: u32 = 10_000;
+
+/// Two queues, a tag, a group of failures; then a job, a lock and a failure list lose what belongs
+/// to them, and a counter goes wrong.
+fn damaged() -> Redis {
+    let redis = Redis::start();
+    for line in [
+        "put mail Mail --jid ghost",
+        "put mail Mail --jid stays --tag eu",
+        "put mail Mail --jid waits --depends stays",
+        "put images Image --jid runs",
+        "put images Image --jid fails",
+        "pop images --worker w1 --count 2",
+        "fail fails --worker w1 --group boom --message no",
+    ] {
+        redis.at(9_000).run(line).ok();
+    }
+    damage(&redis);
+    redis
+}
+
+fn damage(redis: &Redis) {
+    redis.send(&["DEL", "ql:j:ghost"]);
+    redis.send(&["ZREM", "ql:q:images-locks", "runs"]);
+    redis.send(&["DEL", "ql:f:boom"]);
+    redis.send(&["ZADD", "ql:tags", "7", "eu"]);
+}
+
+/// A file in the directory of the server.
+fn file(redis: &Redis, name: &str) -> String {
+    let path = redis.socket().with_file_name(name);
+    path.to_str().unwrap().to_owned()
+}
+
+/// The binary with what changes from run to run hidden.
+fn at(redis: &Redis) -> Qless {
+    redis.at(NOW)
+}
+
+#[test]
+fn what_was_damaged_is_mended_and_a_second_run_finds_nothing() {
+    let redis = damaged();
+    at(&redis).run("check").exits(7);
+    at(&redis).run("check --repair --yes").shows(expect![[r#"
+        critical	ghost-waiting	1	0	0	0	removed the id
+        error	failed-unlisted	1	0	0	0	listed it in the group of its failure
+        error	running-without-lock	1	0	0	0	gave it a lock that ends when it should have
+        warn	group-set	0	1	0	0	nothing
+        warn	tag-count	1	0	0	0	set it to what the index holds
+        info	history-orphan	0	0	0	1	nothing, it asks
+        --- stderr
+        scanned 21 keys, 4 jobs, 2 queues in 0.0s
+        4 mended, 1 gone by itself; 1 left
+    "#]]);
+    at(&redis).run("check").exits(0);
+    let whole = redis.dump();
+    at(&redis).run("check --repair --yes").shows(expect![[r#"
+        info	history-orphan	1	history of a job that does not exist	j:ghost-history
+        --- stderr
+        scanned 23 keys, 4 jobs, 2 queues in 0.0s
+    "#]]);
+    assert!(redis.dump() == whole, "a second repair changed something");
+    // The job without a lock got one that has ended long ago; its worker gets the usual grace.
+    redis.at(20_000).run("pop images --worker w2").exits(4);
+    let popped = redis.at(20_100).run("pop images --worker w2 -o jid");
+    assert_eq!(popped.ok(), "runs");
+}
+
+#[test]
+fn a_dry_run_prints_the_commands_in_their_order_and_changes_nothing() {
+    let redis = damaged();
+    let before = redis.dump();
+    at(&redis)
+        .run("check --repair --dry-run")
+        .shows(expect![[r#"
+            # ghost-waiting ghost mail
+            ZREM ql:q:mail-work ghost
+            # failed-unlisted fails boom
+            LPUSH ql:f:boom fails
+            # running-without-lock runs images
+            ZADD ql:q:images-locks 9060 runs
+            # tag-count eu 7, is 1
+            ZADD ql:tags 1 eu
+            --- stderr
+            Mend 5 findings on unix://DIR/s
+
+              FINDING	COUNT	WHAT IS DONE	EXAMPLES
+              ghost-waiting	1	remove the id	mail: ghost
+              failed-unlisted	1	list it in the group of its failure	boom: fails
+              running-without-lock	1	give it a lock that ends when it should have	images: runs
+              group-set	1	align it to the lists	boom: empty
+              tag-count	1	set it to what the index holds	eu: 7, is 1
+
+              left as it is, for somebody has to decide:
+              history-orphan, 1: history of a job that does not exist
+                it is the only trace of a lost job; when it is no longer wanted: `qless check --repair --only history-orphan`
+        "#]]);
+    at(&redis)
+        .run("check --repair --only ghost-waiting,tag-count -n -q -o ndjson")
+        .shows(expect![[r#"
+            {"finding":"ghost-waiting","item":"ghost","detail":"mail","commands":["ZREM ql:q:mail-work ghost"]}
+            {"finding":"tag-count","item":"eu","detail":"7, is 1","commands":["ZADD ql:tags 1 eu"]}
+        "#]]);
+    let document = at(&redis).run("check --repair -n -q -o json").json();
+    assert_eq!(document["kind"], "check");
+    assert_eq!(document["dry_run"], true);
+    assert!(redis.dump() == before);
+}
+
+#[test]
+fn what_was_repaired_is_put_back_exactly() {
+    let redis = damaged();
+    let before = redis.dump();
+    let undo = file(&redis, "undo.ndjson");
+    at(&redis)
+        .run(&format!("check --repair --only all --undo {undo} --yes"))
+        .exits(0);
+    assert!(redis.dump() != before);
+    at(&redis)
+        .run(&format!("check --revert {undo} --dry-run"))
+        .shows(expect![[r#"
+            --- stderr
+            Put back 5 changes on unix://DIR/s
+
+              failed-unlisted       1
+              ghost-waiting         1
+              history-orphan        1
+              running-without-lock  1
+              tag-count             1
+            would put back what has not changed since, of 5 changes
+        "#]]);
+    at(&redis)
+        .run(&format!("check --revert {undo} --yes"))
+        .shows(expect![[r#"
+            --- stderr
+            5 put back, 0 left alone
+        "#]]);
+    assert!(redis.dump() == before, "the damage is not back as it was");
+    // Again: all of it is back already.
+    at(&redis)
+        .run(&format!("check --revert {undo} --yes -o json"))
+        .shows(expect![[r#"
+            {
+              "kind": "bulk",
+              "v": 1,
+              "action": "revert",
+              "dry_run": false,
+              "context": null,
+              "matched": 5,
+              "done": 0,
+              "skipped": 5,
+              "failed": 0,
+              "remaining": 0,
+              "elapsed_s": 0,
+              "items": []
+            }
+            --- stderr
+            0 put back, 5 left alone: changed since, or back already
+        "#]]);
+    assert!(redis.dump() == before);
+}
+
+#[test]
+fn names_are_put_back_byte_by_byte() {
+    let redis = Redis::start();
+    let ghost = b"g\xff\n\"\\ \x1b[31m*";
+    redis.at(9_000).run("put 'two words' K --jid stays").ok();
+    let mut add = redis::cmd("ZADD");
+    add.arg(b"ql:q:two words-work".as_slice()).arg("5.5");
+    add.arg(ghost.as_slice());
+    add.exec(&mut redis.connection()).unwrap();
+    let before = redis.dump();
+    at(&redis).run("check --repair -n -q").shows(expect![[r##"
+        # ghost-waiting g\xff\n"\ \x1b[31m* two words
+        ZREM "ql:q:two words-work" "g\xff\n\"\\ \x1b[31m*"
+    "##]]);
+    let undo = file(&redis, "undo.ndjson");
+    at(&redis)
+        .run(&format!("check --repair --undo {undo} -q --yes"))
+        .exits(0);
+    at(&redis)
+        .run(&format!("check --revert {undo} -q --yes"))
+        .exits(0);
+    assert!(redis.dump() == before);
+}
+
+#[test]
+fn the_commands_of_a_dry_run_do_what_the_repair_does() {
+    let (mended, typed) = (damaged(), damaged());
+    at(&mended).run("check --repair --yes").exits(0);
+    let commands = at(&typed).run("check --repair -n -q").ok();
+    for line in commands.lines().filter(|line| !line.starts_with('#')) {
+        let words = crate::house::text::words(line);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        typed.send(&words);
+    }
+    assert!(mended.dump() == typed.dump());
+}
+
+#[test]
+fn somebody_is_asked_and_may_say_no() {
+    let redis = damaged();
+    let before = redis.dump();
+    at(&redis).run("check --repair").shows(expect![[r#"
+        --- stderr
+        scanned 21 keys, 4 jobs, 2 queues in 0.0s
+        error: cannot ask whether to mend 5 findings on unix://DIR/s; nothing was changed
+        hint: add `--yes`
+        --- exit 9
+    "#]]);
+    for (line, dialogue, code) in [
+        ("check --repair", [("[y/N]", "n\r")], 9),
+        ("check --repair", [("[y/N]", "y\r")], 0),
+    ] {
+        if code == 9 {
+            assert!(redis.dump() == before);
+        }
+        let mut command = at(&redis).env("TERM", "dumb").command();
+        command.args(crate::house::text::words(line));
+        let (status, written) = answer(command, &dialogue);
+        assert_eq!(status.code(), Some(code), "{written}");
+        if code == 9 {
+            let dir = redis.socket().parent().unwrap().display().to_string();
+            let (plan, _) = written.split_once("Proceed?").unwrap();
+            expect![[r#"
+                scanned 21 keys, 4 jobs, 2 queues in 0.0s
+                Mend 5 findings on unix://DIR/s
+
+                  FINDING               COUNT  WHAT IS DONE                                  EXAMPLES
+                  ghost-waiting             1  remove the id                                 mail: ghost
+                  failed-unlisted           1  list it in the group of its failure           boom: fails
+                  running-without-lock      1  give it a lock that ends when it should have  images: runs
+                  group-set                 1  align it to the lists                         boom: empty
+                  tag-count                 1  set it to what the index holds                eu: 7, is 1
+
+                  left as it is, for somebody has to decide:
+                  history-orphan, 1: history of a job that does not exist
+                    it is the only trace of a lost job; when it is no longer wanted: `qless check --repair --only history-orphan`
+
+            "#]].assert_eq(&plan.replace(&dir, "DIR"));
+        }
+    }
+    at(&redis).run("check").exits(0);
+}
+
+#[test]
+fn what_asks_is_left_and_its_choices_are_told() {
+    let redis = Redis::start();
+    for line in [
+        "put mail K --jid gone",
+        "put mail K --jid waits --depends gone",
+    ] {
+        redis.at(9_000).run(line).ok();
+    }
+    redis.send(&["DEL", "ql:j:gone"]);
+    redis.send(&["ZREM", "ql:q:mail-work", "gone"]);
+    let before = redis.dump();
+    at(&redis).run("check --repair --yes").shows(expect![[r#"
+        error	dependency-missing	1	job waits for a job that does not exist	waits needs gone
+        info	edges-orphan	1	dependencies of a job that does not exist	j:gone-dependents
+        info	history-orphan	1	history of a job that does not exist	j:gone-history
+        --- stderr
+        scanned 7 keys, 1 job, 1 queue in 0.0s
+        nothing to mend
+          left as it is, for somebody has to decide:
+          dependency-missing, 1: job waits for a job that does not exist
+            what it waited for was done, or need not be: `qless check --repair --only dependency-missing`
+            the same for one job: `qless depends JID --off OTHER`
+            it was lost, and is to run first: `qless put QUEUE KLASS DATA --jid OTHER`
+            give up what waits for it: `qless cancel JID`
+        --- exit 7
+    "#]]);
+    assert!(redis.dump() == before);
+    at(&redis)
+        .run("check --repair --only dependency-missing --yes")
+        .shows(expect![[r#"
+            error	dependency-missing	1	0	0	0	dropped the dependency; who waits for nothing else runs
+            --- stderr
+            scanned 7 keys, 1 job, 1 queue in 0.0s
+            1 mended; nothing is damaged any more
+        "#]]);
+    assert_eq!(redis.at(NOW).run("pop mail -o jid").ok(), "waits");
+}
+
+#[test]
+fn what_was_set_aside_is_deleted_only_by_its_own_name() {
+    let redis = Redis::start();
+    redis.send(&["HSET", "ql:j:stub", "state", "waiting"]);
+    redis.send(&["ZADD", "ql:q:mail-work", "5", "stub"]);
+    at(&redis).run("check --repair --yes").exits(0);
+    let aside = |redis: &Redis| {
+        let keys = redis.dump().into_keys();
+        keys.filter(|key| key.starts_with(b"ql:lost:")).count()
+    };
+    assert_eq!(aside(&redis), 1);
+    at(&redis).run("check --repair --only all --yes").exits(0);
+    assert_eq!(aside(&redis), 1);
+    let mut command = at(&redis).env("TERM", "dumb").command();
+    command.args(["check", "--repair", "--only", "lost-key"]);
+    let (status, written) = answer(command, &[("to proceed", "yes\r")]);
+    assert_eq!(status.code(), Some(9), "{written}");
+    assert_eq!(aside(&redis), 1);
+    let mut command = at(&redis).env("TERM", "dumb").command();
+    command.args(["check", "--repair", "--only", "lost-key"]);
+    let (status, written) = answer(command, &[("to proceed", "1\r")]);
+    assert_eq!(status.code(), Some(0), "{written}");
+    assert_eq!(aside(&redis), 0);
+}
+
+#[test]
+fn a_file_of_something_else_is_refused_before_anything_is_sent() {
+    let redis = damaged();
+    let before = redis.dump();
+    let other = file(&redis, "other");
+    std::fs::write(&other, "my shopping list\n").unwrap();
+    let nowhere = Qless::bare()
+        .env("QLESS_REDIS_URL", "unix:///nowhere/at/all")
+        .hide(&other, "OTHER");
+    nowhere
+        .run(&format!("check --repair --undo {other} --yes"))
+        .shows(expect![[r#"
+            --- stderr
+            error: `OTHER` exists and is no undo of ours
+            hint: name another file
+            --- exit 2
+        "#]]);
+    nowhere
+        .run(&format!("check --revert {other} --yes"))
+        .shows(expect![[r#"
+            --- stderr
+            error: `OTHER` is no file of `qless check --undo`
+            hint: name the file that the repair wrote
+            --- exit 2
+        "#]]);
+    nowhere
+        .run("check --revert /nowhere/undo --yes")
+        .shows(expect![[r#"
+            --- stderr
+            error: cannot read `/nowhere/undo`: no such file or directory
+            --- exit 2
+        "#]]);
+    assert_eq!(
+        std::fs::read_to_string(&other).unwrap(),
+        "my shopping list\n"
+    );
+
+    let undo = file(&redis, "undo.ndjson");
+    let at = || at(&redis).hide(&undo, "UNDO");
+    at().run(&format!("check --repair --undo {undo} --yes"))
+        .exits(0);
+    let mode = std::os::unix::fs::MetadataExt::mode(&std::fs::metadata(&undo).unwrap());
+    assert_eq!(mode & 0o777, 0o600);
+    at().run(&format!(
+        "check --repair --only tag-count --undo {undo} --yes"
+    ))
+    .shows(expect![[r#"
+        --- stderr
+        error: `DIR/undo.ndjson` was begun by `qless check --repair`, this is `qless check --repair --only tag-count`; nothing was changed
+        hint: name another file
+        --- exit 2
+    "#]]);
+    at().run(&format!("check --revert {undo} --yes --prefix other:"))
+        .shows(expect![[r#"
+            --- stderr
+            error: `DIR/undo.ndjson` tells of keys with prefix `ql:`, this is `other:`; nothing was changed
+            hint: `--prefix` says which keys are meant
+            --- exit 2
+        "#]]);
+    assert!(redis.dump() != before);
+}
+
+#[test]
+fn a_torn_last_line_does_not_count() {
+    let redis = damaged();
+    let before = redis.dump();
+    let undo = file(&redis, "undo.ndjson");
+    at(&redis)
+        .run(&format!("check --repair --undo {undo} --yes -q"))
+        .exits(0);
+    let mut text = std::fs::read(&undo).unwrap();
+    text.extend_from_slice(b"{\"slice\":9,\"plan\":[{\"find");
+    std::fs::write(&undo, &text).unwrap();
+    at(&redis)
+        .run(&format!("check --revert {undo} --yes -q"))
+        .exits(0);
+    assert!(redis.dump() == before);
+    // What was damaged by hand is told with its line.
+    let spoilt = text.iter().position(|&byte| byte == b'\n').unwrap() + 1;
+    text[spoilt] = b'!';
+    std::fs::write(&undo, &text).unwrap();
+    at(&redis)
+        .hide(&undo, "UNDO")
+        .run(&format!("check --revert {undo} --yes"))
+        .shows(expect![[r#"
+            --- stderr
+            error: `DIR/undo.ndjson`, line 2: this is no change of a repair
+            --- exit 2
+        "#]]);
+}
+
+#[test]
+fn a_change_since_is_left_alone() {
+    let redis = damaged();
+    let undo = file(&redis, "undo.ndjson");
+    at(&redis)
+        .run(&format!("check --repair --undo {undo} --yes -q"))
+        .exits(0);
+    redis.at(NOW).run("tag stays --remove eu").ok();
+    at(&redis)
+        .run(&format!("check --revert {undo} --yes"))
+        .shows(expect![[r#"
+            --- stderr
+            3 put back, 1 left alone: changed since, or back already
+        "#]]);
+    assert_eq!(redis.send(&["ZSCORE", "ql:tags", "eu"]), redis::Value::Nil);
+}
+
+#[test]
+fn a_server_that_refuses_is_not_called_mended() {
+    let redis = damaged();
+    let before = redis.dump();
+    redis.send(&["CONFIG", "SET", "maxmemory", "1"]);
+    at(&redis)
+        .run("check --repair --yes --only failed-unlisted,running-without-lock")
+        .shows(expect![[r#"
+            error	failed-unlisted	0	0	0	1	nothing
+            error	running-without-lock	0	0	0	1	nothing
+            --- stderr
+            scanned 21 keys, 4 jobs, 2 queues in 0.0s
+            0 mended
+            error: `unix://DIR/s` is out of memory after 0 of 2 findings were mended
+            hint: `qless cancel` and a shorter `jobs-history` free some
+            --- exit 6
+        "#]]);
+    assert!(redis.dump() == before);
+    // What makes room is taken.
+    at(&redis).run("check --repair --yes").shows(expect![[r#"
+        critical	ghost-waiting	1	0	0	0	removed the id
+        error	failed-unlisted	0	0	0	1	nothing
+        error	running-without-lock	0	0	0	1	nothing
+        warn	group-set	0	0	0	1	nothing
+        warn	tag-count	0	0	0	1	nothing
+        info	history-orphan	0	0	0	1	nothing, it asks
+        info	queue-empty	0	0	0	1	nothing, only told
+        --- stderr
+        scanned 21 keys, 4 jobs, 2 queues in 0.0s
+        1 mended
+        error: `unix://DIR/s` is out of memory after 1 of 5 findings were mended
+        hint: `qless cancel` and a shorter `jobs-history` free some
+        --- exit 6
+    "#]]);
+    redis.send(&["CONFIG", "SET", "maxmemory", "0"]);
+    at(&redis).run("check --repair --yes").exits(0);
+}
+
+#[test]
+fn a_replica_is_not_repaired() {
+    let replica = damaged();
+    replica.send(&["REPLICAOF", "127.0.0.1", "1"]);
+    at(&replica).run("check --repair --yes").shows(expect![[r#"
+            --- stderr
+            error: cannot repair `unix://DIR/s`: it is a replica
+            hint: point `--redis` at its primary; a look is possible here, too
+            --- exit 6
+        "#]]);
+    assert_eq!(at(&replica).run("check --repair -n -q").code(), 0);
+}
+
+#[test]
+fn a_read_only_look_may_rehearse() {
+    let redis = damaged();
+    at(&redis)
+        .run("check --repair --read-only --yes")
+        .shows(expect![[r#"
+            --- stderr
+            error: `qless check` may change something, and `--read-only` was given
+            --- exit 9
+        "#]]);
+    let undo = file(&redis, "undo.ndjson");
+    at(&redis)
+        .run(&format!("check --revert {undo} --read-only --yes"))
+        .exits(9);
+    at(&redis).run("check --read-only").exits(7);
+    at(&redis).run("check --repair -n --read-only").exits(0);
+    assert!(!Path::new(&undo).exists());
+}
+
+#[test]
+fn many_ghosts_are_mended_in_slices() {
+    let redis = Redis::start();
+    redis.at(9_000).run("put mail K --jid stays").ok();
+    let mut pipe = redis::pipe();
+    for number in 0..5_000 {
+        pipe.cmd("ZADD")
+            .arg("ql:q:mail-work")
+            .arg(number)
+            .arg(format!("ghost-{number}"));
+    }
+    pipe.exec(&mut redis.connection()).unwrap();
+    let before = redis.dump();
+    let undo = file(&redis, "undo.ndjson");
+    at(&redis)
+        .run(&format!("check --repair --undo {undo} --yes"))
+        .shows(expect![[r#"
+            critical	ghost-waiting	5000	0	0	0	removed the id
+            --- stderr
+            scanned 4 keys, 1 job, 1 queue in 0.0s
+            5,000 mended; nothing is damaged any more
+        "#]]);
+    assert_eq!(
+        redis.send(&["ZRANGE", "ql:q:mail-work", "0", "-1"]),
+        redis::Value::Array(vec![redis::Value::BulkString(b"stays".to_vec())])
+    );
+    at(&redis)
+        .run(&format!("check --revert {undo} --yes"))
+        .shows(expect![[r#"
+            --- stderr
+            5,000 put back, 0 left alone
+        "#]]);
+    assert!(redis.dump() == before);
+}
+
+#[test]
+fn a_job_that_lost_what_it_waits_for_gets_all_of_it_back() {
+    let redis = Redis::start();
+    let mut all = Vec::new();
+    for number in 0..150 {
+        redis
+            .at(9_000)
+            .run(&format!("put mail K --jid p{number}"))
+            .ok();
+        all.push(format!("--depends p{number}"));
+    }
+    redis
+        .at(9_000)
+        .run(&format!("put mail K --jid child {}", all.join(" ")))
+        .ok();
+    let before = redis.dump();
+    redis.send(&["DEL", "ql:j:child-dependencies"]);
+    at(&redis).run("check --repair --yes -q").exits(0);
+    let wanted = redis::Value::Int(150);
+    assert_eq!(redis.send(&["SCARD", "ql:j:child-dependencies"]), wanted);
+    assert_eq!(redis.dump().len(), before.len());
+}

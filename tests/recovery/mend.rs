@@ -1,0 +1,158 @@
+//! `kill -9` of the binary at every request of a repair, before the server sees it and after it has
+//! answered: then either all is put back exactly, or the repair is run again and comes to the same.
+
+use std::collections::BTreeMap;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::house::redis::Redis;
+use crate::house::text::words;
+use crate::house::wire::{self, Cut};
+
+/// A bit of everything, damaged.
+fn damaged() -> Redis {
+    let redis = Redis::start();
+    for line in [
+        "put mail K --jid ghost",
+        "put mail K --jid stays --tag eu",
+        "put images K --jid runs",
+        "put images K --jid fails",
+        "pop images --worker w1 --count 2",
+        "fail fails --worker w1 --group boom --message no",
+        "put mail K --jid astray",
+    ] {
+        redis.at(9_000).run(line).ok();
+    }
+    for line in [
+        "DEL ql:j:ghost",
+        "ZREM ql:q:images-locks runs",
+        "DEL ql:f:boom",
+        "ZADD ql:tags 7 eu",
+        "ZREM ql:q:mail-work astray",
+        "ZADD ql:q:other-work 5 astray",
+        "HSET ql:j:stub state waiting",
+        "ZADD ql:q:mail-work 3 stub",
+        "HSET ql:j:stays tags oops",
+    ] {
+        redis.send(&line.split(' ').collect::<Vec<_>>());
+    }
+    redis
+}
+
+/// All keys, those set aside under one name.
+fn dump(redis: &Redis) -> BTreeMap<Vec<u8>, Vec<u8>> {
+    let keys = redis.dump().into_iter().map(|(key, value)| {
+        let aside = key.strip_prefix(b"ql:lost:".as_slice()).map(|rest| {
+            let at = rest.iter().position(|&byte| byte == b':').unwrap();
+            [b"ql:lost:RUN", &rest[at..]].concat()
+        });
+        (aside.unwrap_or(key), value)
+    });
+    keys.collect()
+}
+
+/// Runs a line behind a proxy that kills it; returns whether it came to its end instead.
+fn run_and_kill(redis: &Redis, line: &str, cut: Cut) -> bool {
+    let pid = Arc::new(AtomicU32::new(0));
+    let told = pid.clone();
+    let port = wire::proxy_then(redis.socket(), cut, move || {
+        // The child may be quicker than we learn its number.
+        while told.load(Ordering::SeqCst) == 0 {
+            std::thread::yield_now();
+        }
+        let pid = rustix::process::Pid::from_raw(told.load(Ordering::SeqCst) as i32).unwrap();
+        rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+    });
+    let mut child = redis
+        .at(10_000)
+        .command()
+        .env("QLESS_REDIS_URL", format!("redis://127.0.0.1:{port}"))
+        .args(words(line))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    pid.store(child.id(), Ordering::SeqCst);
+    let status = child.wait().unwrap();
+    assert!(
+        status.success() || status.code().is_none(),
+        "{line}: {status}"
+    );
+    status.success()
+}
+
+#[test]
+fn a_repair_that_was_killed_is_put_back_or_run_again() {
+    let whole = damaged();
+    whole
+        .at(10_000)
+        .run("check --repair --only all --yes")
+        .exits(0);
+    let whole = dump(&whole);
+    let cuts: [fn(usize) -> Cut; 2] = [Cut::Before, Cut::After];
+    for cut in cuts {
+        for request in 1.. {
+            let redis = damaged();
+            let before = redis.dump();
+            let undo = redis.socket().with_file_name("undo.ndjson");
+            let undo = undo.to_str().unwrap();
+            let line = format!("check --repair --only all --undo {undo} --yes");
+            let ended = run_and_kill(&redis, &line, cut(request));
+            let at = format!("killed at request {request}");
+            if std::fs::metadata(undo).is_ok_and(|file| file.len() > 0) {
+                let revert = format!("check --revert {undo} --yes");
+                redis.at(10_000).run(&revert).exits(0);
+                let back = redis.dump();
+                let other = back.iter().chain(&before).filter(|(key, value)| {
+                    back.get(*key) != Some(value) || before.get(*key) != Some(value)
+                });
+                let other: Vec<String> = other
+                    .map(|(key, _)| String::from_utf8_lossy(key).into_owned())
+                    .collect();
+                let told = std::fs::read_to_string(undo).unwrap();
+                assert!(
+                    other.is_empty(),
+                    "{at}: {other:?} not put back from\n{told}"
+                );
+                redis.at(10_000).run(&revert).exits(0);
+                assert!(redis.dump() == before, "{at}: put back twice");
+            } else {
+                assert!(redis.dump() == before, "{at}: changed without a word");
+            }
+            redis
+                .at(10_000)
+                .run("check --repair --only all --yes")
+                .exits(0);
+            assert!(dump(&redis) == whole, "{at}: mended otherwise");
+            if ended {
+                assert!(request > 10, "{request}");
+                break;
+            }
+        }
+    }
+}
+
+#[test]
+fn a_repair_whose_answers_are_lost_is_settled() {
+    // The first connection of a process is not waited for.
+    for request in 2..40 {
+        let redis = damaged();
+        let before = redis.dump();
+        let undo = redis.socket().with_file_name("undo.ndjson");
+        let undo = undo.to_str().unwrap();
+        let port = wire::proxy(redis.socket(), Cut::After(request));
+        redis
+            .at(10_000)
+            .env("QLESS_REDIS_URL", format!("redis://127.0.0.1:{port}"))
+            .run(&format!("check --repair --only all --undo {undo} --yes"))
+            .exits(0);
+        redis.at(10_000).run("check").exits(0);
+        redis
+            .at(10_000)
+            .run(&format!("check --revert {undo} --yes"))
+            .exits(0);
+        assert!(redis.dump() == before, "cut at request {request}");
+    }
+}
