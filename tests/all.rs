@@ -53,6 +53,7 @@ mod core {
     mod script;
     mod statistics;
     mod tags;
+    mod tolerated;
     mod traces;
 }
 

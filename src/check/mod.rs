@@ -9,6 +9,7 @@ pub mod mender;
 pub mod repair;
 pub mod revert;
 pub mod stage;
+pub mod tolerated;
 pub mod undo;
 pub mod walk;
 pub mod wanted;

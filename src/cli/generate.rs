@@ -181,6 +181,14 @@ fn findings() -> String {
             sentence(&roff(says))
         ));
     }
+    page.push_str(".SH \"WHAT IS NO DAMAGE\"\nThough it may look like it:\n");
+    for line in finding::tolerated() {
+        page.push_str(&format!(".IP \\(bu 2\n{}\n", roff(&line)));
+    }
+    page.push_str(".PP\nClients with the reference core leave this behind, and it is told:\n");
+    for line in finding::defects() {
+        page.push_str(&format!(".IP \\(bu 2\n{}\n", roff(&line)));
+    }
     page
 }
 

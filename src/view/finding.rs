@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::text::wrapped;
 use crate::check::finding::{BEYOND, Consent, FINDINGS, Finding, Severity};
+use crate::check::tolerated::{DEFECTS, TOLERATED};
 
 /// Columns of a line of help.
 const WIDTH: usize = 98;
@@ -25,15 +26,45 @@ pub fn topic() -> String {
             text.push_str(&wrapped(&line, WIDTH, INDENT));
         }
         for choice in finding.choices {
-            let lines = wrapped(choice, WIDTH, INDENT + 2);
-            text.push_str(&format!("{:INDENT$}- {}", "", lines.trim_start()));
+            text.push_str(&bullet(choice));
         }
     }
     text.push_str("\nWhat no look can tell:\n");
     for (invariant, says) in BEYOND {
         _ = writeln!(text, "    I-{invariant:02}  {says}");
     }
+    text.push_str("\nWhat is no damage, though it may look like it:\n");
+    for line in tolerated() {
+        text.push_str(&bullet(&line));
+    }
+    text.push_str("\nWhat clients with the reference core leave behind, and is told:\n");
+    for line in defects() {
+        text.push_str(&bullet(&line));
+    }
     text
+}
+
+fn bullet(line: &str) -> String {
+    let lines = wrapped(line, WIDTH, INDENT + 2);
+    format!("{:INDENT$}- {}", "", lines.trim_start())
+}
+
+/// Returns what is left as it is, a line each.
+pub fn tolerated() -> Vec<String> {
+    let lines = TOLERATED.iter().map(|shape| match shape.told {
+        [] => shape.says.to_owned(),
+        told => format!("{} (info: {})", shape.says, told.join(", ")),
+    });
+    lines.collect()
+}
+
+/// Returns what the defects of the reference leave behind, a line each.
+pub fn defects() -> Vec<String> {
+    let lines = DEFECTS.iter().map(|defect| {
+        let told = defect.told.join(", ");
+        format!("{told}: {} (D-{:02})", defect.says, defect.number)
+    });
+    lines.collect()
 }
 
 /// Returns the sections of the manual, without escapes: a heading, or a finding's name and where it
