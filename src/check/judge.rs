@@ -61,7 +61,7 @@ pub struct Judge {
     early: Option<String>,
     late: Option<String>,
     waiting: HashMap<Place, Vec<Name>>,
-    waits: usize,
+    waiting_items: usize,
     bytes: usize,
     slices: HashMap<Kind, usize>,
     /// How long an empty call takes to come back.
@@ -109,7 +109,7 @@ impl Judge {
             watch,
             phase: Phase::Early,
             waiting: HashMap::new(),
-            waits: 0,
+            waiting_items: 0,
             bytes: 0,
             slices: HashMap::new(),
             trip: Duration::MAX,
@@ -176,16 +176,13 @@ impl Judge {
         let Some(mut items) = self.waiting.remove(place) else {
             return Ok(());
         };
-        self.waits -= items.len();
+        self.waiting_items -= items.len();
         self.bytes -= items
             .iter()
             .map(|item| item.as_bytes().len())
             .sum::<usize>();
         let mut met = HashSet::new();
         items.retain(|item| met.insert(item.clone()));
-        if self.phase == Phase::Late {
-            items.retain(|item| self.may_be_judged(place, item));
-        }
         let mut left = items.as_slice();
         while !left.is_empty() {
             let size = *self.slices.entry(place.kind).or_insert(SLICE);
@@ -212,15 +209,14 @@ impl Judge {
         self.take(core, place, items, verdicts)
     }
 
-    /// Whether what a late finding waits for holds.
-    fn may_be_judged(&self, place: &Place, item: &Name) -> bool {
-        match place.kind {
-            Kind::Names if place.name.as_bytes() == b"tags" => {
-                !self.tags.may_have(self.hasher.hash_one(item))
-            }
-            Kind::Job => !self.torn.may_have(self.hasher.hash_one(item)),
-            Kind::Key => !self.lists,
-            _ => true,
+    /// Whether it has to wait for other findings.
+    fn waits(&self, verdict: &Verdict) -> bool {
+        let item = self.hasher.hash_one(&verdict.item);
+        match verdict.id.as_str() {
+            "tag-count" => self.tags.may_have(item),
+            "failed-counter" => self.lists,
+            "depends-on-nothing" => self.torn.may_have(item),
+            _ => false,
         }
     }
 
@@ -248,6 +244,9 @@ impl Judge {
             let Some(finding) = Finding::named(&verdict.id) else {
                 return Err(Error::internal(format!("finding `{}`", verdict.id)));
             };
+            if self.waits(&verdict) {
+                continue;
+            }
             self.note(finding, &verdict);
             let new = self.is_new(finding, &verdict);
             if !self.order.wanted.wants(finding) {
@@ -411,12 +410,12 @@ impl Sink for Judge {
         };
         self.bytes += item.as_bytes().len();
         waiting.push(item);
-        self.waits += 1;
+        self.waiting_items += 1;
         let size = *self.slices.get(&place.kind).unwrap_or(&SLICE);
         if waiting.len() >= size {
             return self.judge(core, place);
         }
-        match self.waits >= WAITING || self.bytes >= BYTES {
+        match self.waiting_items >= WAITING || self.bytes >= BYTES {
             true => self.finish(core),
             false => Ok(()),
         }

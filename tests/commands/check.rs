@@ -235,6 +235,10 @@ fn a_counter_is_compared_with_lists_that_are_right() {
     "#]]
     .assert_eq(&rows(&redis, "--skip queue-empty"));
     assert_eq!(rows(&redis, "--only failed-counter"), "");
+    // Also where there is no counter at all.
+    redis.send(&["DEL", "ql:s:stats:0:images"]);
+    assert_eq!(rows(&redis, "--only failed-counter"), "");
+    redis.send(&["HSET", "ql:s:stats:0:images", "failed", "1"]);
     redis.send(&["LREM", "ql:f:boom", "0", "gone"]);
     expect![[r#"
         warn	failed-counter	1	s:stats:0:mail: 7, is 1
