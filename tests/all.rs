@@ -62,6 +62,7 @@ mod commands {
     mod bulk;
     mod cancel;
     mod check;
+    mod check_halted;
     mod check_repair;
     mod complete;
     mod completions;

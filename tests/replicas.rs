@@ -8,7 +8,7 @@ use expect_test::expect;
 use crate::house::redis::Redis;
 
 /// A primary with a replica that has caught up.
-fn pair() -> (Redis, Redis) {
+pub(super) fn pair() -> (Redis, Redis) {
     // Another process may take the port before the server does: then the next one.
     let (primary, port) = (0..20)
         .find_map(|_| {

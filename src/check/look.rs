@@ -7,6 +7,7 @@ use super::kept::Kept;
 use super::walk::{Scope, Seen};
 use super::wanted::Wanted;
 use crate::bulk::pace::Pace;
+use crate::core::check::Server;
 use crate::core::index::Index;
 use crate::core::unknown;
 use crate::cx::Cx;
@@ -18,7 +19,7 @@ use crate::model::name::Name;
 use crate::model::pattern::Pattern;
 use crate::model::rate::Rate;
 use crate::stop::Stop;
-use crate::view::text::thousands;
+use crate::view::text::{plural, thousands};
 
 /// What is to be looked at, and what to say of it.
 #[derive(Clone, Debug)]
@@ -77,11 +78,16 @@ pub fn run(told: &Told, repair: bool, stop: &Stop, cx: &mut Cx) -> Result<Looked
     let took = core.now().since(now);
     let (items, kept) = judge.end();
     let halted = match walked {
-        Ok(()) => None,
-        Err(error) if matches!(error.kind(), Kind::Interrupted | Kind::Terminated) => {
-            Some(halted(&error, seen, keys))
+        Ok(()) => elsewhere(&server, seen, cx)?,
+        Err(error) => {
+            let stopped = matches!(error.kind(), Kind::Interrupted | Kind::Terminated);
+            let error = halted(&error, seen, keys);
+            // A document is whole, or somebody wished it to end.
+            if !stopped && (items.is_empty() || cx.out.format().is_json()) {
+                return Err(error);
+            }
+            Some(error)
         }
-        Err(error) => return Err(halted(&error, seen, keys)),
     };
     let failing = items.iter().any(|found| found.severity >= told.fail_on);
     let check = Check {
@@ -159,25 +165,47 @@ fn scope(patterns: &[Pattern], cx: &mut Cx) -> Result<Scope, Error> {
     Ok(Scope { queues })
 }
 
-/// Says of a look that was cut short how far it came.
+/// Says of a look that did not see everything how far it came.
 fn halted(error: &Error, seen: Seen, keys: Option<u64>) -> Error {
-    let far = match keys {
-        Some(keys) => format!(
-            "{} of {} keys",
-            thousands(seen.keys),
-            thousands(keys.max(seen.keys))
-        ),
-        None => format!("{} keys", thousands(seen.keys)),
-    };
-    let told = Error::new(
-        error.kind(),
-        format!(
-            "{} after {far}: what is not told may be damaged, too",
-            error.message()
-        ),
-    );
+    let why = error.message();
+    let told = Error::new(error.kind(), format!("{}: {why}", far(seen, keys)));
     match error.hint_text() {
         Some(hint) => told.hint(hint),
         None => told,
     }
+}
+
+fn far(seen: Seen, keys: Option<u64>) -> String {
+    let walked = match keys {
+        Some(keys) => {
+            let keys = thousands(keys.max(seen.keys));
+            format!("{} of {keys} keys", thousands(seen.keys))
+        }
+        None => plural(seen.keys, "key", "keys"),
+    };
+    format!("cannot tell about everything, {walked} were walked")
+}
+
+/// A replica may lack what its primary has, and have what that no longer has: what is found there
+/// is told, but that nothing is found says nothing. Who only reads asks about the replica.
+fn elsewhere(server: &Server, seen: Seen, cx: &mut Cx) -> Result<Option<Error>, Error> {
+    let Some(primary) = server.primary else {
+        return Ok(None);
+    };
+    let far = far(seen, server.keys);
+    let place = cx.core()?.address();
+    Ok(match primary.up {
+        false => Some(Error::new(
+            Kind::Stale,
+            format!("{far}: replica `{place}` has lost its primary, and may be old"),
+        )),
+        true if cx.globals.read_only => None,
+        true => Some(
+            Error::new(
+                Kind::ReadOnly,
+                format!("{far}: `{place}` is a replica, which may lack what its primary has"),
+            )
+            .hint("point `--redis` at its primary; `--read-only` asks about the replica itself"),
+        ),
+    })
 }

@@ -49,7 +49,7 @@ pub fn run(order: Order, cx: &mut Cx) -> Result<Exit, Error> {
             Kind::ReadOnly,
             format!("cannot repair `{address}`: it is a replica"),
         )
-        .hint("point `--redis` at its primary; a look is possible here, too"));
+        .hint("point `--redis` at its primary; `--read-only` lets it be looked at"));
     }
     let stop = Stop::listen();
     let first = look::run(told, true, &stop, cx)?;

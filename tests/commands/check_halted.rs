@@ -1,0 +1,204 @@
+//! `qless check` where not everything can be seen: never clean, and how far it came.
+
+use std::io::Read;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use expect_test::expect;
+
+use crate::house::redis::Redis;
+use crate::replicas::pair;
+
+/// So many waiting jobs that a slow look takes long.
+fn many() -> Redis {
+    let redis = Redis::start();
+    let put = |n: usize| format!("put me mail j{n} K {{}} 0");
+    redis.calls((0..1500).map(|n| (n as f64, put(n).split(' ').map(str::to_owned).collect())));
+    redis
+}
+
+/// Begins a look that takes a minute, and waits until it has seen something.
+fn slowly(redis: &Redis, flags: &str) -> Child {
+    redis.send(&["CONFIG", "RESETSTAT"]);
+    let mut command = redis.qless().command();
+    let words = format!("--timeout 1s check --rate 50/s {flags}");
+    let child = command.args(words.split_whitespace()).spawn().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(20);
+    let scans = || {
+        let info = redis.send(&["INFO", "commandstats"]);
+        format!("{info:?}").contains("cmdstat_scan:")
+    };
+    while !scans() {
+        assert!(Instant::now() < deadline, "it never began to look");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child
+}
+
+/// Returns stdout, stderr, and the code.
+fn ended(mut child: Child) -> (String, String, Option<i32>) {
+    let read = |from: &mut dyn Read| {
+        let mut text = String::new();
+        from.read_to_string(&mut text).unwrap();
+        text
+    };
+    let out = read(child.stdout.as_mut().unwrap());
+    let err = read(child.stderr.as_mut().unwrap());
+    (out, err, child.wait().unwrap().code())
+}
+
+fn signal(child: &Child, signal: rustix::process::Signal) {
+    let pid = rustix::process::Pid::from_child(child);
+    rustix::process::kill_process(pid, signal).unwrap();
+}
+
+#[test]
+fn who_stops_it_is_told_how_far_it_came() {
+    let redis = many();
+    for (name, code) in [
+        (rustix::process::Signal::INT, 130),
+        (rustix::process::Signal::TERM, 143),
+    ] {
+        let child = slowly(&redis, "");
+        signal(&child, name);
+        let (out, err, ended) = ended(child);
+        assert_eq!(ended, Some(code), "{err}");
+        assert_eq!(out, "");
+        assert!(err.contains("cannot tell about everything, "), "{err}");
+        assert!(
+            err.contains(" of 3,002 keys were walked: interrupted\n"),
+            "{err}"
+        );
+        assert!(!err.contains("nothing is damaged"), "{err}");
+    }
+    let child = slowly(&redis, "-o json");
+    signal(&child, rustix::process::Signal::INT);
+    let (out, err, _) = ended(child);
+    let document: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(
+        (&document["complete"], &document["clean"]),
+        (&false.into(), &false.into())
+    );
+    assert!(
+        err.contains("\"code\":\"interrupted\",\"exit\":130"),
+        "{err}"
+    );
+}
+
+#[test]
+fn a_server_that_goes_away_is_no_clean_one() {
+    let mut redis = many();
+    let child = slowly(&redis, "-o json");
+    redis.kill();
+    let (out, err, code) = ended(child);
+    assert_eq!((out.as_str(), code), ("", Some(6)), "{err}");
+    let error: serde_json::Value = serde_json::from_str(err.lines().last().unwrap()).unwrap();
+    assert_eq!(error["code"], "unreachable");
+    let message = error["message"].as_str().unwrap();
+    assert!(message.contains(" of 3,002 keys were walked: "), "{err}");
+}
+
+#[test]
+fn who_may_not_look_gets_no_clean_answer() {
+    let redis = many();
+    let refused = |right: &str| {
+        let mut words = vec![
+            "ACL", "SETUSER", "ops", "reset", "on", ">x", "~*", "&*", "+@all",
+        ];
+        words.push(right);
+        redis.send(&words);
+        let url = format!("{}?user=ops", redis.url());
+        let qless = redis
+            .qless()
+            .env("QLESS_REDIS_PASSWORD", "x")
+            .env("QLESS_REDIS_URL", url);
+        let ran = qless
+            .at(1)
+            .hide(&redis.url(), "unix:///s")
+            .run("check --skip clock");
+        (ran.code(), ran.stdout() + &ran.stderr())
+    };
+    for right in ["-scan", "-hmget", "-zscan", "-lrange"] {
+        let (code, told) = refused(right);
+        assert_eq!(code, 6, "{right}: {told}");
+        assert!(
+            told.contains(" of 3,002 keys were walked: user `ops` may not run"),
+            "{told}"
+        );
+        assert!(
+            !told.contains("clean") && !told.contains("nothing"),
+            "{told}"
+        );
+    }
+    // Of the server itself less is known.
+    for right in ["-info", "-dbsize", "-time"] {
+        assert_eq!(refused(right).0, 0, "{right}");
+    }
+    let (_, told) = refused("-scan");
+    expect![[r#""#]].assert_eq(&told);
+}
+
+#[test]
+fn a_replica_can_be_looked_at_but_says_nothing_of_its_primary() {
+    let (primary, replica) = pair();
+    primary
+        .at(1)
+        .run("put mail K {} --jid j --wait-replicas 1")
+        .ok();
+    let look = |flags: &str| {
+        let qless = replica.at(2).hide(&replica.url(), "unix:///s");
+        qless.run(&format!("check {flags}"))
+    };
+    look("").shows(expect![[r#"
+        --- stderr
+        scanned 4 keys, 1 job, 1 queue in 0.0s
+        error: cannot tell about everything, 4 of 4 keys were walked: `unix://DIR/s` is a replica, which may lack what its primary has
+        hint: point `--redis` at its primary; `--read-only` asks about the replica itself
+        --- exit 6
+    "#]]);
+    look("--read-only").shows(expect![[r#"
+        --- stderr
+        scanned 4 keys, 1 job, 1 queue in 0.0s, nothing is damaged
+    "#]]);
+    primary
+        .at(3)
+        .run("put mail K {} --jid k --wait-replicas 1")
+        .ok();
+    primary.send(&["DEL", "ql:j:j"]);
+    primary.send(&["WAIT", "1", "10000"]);
+    look("").shows(expect![[r#"
+        critical	ghost-waiting	1	id waits in a queue, the job does not exist	mail: j
+        info	history-orphan	1	history of a job that does not exist	j:j-history
+        --- stderr
+        scanned 5 keys, 1 job, 1 queue in 0.0s
+        likely cause: somebody deleted keys of jobs (DEL) instead of the jobs: 1 history is left behind
+        likely cause: this is a replica: what its primary wrote last may not have come yet
+        error: cannot tell about everything, 5 of 5 keys were walked: `unix://DIR/s` is a replica, which may lack what its primary has
+        hint: point `--redis` at its primary; `--read-only` asks about the replica itself
+        --- exit 6
+    "#]]);
+    look("--read-only").shows(expect![[r#"
+        critical	ghost-waiting	1	id waits in a queue, the job does not exist	mail: j
+        info	history-orphan	1	history of a job that does not exist	j:j-history
+        --- stderr
+        scanned 5 keys, 1 job, 1 queue in 0.0s
+        likely cause: somebody deleted keys of jobs (DEL) instead of the jobs: 1 history is left behind
+        likely cause: this is a replica: what its primary wrote last may not have come yet
+        --- exit 7
+    "#]]);
+    look("-o json --only ghost-waiting -q").exits(6);
+    drop(primary);
+    let deadline = Instant::now() + Duration::from_secs(20);
+    let up = || format!("{:?}", replica.send(&["INFO", "replication"])).contains("link_status:up");
+    while up() {
+        assert!(Instant::now() < deadline, "the link stays up");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    look("--read-only -o ndjson --skip queue-empty").exits(6);
+    replica.send(&["CONFIG", "SET", "replica-serve-stale-data", "no"]);
+    look("--timeout 1s --read-only").shows(expect![[r#"
+        --- stderr
+        error: cannot tell about everything, 0 keys were walked: replica `unix://DIR/s` has lost its primary
+        --- exit 6
+    "#]]);
+}
