@@ -6,6 +6,7 @@
 
 mod binary;
 mod calls;
+mod check;
 mod recover;
 mod redis;
 mod search;
@@ -21,7 +22,7 @@ const RESIDENT: [(&str, usize); 2] = [("1,000", 1_000), ("200,000", 200_000)];
 const ROUNDS: usize = 5;
 
 /// Measures everything, or only the parts that are named: `calls`, `recover`, `binary`,
-/// `submit`, `search`.
+/// `submit`, `search`, `check`; and of how many jobs the check is, if a number is told.
 fn main() {
     let named: Vec<String> = std::env::args().skip(1).collect();
     let named: Vec<&str> = named
@@ -29,6 +30,7 @@ fn main() {
         .map(String::as_str)
         .filter(|word| !word.starts_with('-'))
         .collect();
+    let sizes: Vec<usize> = named.iter().filter_map(|word| word.parse().ok()).collect();
     let wants = |part: &str| named.is_empty() || named.contains(&part);
     if wants("calls") {
         calls();
@@ -44,6 +46,9 @@ fn main() {
     }
     if wants("search") {
         search::print(3);
+    }
+    if wants("check") {
+        check::print(2, &sizes);
     }
 }
 

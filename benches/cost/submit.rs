@@ -144,7 +144,7 @@ fn cpu_of(pid: u32) -> f64 {
 }
 
 /// The most memory that a process has had, in MiB.
-fn peak_of(pid: u32) -> f64 {
+pub fn peak_of(pid: u32) -> f64 {
     let path = format!("/proc/{pid}/status");
     let status = fs::read_to_string(Path::new(&path)).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

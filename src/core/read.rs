@@ -92,6 +92,43 @@ impl Ask {
         Ask::page("HSCAN", key, cursor)
     }
 
+    /// Members of a sorted set by their rank.
+    pub fn ranks(key: &[u8], from: usize, to: usize) -> Ask {
+        let ask = Ask::new(How::Texts, "ZRANGE").arg(key);
+        ask.arg(from.to_string()).arg(to.to_string())
+    }
+
+    /// The same, members and scores in turn.
+    pub fn ranked(key: &[u8], from: usize, to: usize) -> Ask {
+        Ask::ranks(key, from, to).arg("WITHSCORES")
+    }
+
+    /// The last member of a sorted set, and its score.
+    pub fn last(key: &[u8]) -> Ask {
+        let ask = Ask::new(How::Texts, "ZRANGE").arg(key);
+        ask.arg("-1").arg("-1").arg("WITHSCORES")
+    }
+
+    /// Members of a sorted set from a score on, a page of them.
+    pub fn above(key: &[u8], score: f64) -> Ask {
+        let ask = Ask::new(How::Texts, "ZRANGEBYSCORE").arg(key);
+        let ask = ask.arg(format!("({score}")).arg("+inf");
+        ask.arg("LIMIT").arg("0").arg(PAGE.to_string())
+    }
+
+    /// How many members of a sorted set have no higher score.
+    pub fn up_to(key: &[u8], score: f64) -> Ask {
+        let ask = Ask::new(How::Number, "ZCOUNT").arg(key);
+        ask.arg("-inf").arg(score.to_string())
+    }
+
+    /// All fields of a hash, names and values in turn; some of them where there are more than
+    /// `most`. One pass over a hash, where each name would be looked for: two thirds of the cost.
+    pub fn some(key: &[u8], most: usize) -> Ask {
+        let ask = Ask::new(How::Texts, "HRANDFIELD").arg(key);
+        ask.arg(most.to_string()).arg("WITHVALUES")
+    }
+
     /// Elements of a list.
     pub fn range(key: &[u8], from: usize, to: usize) -> Ask {
         let ask = Ask::new(How::Texts, "LRANGE").arg(key);

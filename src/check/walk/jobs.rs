@@ -2,15 +2,15 @@
 
 use crate::core::check::Kind;
 use crate::core::keys::Companion;
-use crate::core::read::{Ask, Fields, Told};
-use crate::error::Error;
+use crate::core::read::{Ask, Told};
+use crate::error::{Error, Kind as Fault};
 
 use super::index::{class, instant};
 use super::marks::{Met, Side};
 use super::{AHEAD, Known, Walk, sound};
 
-/// What is asked of a job. Only the first part looks at data.
-const FIELDS: [&str; 15] = [
+/// What is asked of a job.
+pub const FIELDS: [&str; 16] = [
     "jid",
     "state",
     "queue",
@@ -26,7 +26,11 @@ const FIELDS: [&str; 15] = [
     "scheduled",
     "spawned_from_jid",
     "data",
+    "failure",
 ];
+
+/// A hash of more fields is asked for these by name.
+const SOME: usize = 40;
 
 /// The most jobs that are read together: about what the server takes in at once.
 const MOST: usize = 64;
@@ -45,22 +49,6 @@ const FAR: f64 = 8_640_000.0;
 
 /// What differs by no more is equal, in seconds.
 const EQUAL: f64 = 0.001;
-
-/// The fields to ask for, in the first part and in the others.
-#[derive(Debug)]
-pub struct Wanted {
-    all: Fields,
-    again: Fields,
-}
-
-impl Default for Wanted {
-    fn default() -> Wanted {
-        Wanted {
-            all: Fields::new(&FIELDS),
-            again: Fields::new(&FIELDS[..FIELDS.len() - 1]),
-        }
-    }
-}
 
 /// A job of which more has to be read.
 #[derive(Debug, Default)]
@@ -81,8 +69,6 @@ struct Job {
 /// What more has to be read.
 #[derive(Clone, Copy, Debug)]
 enum Want {
-    /// Why it failed.
-    Failure,
     /// Its place among those that wait.
     Work,
     /// Its lock, in grace.
@@ -103,23 +89,13 @@ impl Walk<'_> {
         while !rest.is_empty() {
             let (jids, others) = rest.split_at(self.together().min(rest.len()));
             rest = others;
-            let mut asks = Vec::with_capacity(jids.len() * 2);
-            for jid in jids {
-                let history = self.keys.companion(Companion::History, jid);
-                if self.first {
-                    asks.push(Ask::fields(&self.keys.job(jid), &self.fields.all));
-                    asks.push(Ask::range(&history, 0, ENTRIES - 1));
-                } else {
-                    asks.push(Ask::fields(&self.keys.job(jid), &self.fields.again));
-                    asks.push(Ask::length(&history));
-                }
-            }
-            let mut told = self.reads(asks)?.into_iter();
+            let mut told = self.read_jobs(jids)?.into_iter();
             let mut open = Vec::new();
             for jid in jids {
                 let (Some(fields), Some(history)) = (told.next(), told.next()) else {
                     return Err(Error::internal("a read without outcome"));
                 };
+                let fields = self.fields(jid, fields)?;
                 let job = self.job(jid, fields, &history)?;
                 match job {
                     Some(job) if !job.wants.is_empty() => open.push(job),
@@ -130,6 +106,56 @@ impl Walk<'_> {
             self.more(open)?;
         }
         Ok(())
+    }
+
+    /// Reads hash and history of each.
+    fn read_jobs(&mut self, jids: &[Vec<u8>]) -> Result<Vec<Told>, Error> {
+        let asks = |walk: &Self| {
+            let mut asks = Vec::with_capacity(jids.len() * 2);
+            for jid in jids {
+                let job = walk.keys.job(jid);
+                asks.push(match walk.by_name {
+                    true => Ask::fields(&job, &walk.fields),
+                    false => Ask::some(&job, SOME),
+                });
+                let history = walk.keys.companion(Companion::History, jid);
+                asks.push(match walk.first {
+                    true => Ask::range(&history, 0, ENTRIES - 1),
+                    false => Ask::length(&history),
+                });
+            }
+            asks
+        };
+        match self.reads(asks(self)) {
+            // It is one right more than the core needs.
+            Err(error) if error.kind() == Fault::NoPerm && !self.by_name => {
+                self.by_name = true;
+                self.reads(asks(self))
+            }
+            told => told,
+        }
+    }
+
+    /// Returns the fields that matter, in their order.
+    fn fields(&mut self, jid: &[u8], told: Told) -> Result<Told, Error> {
+        let pairs = match told {
+            Told::Texts(pairs) if !self.by_name => pairs,
+            told => return Ok(told),
+        };
+        if pairs.len() >= 2 * SOME {
+            let ask = Ask::fields(&self.keys.job(jid), &self.fields);
+            return self.core.read(self.now, ask);
+        }
+        let mut fields = vec![None; FIELDS.len()];
+        let mut pairs = pairs.into_iter();
+        while let (Some(name), Some(value)) = (pairs.next(), pairs.next()) {
+            let name = name.unwrap_or_default();
+            let at = FIELDS.iter().position(|field| field.as_bytes() == name);
+            if let Some(field) = at.and_then(|at| fields.get_mut(at)) {
+                *field = value;
+            }
+        }
+        Ok(Told::Texts(fields))
     }
 
     /// Returns how many jobs are read together: fewer where they are large.
@@ -227,6 +253,9 @@ impl Walk<'_> {
         for tag in tags.unwrap_or_default() {
             job.odd |= !self.strike(Kind::Tag, &tag, jid, 0)?;
         }
+        if state == b"failed" {
+            self.failed(&mut job, text(15))?;
+        }
         self.place(&mut job, text(11).is_some())?;
         if state != b"complete" && self.first {
             self.list(&mut job)?;
@@ -301,10 +330,7 @@ impl Walk<'_> {
                 true
             }
             b"running" => self.strike(Kind::Locks, &queue, &jid, instant(job.expires))?,
-            b"failed" => {
-                job.wants.push(Want::Failure);
-                true
-            }
+            b"failed" => true,
             _ => queue.is_empty() && self.strike(Kind::Completed, b"", &jid, 0)?,
         };
         job.odd |= !there;
@@ -326,6 +352,19 @@ impl Walk<'_> {
             let told = super::index::key(Kind::Worker, &worker);
             job.odd |= self.know(Known::Told, &told);
         }
+        Ok(())
+    }
+
+    /// Strikes off the list of its failures.
+    fn failed(&mut self, job: &mut Job, failure: Option<&[u8]>) -> Result<(), Error> {
+        let Some(failure) = failure.and_then(sound::failure) else {
+            job.odd |= self.first;
+            return Ok(());
+        };
+        if self.first && self.whole() {
+            self.tally.count(failure.when, &job.queue, &job.jid);
+        }
+        job.odd |= !self.strike(Kind::Group, &failure.group, &job.jid, 0)?;
         Ok(())
     }
 
@@ -377,7 +416,6 @@ impl Walk<'_> {
     fn ask(&self, job: &Job, want: Want) -> Ask {
         use crate::core::keys::Part;
         match want {
-            Want::Failure => Ask::field(&self.keys.job(&job.jid), "failure"),
             Want::Work => Ask::score(&self.keys.queue(Part::Work, &job.queue), &job.jid),
             Want::Lock => Ask::score(&self.keys.queue(Part::Locks, &job.queue), &job.jid),
             Want::Held => Ask::score(&self.keys.worker(&job.worker), &job.jid),
@@ -410,16 +448,6 @@ impl Walk<'_> {
         let score = text.as_deref().and_then(sound::score);
         match want {
             Want::Waits | Want::Below => {}
-            Want::Failure => {
-                let Some(failure) = text.as_deref().and_then(sound::failure) else {
-                    job.odd |= self.first;
-                    return Ok(());
-                };
-                if self.first && self.whole() {
-                    self.tally.count(failure.when, &job.queue, &job.jid);
-                }
-                job.odd |= !self.strike(Kind::Group, &failure.group, &job.jid, 0)?;
-            }
             Want::Work => match score {
                 Some(score) => {
                     job.odd |= self.first && !fits(job, score);

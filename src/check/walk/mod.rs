@@ -141,7 +141,9 @@ struct Walk<'a> {
     /// Whether keys may have expiries.
     expiring: bool,
     tracks: bool,
-    fields: jobs::Wanted,
+    fields: Fields,
+    /// Whether jobs are asked for each field by its name.
+    by_name: bool,
     template: Fields,
     brief: Fields,
     /// Bytes of jobs that were read, and how many jobs they were.
@@ -171,7 +173,8 @@ impl<'a> Walk<'a> {
             late_bytes: 0,
             expiring: true,
             tracks: false,
-            fields: jobs::Wanted::default(),
+            fields: Fields::new(&jobs::FIELDS),
+            by_name: false,
             template: Fields::new(&templates::FIELDS),
             brief: Fields::new(&edges::FIELDS),
             weight: (0, 0),

@@ -1,0 +1,294 @@
+//! What `qless check` costs a server of many jobs: beside `redis-cli --bigkeys`, which reads every
+//! key's name and size, in the same run; how long it keeps others waiting; and what mending costs
+//! beside looking.
+
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::server::{Call, Server};
+use crate::submit::peak_of;
+
+/// How many jobs there are.
+const SIZES: [usize; 2] = [100_000, 1_000_000];
+
+/// How many ids without jobs are mended.
+const GHOSTS: usize = 100_000;
+
+/// When the first job was put.
+const BEGIN: f64 = 1_795_000_000.0;
+
+/// What a run took.
+#[derive(Clone, Copy)]
+struct Ran {
+    /// Microseconds of the server's main thread.
+    micros: f64,
+    seconds: f64,
+    /// The client's most memory, in MiB.
+    peak: f64,
+    /// The longest that a probe waited for its answer, in milliseconds.
+    worst: f64,
+}
+
+impl Ran {
+    const MOST: Ran = Ran {
+        micros: f64::INFINITY,
+        seconds: f64::INFINITY,
+        peak: f64::INFINITY,
+        worst: f64::INFINITY,
+    };
+
+    fn keep(&mut self, other: Ran) {
+        self.micros = self.micros.min(other.micros);
+        self.seconds = self.seconds.min(other.seconds);
+        self.peak = self.peak.min(other.peak);
+        self.worst = self.worst.min(other.worst);
+    }
+}
+
+/// `sizes`: how many jobs, if told.
+pub fn print(rounds: usize, sizes: &[usize]) {
+    let sizes = if sizes.is_empty() { &SIZES } else { sizes };
+    println!("\nqless check, least of {rounds} rounds: CPU of the server's main thread");
+    println!("worst: the longest that a PING of another connection took meanwhile");
+    println!(
+        "  {:<24}{:>10}{:>10}{:>9}{:>9}{:>9}{:>12}{:>12}",
+        "", "jobs", "ms", "µs a job", "ratio", "MiB", "worst", "worst call"
+    );
+    for size in sizes {
+        let mut server = Server::start();
+        fill(&mut server, *size);
+        let socket = server.redis.socket();
+        let (mut bigkeys, mut check) = (Ran::MOST, Ran::MOST);
+        let (mut worst, mut seconds) = (0.0_f64, f64::INFINITY);
+        for _ in 0..rounds {
+            let mut cli = Command::new("redis-cli");
+            cli.arg("-s").arg(&socket).arg("--bigkeys");
+            bigkeys.keep(run(&mut server, &mut cli));
+            server.watch_slow(true);
+            let mut look = qless(&server, "check -q");
+            let ran = run(&mut server, &mut look);
+            worst = worst.max(server.slowest());
+            seconds = seconds.min(ran.seconds);
+            check.keep(ran);
+        }
+        for (name, ran, slow) in [
+            ("redis-cli --bigkeys", bigkeys, None),
+            ("qless check", check, Some(worst)),
+        ] {
+            let slow = slow.map_or_else(String::new, |slow| format!("{slow:.1} ms"));
+            println!(
+                "  {name:<24}{size:>10}{:>10.0}{:>9.2}{:>9.2}{:>9.1}{:>9.1} ms{slow:>12}",
+                ran.micros / 1e3,
+                ran.micros / *size as f64,
+                ran.micros / bigkeys.micros,
+                ran.peak,
+                ran.worst,
+            );
+        }
+        println!("    seconds of the check: {seconds:.1}");
+    }
+    ghosts();
+}
+
+/// Ids without jobs, looked at and mended, by slices of the core.
+fn ghosts() {
+    let mut server = Server::start();
+    let now = format!("{:.4}", BEGIN + 86_400.0);
+    let ids: Vec<String> = (0..GHOSTS).map(jid).collect();
+    let slice = |mode: &str, ids: &[String]| {
+        let run = if mode == "mend" { "run" } else { "" };
+        let words = ["check.slice", &now, mode, "", run, "work", "uploads"];
+        let words = words.map(str::to_owned).into_iter();
+        words.chain(ids.iter().cloned()).collect::<Call>()
+    };
+    let mut connection = server.redis.connect();
+    for ids in ids.chunks(1000) {
+        let mut add = ::redis::cmd("ZADD");
+        add.arg("ql:q:uploads-work");
+        ids.iter().for_each(|id| {
+            add.arg(1).arg(id);
+        });
+        let () = add.query(&mut connection).unwrap();
+    }
+    let mut each = |mode: &str| {
+        let calls: Vec<Call> = ids.chunks(100).map(|ids| slice(mode, ids)).collect();
+        let before = server.cpu();
+        for calls in calls.chunks(10) {
+            server.call(calls);
+        }
+        (server.cpu() - before) / GHOSTS as f64
+    };
+    let (look, mend) = (each("look"), each("mend"));
+    println!("  {GHOSTS} ids without jobs, µs each: {look:.2} to look, {mend:.2} to mend");
+    println!("    a mend more than a look: {:.2}", mend - look);
+}
+
+fn qless(server: &Server, line: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_qless"));
+    command.env_clear().env("QLESS_REDIS_URL", server.url());
+    command.args(line.split(' '));
+    command
+}
+
+/// Runs a command, and probes the server meanwhile.
+fn run(server: &mut Server, command: &mut Command) -> Ran {
+    let over = Arc::new(AtomicBool::new(false));
+    let mut connection = server.redis.connect();
+    let ended = Arc::clone(&over);
+    let probe = thread::spawn(move || {
+        let mut worst = Duration::ZERO;
+        while !ended.load(Ordering::Relaxed) {
+            let begun = Instant::now();
+            let () = ::redis::cmd("PING").query(&mut connection).unwrap();
+            worst = worst.max(begun.elapsed());
+            thread::sleep(Duration::from_millis(1));
+        }
+        worst.as_secs_f64() * 1e3
+    });
+    let (before, begun) = (server.cpu(), Instant::now());
+    let command = command.stdin(Stdio::null()).stdout(Stdio::null());
+    let mut child = command.stderr(Stdio::inherit()).spawn().unwrap();
+    let mut peak = 0.0_f64;
+    let status = loop {
+        peak = peak.max(peak_of(child.id()));
+        match child.try_wait().unwrap() {
+            Some(status) => break status,
+            None => thread::sleep(Duration::from_millis(5)),
+        }
+    };
+    let (micros, seconds) = (server.cpu() - before, begun.elapsed().as_secs_f64());
+    over.store(true, Ordering::Relaxed);
+    assert!(status.success(), "{command:?}: {status}");
+    Ran {
+        micros,
+        seconds,
+        peak,
+        worst: probe.join().unwrap(),
+    }
+}
+
+fn jid(n: usize) -> String {
+    format!(
+        "{:032x}",
+        (n as u128).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835)
+    )
+}
+
+/// Puts jobs of all states, each with three history entries: of twenty, nine wait, two are
+/// scheduled, one waits for another, two run, three have failed, three are complete.
+fn fill(server: &mut Server, jobs: usize) {
+    let settings = [
+        ("jobs-history-count", "100000000"),
+        ("heartbeat", "8000000"),
+    ];
+    for (name, value) in settings {
+        server.call(&[["config.set", "0", name, value].map(str::to_owned).to_vec()]);
+    }
+    let numbers: Vec<usize> = (0..jobs).collect();
+    for numbers in numbers.chunks(10_000) {
+        let calls: Vec<Call> = numbers.chunks(100).map(put).collect();
+        server.call(&calls);
+    }
+    // Those that run, and those that are complete after that.
+    let pops = |queue: &str, jobs: usize| -> Vec<Call> {
+        let pop = |n: usize| {
+            let now = format!("{:.4}", BEGIN + 20_000.0 + n as f64 / 1e3);
+            let worker = format!("worker-{}", n % 50);
+            let words = ["pop", &now, queue, &worker, "100"];
+            words.map(str::to_owned).to_vec()
+        };
+        (0..jobs.div_ceil(100)).map(pop).collect()
+    };
+    for queue in ["render", "thumbs"] {
+        let share = if queue == "render" { 2 } else { 3 };
+        for calls in pops(queue, jobs * share / 20 + 100).chunks(100) {
+            server.call(calls);
+        }
+    }
+    let done: Vec<Call> = numbers
+        .iter()
+        .filter(|n| *n % 20 >= 17)
+        .map(|n| complete(*n))
+        .collect();
+    // Whoever popped it may complete it.
+    let mut holders = server.redis.connect();
+    for calls in done.chunks(10_000) {
+        let mut pipe = ::redis::pipe();
+        for call in calls {
+            pipe.cmd("HGET")
+                .arg(format!("ql:j:{}", call[2]))
+                .arg("worker");
+        }
+        let workers: Vec<String> = pipe.query(&mut holders).unwrap();
+        let calls: Vec<Call> = calls
+            .iter()
+            .zip(workers)
+            .map(|(call, worker)| {
+                let mut call = call.clone();
+                call[3] = worker;
+                call
+            })
+            .collect();
+        server.call(&calls);
+    }
+}
+
+fn complete(n: usize) -> Call {
+    let now = format!("{:.4}", BEGIN + 40_000.0 + n as f64 / 1e3);
+    let words = ["complete", &now, &jid(n), "", "thumbs", "{}"];
+    words.map(str::to_owned).to_vec()
+}
+
+/// One call that puts jobs.
+fn put(numbers: &[usize]) -> Call {
+    let now = format!("{:.4}", BEGIN + numbers[0] as f64 / 1e3);
+    let mut call: Call = ["guard.put", &now, "{}"].map(str::to_owned).to_vec();
+    for n in numbers {
+        let n = *n;
+        let role = n % 20;
+        let queue = match role {
+            0..=8 | 11 | 14..=16 => ["uploads", "mail", "reports"][n % 3],
+            9 | 10 => "mail",
+            12 | 13 => "render",
+            _ => "thumbs",
+        };
+        let data = format!(r#"{{"account":{n},"photo":"sunrise.jpg","size":[1200,800]}}"#);
+        let mut words: Vec<String> = [queue, &jid(n), "Photo::Upload", &data, "0"]
+            .map(str::to_owned)
+            .to_vec();
+        let mut option = |name: &str, value: String| {
+            words.push(name.to_owned());
+            words.push(value);
+        };
+        if n % 3 == 0 {
+            option("tags", format!(r#"["customer-{}","eu"]"#, n % 500));
+        }
+        let entry = |what: &str| format!(r#""[{BEGIN},\"{what}\"]""#);
+        let entries = match role {
+            12 | 13 => vec![entry("imported")],
+            17.. => Vec::new(),
+            _ => vec![entry("imported"), entry("checked")],
+        };
+        option("history", format!("[{}]", entries.join(",")));
+        match role {
+            9 | 10 => option("at", format!("{:.4}", BEGIN + 4e6 + n as f64)),
+            11 => option("depends", format!(r#"["{}"]"#, jid(n - 11))),
+            14..=16 => {
+                let (group, when) = (["timeout", "http-500"][n % 2], BEGIN + n as f64 / 10.0);
+                option(
+                    "failed",
+                    format!(
+                        r#"{{"group":"{group}","message":"no answer","when":{when:.0},"worker":"worker-1"}}"#
+                    ),
+                );
+            }
+            _ => {}
+        }
+        call.push(words.len().to_string());
+        call.extend(words);
+    }
+    call
+}
