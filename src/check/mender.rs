@@ -34,6 +34,8 @@ pub struct Mender {
     most: usize,
     stop: Stop,
     sizes: HashMap<Kind, usize>,
+    /// Whether the last call took long: once may have been somebody else.
+    slow: bool,
     /// How long an empty call takes to come back.
     trip: Duration,
     /// What became of findings, by name.
@@ -57,6 +59,7 @@ impl Mender {
             pace,
             stop,
             sizes: HashMap::new(),
+            slow: false,
             trip: Duration::MAX,
             fates: BTreeMap::new(),
         }
@@ -162,8 +165,9 @@ impl Mender {
     fn measure(&mut self, kind: Kind, items: usize, took: Duration) {
         self.trip = self.trip.min(took);
         let took = took.saturating_sub(self.trip);
+        let again = std::mem::replace(&mut self.slow, took > LONG);
         let size = self.sizes.entry(kind).or_insert(SLICE);
-        if took > LONG {
+        if took > LONG && again {
             *size = (items / 2).clamp(LEAST, SLICE);
         } else if took < LONG / 4 && items >= *size {
             *size = (*size * 2).min(SLICE);

@@ -2,6 +2,7 @@
 //! order of `stage.rs`, until a look finds nothing more that can be.
 
 use std::collections::{BTreeMap, HashSet};
+use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 
 use uuid::Uuid;
@@ -10,6 +11,7 @@ use super::finding::{Finding, Severity};
 use super::look::{self, Looked, Told};
 use super::mender::Mender;
 use super::undo::Undo;
+use crate::cli::Format;
 use crate::core::check::Outcome;
 use crate::cx::Cx;
 use crate::error::{Error, Kind};
@@ -20,7 +22,8 @@ use crate::model::moment::Moment;
 use crate::model::name::Name;
 use crate::model::repair::{Fate, Planned, Rehearsed, Repaired, Row};
 use crate::stop::Stop;
-use crate::view::repair::{decisions, deletes, plan, spelt};
+use crate::view::json;
+use crate::view::repair::{commands, decisions, deletes, plan, spelt};
 use crate::view::text::{plural, thousands};
 
 /// How often it is looked again for what the mending brought to light.
@@ -57,7 +60,7 @@ pub fn run(order: Order, cx: &mut Cx) -> Result<Exit, Error> {
         return nothing(first, cx);
     }
     if *dry_run {
-        return rehearse(told, first, cx);
+        return rehearse(told, first, &stop, cx);
     }
     if let Some(policy) = server.policy.filter(|policy| policy != "noeviction") {
         cx.out.warn(&format!(
@@ -134,8 +137,7 @@ fn code(failing: bool) -> Exit {
 fn consent(looked: &Looked, cx: &mut Cx) -> Result<(), Error> {
     let items = &looked.check.items;
     let mends = items.iter().map(|found| found.mends).sum();
-    let findings = plural(mends, "finding", "findings");
-    let what = format!("mend {findings} on {}", cx.place()?);
+    let what = format!("mend {} on {}", findings(mends), cx.place()?);
     let headline = looked.check.headline();
     cx.out.note(&headline);
     let details = |page: &_| plan(items, page);
@@ -153,60 +155,71 @@ fn consent(looked: &Looked, cx: &mut Cx) -> Result<(), Error> {
 }
 
 /// Tells the commands of Redis that would mend what was found, in their order.
-fn rehearse(told: &Told, looked: Looked, cx: &mut Cx) -> Result<Exit, Error> {
+fn rehearse(told: &Told, looked: Looked, stop: &Stop, cx: &mut Cx) -> Result<Exit, Error> {
     let Looked { check, kept, .. } = looked;
+    let mends: u64 = check.items.iter().map(|found| found.mends).sum();
+    let what = match mends {
+        0 => "there is nothing to mend".to_owned(),
+        _ => format!("mend {} on {}", findings(mends), cx.place()?),
+    };
+    cx.out.rehearse(&what, |page| plan(&check.items, page));
     let more = kept.overflowed();
-    let items = check.items.clone();
     let mut rehearsed = Rehearsed {
         check,
         dry_run: true,
         plan: Vec::new(),
     };
     let (prefix, run) = (cx.prefix().to_owned(), name(cx));
-    let (mut met, mut lists) = (HashSet::new(), HashSet::new());
+    // One damage may be met from several sides, and what fills a list makes it one that is not empty.
+    let hasher = RandomState::new();
+    let (mut met, mut filled) = (HashSet::new(), HashSet::new());
     for batch in kept.in_order() {
         let Some(findings) = told.wanted.mends(batch.stage) else {
             continue;
         };
-        let jobs: Vec<_> = batch.groups.into_iter().flatten().collect();
-        for slice in jobs.chunks(super::mender::SLICE) {
+        let items: Vec<Name> = batch.groups.into_iter().flatten().collect();
+        for slice in items.chunks(super::mender::SLICE) {
+            if let Some(kind) = stop.asked() {
+                return Err(Error::new(kind, "interrupted; nothing was changed"));
+            }
             let core = cx.core()?;
             let verdicts = core.plan(core.now(), &findings, &run, &batch.place, slice)?;
             for verdict in verdicts.iter().filter(|one| one.outcome == Outcome::Found) {
-                let planned = Planned::of(&prefix, verdict, spelt);
-                // What fills a list makes it one that is not empty.
                 let list = [prefix.as_bytes(), b"f:", verdict.item.as_bytes()].concat();
-                if verdict.id == "group-set" && lists.contains(&Name::from(list)) {
+                if verdict.id == "group-set" && filled.contains(&Name::from(list)) {
                     continue;
                 }
-                let filled = verdict
-                    .changes
-                    .iter()
-                    .filter(|change| change.after.is_some());
-                lists.extend(filled.map(|change| change.key.clone()));
-                if met.insert((planned.finding.clone(), planned.commands.clone())) {
-                    rehearsed.plan.push(planned);
+                if verdict.id.starts_with("failed-") {
+                    let some = verdict.changes.iter().filter(|one| one.after.is_some());
+                    filled.extend(some.map(|change| change.key.clone()));
+                }
+                let planned = Planned::of(&prefix, verdict, spelt);
+                if !met.insert(hasher.hash_one((&planned.finding, &planned.commands))) {
+                    continue;
+                }
+                match cx.out.format() {
+                    Format::Table => cx.out.text(&commands(&planned))?,
+                    Format::Ndjson => {
+                        let line = json::line(&planned).map_err(Error::internal)?;
+                        cx.out.write(&line)?;
+                    }
+                    _ => rehearsed.plan.push(planned),
                 }
             }
         }
     }
-    let mends: u64 = items.iter().map(|found| found.mends).sum();
-    let what = match mends {
-        0 => "there is nothing to mend".to_owned(),
-        _ => format!(
-            "mend {} on {}",
-            plural(mends, "finding", "findings"),
-            cx.place()?
-        ),
-    };
-    cx.out.rehearse(&what, |page| plan(&items, page));
-    cx.out.show(&rehearsed)?;
+    if cx.out.format() == Format::Json {
+        cx.out.show(&rehearsed)?;
+    }
     if more {
-        cx.out.note(
-            "note: there is more to mend than is shown; it is found as soon as this is mended",
-        );
+        cx.out
+            .note("note: there is more to mend than is shown; it is found once this is mended");
     }
     Ok(Exit::Ok)
+}
+
+fn findings(count: u64) -> String {
+    plural(count, "finding", "findings")
 }
 
 /// A repair that was agreed to.
@@ -239,7 +252,11 @@ impl Repair<'_> {
         let left: u64 = repaired.items.iter().map(|row| row.found.count).sum();
         cx.out.note(&match left {
             0 => format!("{told}; nothing is damaged any more"),
-            left => format!("{told}; {} left", thousands(left)),
+            left if failing => format!("{told}; {} left", thousands(left)),
+            left => {
+                let below = last.check.fail_on.word();
+                format!("{told}; clean, {} left below `{below}`", thousands(left))
+            }
         });
         let decisions = decisions(&last.check.items, Severity::Warn);
         if !decisions.is_empty() {

@@ -1,7 +1,8 @@
 //! `--undo`: what every place held before a repair changed it, a line per slice and step.
 //!
-//! The plan of a slice is down on the disk before it is mended, its changes are as soon as the
-//! server told them. So after a crash at any moment the file knows at least as much as the server.
+//! The plan of a slice is down on the disk before it is mended, its changes are written as soon as
+//! the server told them. So after a crash at any moment the file knows at least as much as the
+//! server: of a slice whose changes it does not tell, the plan counts.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -64,7 +65,7 @@ impl Undo {
             return Ok(false);
         }
         self.line(Step::Plan(plan), false)?;
-        Ok(true)
+        self.ledger.flush().map(|()| true)
     }
 
     /// Writes what was mended, and goes on to the next slice.
@@ -72,13 +73,14 @@ impl Undo {
         let done = mends(&mended.verdicts, Outcome::Mended);
         self.line(Step::Done(done), mended.again)?;
         self.slice += 1;
-        Ok(())
+        self.ledger.write()
     }
 
     /// Writes that a slice was not mended. Where nobody knows, its plan counts.
     pub fn broke(&mut self, error: &Error) -> Result<(), Error> {
         if error.kind() != Fault::Unknown {
             self.line(Step::Done(Vec::new()), false)?;
+            self.ledger.write()?;
         }
         self.slice += 1;
         Ok(())
@@ -92,7 +94,7 @@ impl Undo {
         };
         let line = json::line(&line).map_err(Error::internal)?;
         self.ledger.line(&line);
-        self.ledger.flush()
+        Ok(())
     }
 }
 

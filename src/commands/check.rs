@@ -22,17 +22,33 @@ use crate::view::text::quoted;
 /// Reads the whole key layout in slices that keep nobody waiting: ids without jobs, jobs in no set
 /// or in a wrong one, running jobs that no lock brings back, dependencies on jobs that are gone,
 /// counters and lists that disagree. Each is judged from one instant, so a busy system gives no
-/// false alarms. Nothing is changed.
+/// false alarms. Nothing is changed without `--repair`.
 ///
 /// A finding is `critical` (wedges a queue for clients with the reference core), `error` (loses,
 /// doubles or blocks a job), `warn` (wrong bookkeeping) or `info` (needs no action).
+///
+/// `--repair` looks, shows what it would do, asks, and mends: each finding is judged again in the
+/// call that mends it, so nothing is changed that others have put right meanwhile. Then it looks
+/// again and tells what is left. No job loses data, tags or history; a whole key that is left over
+/// is set aside under `lost:`. What a human has to decide is left as it is, with the command for
+/// each choice, unless `--only` names it; `all` names everything but the deletion of `lost-key`.
+/// `--dry-run` prints the commands of Redis, which are to be read, not run: by then they may be wrong.
+/// A repair that was cut short is run again.
+///
+/// `--undo` writes down what every place held, before it is changed; `--revert` puts back what has
+/// not changed since, newest first. Only the deletion of `lost-key` cannot be undone.
 ///
 /// Examples: `qless check`
 /// · `qless check --fail-on error -q || page-someone`
 /// · `qless check --queue mail --rate 5000/s`
 /// · `qless check --only ghost-waiting,in-no-set -o json`
+/// · `qless check --repair --dry-run`
+/// · `qless check --repair --undo undo.ndjson --yes`
+/// · `qless check --repair --only dependency-missing`
+/// · `qless check --revert undo.ndjson`
 ///
-/// Exit codes: 0 clean, 2, 4 unknown queue, 6 it could not look, 7 findings at or above `--fail-on`.
+/// Exit codes: 0 clean, or all mended, or a dry run; 2, 4 unknown queue, 6 it could not look or
+/// mend, 7 findings at or above `--fail-on` are left, 9 not confirmed.
 ///
 /// See also: `qless help findings`, `qless help json check`
 #[derive(Clone, Debug, clap::Args)]

@@ -108,6 +108,34 @@ const CHECK: &[Field] = &[
     ),
     text("fail_on", "from which severity on findings are exit 7"),
     text("causes", "what probably led to it").list(),
+    text(
+        "run",
+        "with --repair: the name under which whole keys were set aside; null if nothing was mended",
+    )
+    .null()
+    .optional(),
+    MENDED,
+    GONE,
+    REFUSED,
+    bool("dry_run", "true where a repair was only rehearsed").optional(),
+    object(
+        "plan",
+        PLANNED,
+        "with --repair --dry-run: what would be mended, in this order",
+    )
+    .list()
+    .optional(),
+];
+
+const MENDED: Field = count("mended", "with --repair: how many were mended").optional();
+const GONE: Field = count("gone", "how many were gone when they were to be mended").optional();
+const REFUSED: Field = count("refused", "how many the server did not take").optional();
+
+const PLANNED: &[Field] = &[
+    text("finding", "what is wrong"),
+    name("item", "the job, name or key"),
+    name("detail", "what is wrong with it"),
+    text("commands", "the commands of Redis, as redis-cli takes them").list(),
 ];
 
 const FOUND: &[Field] = &[
@@ -130,6 +158,9 @@ const FOUND: &[Field] = &[
     ),
     text("choices", "what a human may decide, and the command for it").list(),
     object("examples", EXAMPLE, "the first few").list(),
+    MENDED,
+    GONE,
+    REFUSED,
 ];
 
 const EXAMPLE: &[Field] = &[
@@ -747,6 +778,7 @@ mod tests {
     use crate::model::put::Put;
     use crate::model::queue::Queue;
     use crate::model::recur::Recurring;
+    use crate::model::repair::{Fate, Planned, Rehearsed, Repaired, Row};
     use crate::model::stats::{Day, Days, Histogram, Spread, Stats};
     use crate::model::tag::Tag;
     use crate::model::version::Version;
@@ -906,24 +938,44 @@ mod tests {
             },
         );
         let finding = &FINDINGS[0];
+        let check = Check {
+            keys: 1,
+            jobs: 1,
+            queues: 1,
+            elapsed_s: Number(0.1),
+            complete: true,
+            clean: false,
+            fail_on: finding.severity,
+            causes: vec!["a cause".to_owned()],
+            items: vec![Found {
+                examples: vec![Example {
+                    item: name.clone(),
+                    detail: name.clone(),
+                }],
+                ..Found::new(finding, finding.severity)
+            }],
+        };
+        held(&mut seen, &check);
         held(
             &mut seen,
-            &Check {
-                keys: 1,
-                jobs: 1,
-                queues: 1,
-                elapsed_s: Number(0.1),
-                complete: true,
-                clean: false,
-                fail_on: finding.severity,
-                causes: vec!["a cause".to_owned()],
-                items: vec![Found {
-                    examples: vec![Example {
-                        item: name.clone(),
-                        detail: name.clone(),
-                    }],
-                    ..Found::new(finding, finding.severity)
+            &Rehearsed {
+                check: check.clone(),
+                dry_run: true,
+                plan: vec![Planned {
+                    finding: finding.id.to_owned(),
+                    item: name.clone(),
+                    detail: name.clone(),
+                    commands: vec!["ZREM k m".to_owned()],
                 }],
+            },
+        );
+        held(
+            &mut seen,
+            &Repaired {
+                items: check.items.iter().cloned().map(Row::from).collect(),
+                check,
+                run: Some("a run".to_owned()),
+                sum: Fate::default(),
             },
         );
         held(&mut seen, &Done::new("pause", vec![name.clone()], true));

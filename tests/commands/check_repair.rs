@@ -61,7 +61,7 @@ fn what_was_damaged_is_mended_and_a_second_run_finds_nothing() {
         info	history-orphan	0	0	0	1	nothing, it asks
         --- stderr
         scanned 21 keys, 4 jobs, 2 queues in 0.0s
-        4 mended, 1 gone by itself; 1 left
+        4 mended, 1 gone by itself; clean, 1 left below `warn`
     "#]]);
     at(&redis).run("check").exits(0);
     let whole = redis.dump();
@@ -499,16 +499,7 @@ fn a_read_only_look_may_rehearse() {
 
 #[test]
 fn many_ghosts_are_mended_in_slices() {
-    let redis = Redis::start();
-    redis.at(9_000).run("put mail K --jid stays").ok();
-    let mut pipe = redis::pipe();
-    for number in 0..5_000 {
-        pipe.cmd("ZADD")
-            .arg("ql:q:mail-work")
-            .arg(number)
-            .arg(format!("ghost-{number}"));
-    }
-    pipe.exec(&mut redis.connection()).unwrap();
+    let redis = ghosts(5_000);
     let before = redis.dump();
     let undo = file(&redis, "undo.ndjson");
     at(&redis)
@@ -553,4 +544,118 @@ fn a_job_that_lost_what_it_waits_for_gets_all_of_it_back() {
     let wanted = redis::Value::Int(150);
     assert_eq!(redis.send(&["SCARD", "ql:j:child-dependencies"]), wanted);
     assert_eq!(redis.dump().len(), before.len());
+}
+
+/// A queue with a job, and so many ids of nobody.
+fn ghosts(count: usize) -> Redis {
+    let redis = Redis::start();
+    redis.at(9_000).run("put mail K --jid stays").ok();
+    let mut pipe = redis::pipe();
+    for number in 0..count {
+        pipe.cmd("ZADD")
+            .arg("ql:q:mail-work")
+            .arg(number)
+            .arg(format!("ghost-{number}"));
+    }
+    pipe.exec(&mut redis.connection()).unwrap();
+    redis
+}
+
+#[test]
+fn a_signal_ends_it_after_the_running_slice() {
+    let redis = ghosts(200);
+    let mut child = redis
+        .qless()
+        .command()
+        .args(["check", "--repair", "--yes", "--rate", "20/s"])
+        .spawn()
+        .unwrap();
+    let left = || match redis.send(&["ZCARD", "ql:q:mail-work"]) {
+        redis::Value::Int(left) => left,
+        other => panic!("{other:?}"),
+    };
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    while left() > 198 {
+        assert!(std::time::Instant::now() < deadline, "nothing is mended");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let mut stderr = String::new();
+    std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut stderr).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{stderr}");
+    let mended = 201 - left();
+    assert!((2..200).contains(&mended), "{mended}");
+    assert!(
+        stderr.contains(&format!(
+            "error: interrupted after {mended} of 200 findings"
+        )),
+        "{stderr}"
+    );
+    redis.qless().run("check --repair --yes").exits(0);
+    assert_eq!(left(), 1);
+}
+
+#[test]
+fn the_document_tells_what_became_of_each_finding() {
+    let redis = damaged();
+    let document = at(&redis).run("check --repair --yes -q -o json").json();
+    assert_eq!(
+        (&document["kind"], &document["clean"], &document["mended"]),
+        (&"check".into(), &true.into(), &4.into())
+    );
+    assert!(document["run"].as_str().unwrap().len() > 10);
+    let items = document["items"].as_array().unwrap();
+    let told: Vec<String> = items
+        .iter()
+        .map(|item| {
+            let count = |field: &str| item[field].as_u64().unwrap();
+            let finding = item["finding"].as_str().unwrap();
+            let [mended, gone, left] = [count("mended"), count("gone"), count("count")];
+            format!("{finding} {mended} {gone} {left}")
+        })
+        .collect();
+    expect![[r#"
+        ghost-waiting 1 0 0
+        failed-unlisted 1 0 0
+        running-without-lock 1 0 0
+        group-set 0 1 0
+        tag-count 1 0 0
+        history-orphan 0 0 1"#]]
+    .assert_eq(&told.join("\n"));
+    // Nothing is left to mend.
+    at(&redis)
+        .run("check --repair --yes -q -o ndjson")
+        .shows(expect![[r#"
+            {"severity":"info","finding":"history-orphan","count":1,"at_least":false,"problem":"history of a job that does not exist","invariants":["I-30"],"mends":0,"asks":1,"choices":["it is the only trace of a lost job; when it is no longer wanted: `qless check --repair --only history-orphan`"],"examples":[{"item":"j:ghost-history","detail":"no job"}],"mended":0,"gone":0,"refused":0}
+        "#]]);
+    let document = at(&redis).run("check --repair --yes -q -o json").json();
+    assert_eq!(
+        (&document["run"], &document["mended"]),
+        (&().into(), &0.into())
+    );
+}
+
+#[test]
+fn a_protected_context_wants_its_label() {
+    let redis = damaged();
+    let config = file(&redis, "config.toml");
+    let text = format!(
+        "default = \"prod\"\n[context.prod]\nredis = \"{}\"\nprotected = true\nlabel = \"PROD\"\n",
+        redis.url()
+    );
+    std::fs::write(&config, text).unwrap();
+    let dir = redis.socket().parent().unwrap().display().to_string();
+    let prod = Qless::bare()
+        .at(NOW)
+        .env("QLESS_CONFIG", &config)
+        .hide(&dir, "DIR");
+    prod.run("check --repair --yes").shows(expect![[r#"
+        --- stderr
+        scanned 21 keys, 4 jobs, 2 queues in 0.0s
+        error: cannot ask whether to mend 5 findings on PROD (unix://DIR/s); nothing was changed
+        hint: add `--confirm PROD`: the context is protected
+        --- exit 9
+    "#]]);
+    prod.run("check --repair --yes --confirm PROD -q").exits(0);
 }
