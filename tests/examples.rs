@@ -109,10 +109,13 @@ fn lines_of_the_recipes_are_understood() {
         };
         // Nobody is there to say yes to what saves them.
         let saved = "[ -e tmp-jobs.ndjson ] || qless -q export --all --file tmp-jobs.ndjson";
-        let before = if typed.contains("import tmp-jobs") {
-            saved
-        } else {
-            ":"
+        // What is put back was mended before.
+        let mended = "qless -q put mail K --jid j >jid; qless -q api queue.forget mail; \
+                      qless -q check --repair --undo before.ndjson --yes >mended";
+        let before = match typed.as_str() {
+            typed if typed.contains("import tmp-jobs") => saved,
+            typed if typed.contains("check --revert") => mended,
+            _ => ":",
         };
         let mut bash = home.bash(&format!("set -o pipefail; {before}; {typed}"));
         bash.env("PAGER", "cat").env("TERM", "xterm");

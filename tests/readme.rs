@@ -5,6 +5,7 @@
 //! 22:40:00, each further one 50 seconds more. The address that the README takes as an example
 //! leads to a private server.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
@@ -98,6 +99,11 @@ fn answers(parts: &[Part]) -> Vec<String> {
             lines.join("\n").replace(ADDRESS, &redis.url())
         );
     }
+    // The real one knows no addresses of sockets.
+    let cli = dir.path().join("redis-cli");
+    let real = "url=${2#unix://}; shift 2; PATH=${PATH#*:} exec redis-cli -s \"$url\" \"$@\"";
+    std::fs::write(&cli, format!("#!/bin/sh\n{real}\n")).unwrap();
+    std::fs::set_permissions(&cli, std::fs::Permissions::from_mode(0o755)).unwrap();
     let file = dir.path().join("script");
     std::fs::write(&file, script).unwrap();
     let qless = Path::new(env!("CARGO_BIN_EXE_qless"));
@@ -108,7 +114,11 @@ fn answers(parts: &[Part]) -> Vec<String> {
         .env_clear()
         .env(
             "PATH",
-            format!("{}:{path}", qless.parent().unwrap().display()),
+            format!(
+                "{}:{}:{path}",
+                dir.path().display(),
+                qless.parent().unwrap().display()
+            ),
         )
         .env("HOME", "/nonexistent")
         .env("TZ", "UTC")

@@ -269,7 +269,7 @@ pub const FINDINGS: &[Finding] = &[
         .mends("remove", "removed", "the id").by_detail(),
     finding("ghost-depends", Warn, &[3], JidIn, "id is blocked in a queue, the job does not exist")
         .mends("remove", "removed", "the id").by_detail(),
-    finding("ghost-recurring", Critical, &[17], JidIn, "id recurs in a queue, the recurring job does not exist")
+    finding("ghost-recurring", Critical, &[17], JidIn, "id recurs in a queue, the job does not exist")
         .mends("remove", "removed", "the id").by_detail(),
     finding("in-two-sets", Error, &[5], JidIn, "job is in a set that does not fit its state")
         .mends("keep", "kept", "the set that fits its state, or put it there")
@@ -277,15 +277,15 @@ pub const FINDINGS: &[Finding] = &[
     finding("in-foreign-queue", Error, &[4], JidIn, "job is in a set of a queue that is not its own")
         .mends("move", "moved", "it to its own queue, or remove it there")
         .cases(&[LOCKED]),
-    finding("in-no-set", Error, &[6], JidIn, "job is in no set of its queue, nothing will ever take it")
+    finding("in-no-set", Error, &[6], JidIn, "job is in no set, nothing will ever take it")
         .mends("put", "put", "it into the set that fits its state"),
-    finding("queue-unlisted", Warn, &[24], Name, "queue with content is missing from the list of queues")
+    finding("queue-unlisted", Warn, &[24], Name, "queue with content is missing from the list")
         .mends("list", "listed", "it"),
-    finding("queue-empty", Info, &[25], NameIs, "queue is listed or paused, and there is nothing in it")
+    finding("queue-empty", Info, &[25], NameIs, "queue is listed or paused, but empty")
         .choices(&["take it off the list: `qless forget queue QUEUE`", "let it take jobs again: `qless unpause QUEUE`"]),
-    finding("queue-stuck", Info, &[36], NameIs, "due work is older than a day in a queue that is not paused")
+    finding("queue-stuck", Info, &[36], NameIs, "work is due for a day, nobody takes it")
         .choices(&["see what is due: `qless peek QUEUE`", "see who works: `qless workers`"]),
-    finding("over-limit", Info, &[37], NameIs, "more jobs run in the queue than its limit allows")
+    finding("over-limit", Info, &[37], NameIs, "more jobs run than the queue's limit allows")
         .choices(&["change the limit: `qless config set QUEUE-max-concurrency 10`"]),
     // The job itself.
     finding("job-stub", Error, &[1, 2], JidIs, "job without its mandatory fields")
@@ -317,9 +317,9 @@ pub const FINDINGS: &[Finding] = &[
         .choices(&["drop it: `qless check --repair --only field-leftover`", "it does no harm: leave it"]),
     finding("remaining", Info, &[31], JidIs, "more tries are left than the job has")
         .choices(&["leave it: it is tried more often, nothing else"]),
-    finding("score", Warn, &[12, 32], JidIs, "place in its set does not fit the priority, or the lock not its end")
+    finding("score", Warn, &[12, 32], JidIs, "place does not fit the priority, or lock its end")
         .mends("write", "wrote", "the place that fits, of two ends of a lock the later"),
-    finding("clock", Warn, &[12, 32, 33], JidIs, "moment lies ahead: a client's clock is wrong, or counts milliseconds")
+    finding("clock", Warn, &[12, 32, 33], JidIs, "moment lies ahead, a client's clock is wrong")
         .grades(&[Grade { severity: Error, when: When::Begins("locked until"), says: "of a lock: the job is blocked until then" }])
         .choices(&[
             "set the clock of the client that wrote it right",
@@ -350,7 +350,7 @@ pub const FINDINGS: &[Finding] = &[
         ]),
     finding("dependency-complete", Error, &[10], Needs, "job waits for a job that is complete")
         .mends("drop", "dropped", "the dependency; who waits for nothing else runs").by_detail(),
-    finding("dependency-one-sided", Error, &[10], Needs, "only one of two jobs knows that one waits for the other")
+    finding("dependency-one-sided", Error, &[10], Needs, "dependency that only one of the two jobs knows")
         .mends("complete", "completed", "it, or drop it where nothing waits")
         .cases(&[Case { word: "idle", consent: Consent::Asks, says: "of a job that no longer waits: dropped" }])
         .by_detail()
@@ -364,7 +364,7 @@ pub const FINDINGS: &[Finding] = &[
         .by_detail()
         .choices(&["run that again: `qless retry OTHER`", "let it run without: `qless depends JID --off OTHER`"]),
     // Failures.
-    finding("failed-stray", Error, &[8], JidIn, "failure list holds a job that does not belong there")
+    finding("failed-stray", Error, &[8], JidIn, "job is in a failure list where it does not belong")
         .grades(&[Grade { severity: Critical, when: When::Gone, says: "where the job does not exist" }])
         .mends("remove", "removed", "it there, or move it to its own list").by_detail(),
     finding("failed-unlisted", Error, &[8], JidIn, "failed job is in no failure list")
@@ -375,14 +375,14 @@ pub const FINDINGS: &[Finding] = &[
         .mends("keep", "kept", "one, in the group of its failure").by_detail(),
     finding("group-set", Warn, &[9], NameIs, "list of groups disagrees with the failure lists")
         .mends("align", "aligned", "it to the lists"),
-    finding("failed-counter", Warn, &[27], NameIs, "failed counter of a day differs from the failed jobs")
+    finding("failed-counter", Warn, &[27], NameIs, "failed counter differs from the failed jobs")
         .mends("set", "set", "it"),
     // Completed, tags, tracked.
-    finding("completed-stray", Error, &[7], JidIs, "job that is not complete is listed as such, and will be deleted")
+    finding("completed-stray", Error, &[7], JidIs, "job listed as complete is not, it will be deleted")
         .mends("remove", "removed", "it from the list")
         .cases(&[Case { word: "queue", consent: Consent::Never, says: "where it is complete and has a queue: no core writes that" }])
         .choices(&["look at it: `qless get JID -o json`", "put it anew: `qless put QUEUE KLASS DATA --jid JID`"]),
-    finding("completed-unlisted", Warn, &[7], Jid, "complete job is not listed as such, and never expires")
+    finding("completed-unlisted", Warn, &[7], Jid, "complete job is not listed, it never expires")
         .mends("list", "listed", "it; the next completion may delete many that are old"),
     finding("tag-index", Warn, &[20], JidIn, "tag's index disagrees with the tags of a job")
         .mends("align", "aligned", "it to the tags of the job").by_detail(),
@@ -405,7 +405,7 @@ pub const FINDINGS: &[Finding] = &[
     finding("recurring-count", Error, &[19], JidIs, "recurring job counts fewer jobs than it has made")
         .mends("raise", "raised", "the count"),
     // Keys and the server.
-    finding("key-type", Critical, &[22], NameIs, "key of a wrong type, or a job id with a reserved ending")
+    finding("key-type", Critical, &[22], NameIs, "key of a wrong type, or id with a reserved ending")
         .asks("set aside", "set aside", "the key, never one that holds a job")
         .cases(&[Case { word: "job", consent: Consent::Never, says: "where it holds a job" }])
         .choices(&[
@@ -413,7 +413,7 @@ pub const FINDINGS: &[Finding] = &[
             "move it out of the way: `qless check --repair --only key-type`",
             "a job with a reserved ending, once it may go: `qless cancel JID`",
         ]),
-    finding("key-expires", Error, &[34], NameIs, "key of ours has an expiry, the server will delete it")
+    finding("key-expires", Error, &[34], NameIs, "key has an expiry, the server will delete it")
         .mends("persist", "persisted", "it"),
     finding("server-evicts", Error, &[34], NameIs, "the server may evict keys to make room")
         .grades(&[
@@ -522,7 +522,7 @@ mod tests {
                 "{}",
                 finding.id
             );
-            assert!(finding.problem.len() <= 75, "{}", finding.id);
+            assert!(finding.problem.len() <= 50, "{}", finding.id);
         }
     }
 }

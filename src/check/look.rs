@@ -13,7 +13,7 @@ use crate::core::unknown;
 use crate::cx::Cx;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
-use crate::model::check::Check;
+use crate::model::check::{Check, Found};
 use crate::model::json::Number;
 use crate::model::name::Name;
 use crate::model::pattern::Pattern;
@@ -125,6 +125,17 @@ pub fn report(looked: Looked, cx: &mut Cx) -> Result<Exit, Error> {
     out.show(check)?;
     for cause in &check.causes {
         out.note(&format!("likely cause: {cause}"));
+    }
+    if check.complete {
+        let again = cx.own();
+        let named = again.contains(" --only ");
+        let mends = |found: &Found| found.mends > 0 || named && found.asks > 0;
+        if check.items.iter().any(mends) {
+            let hint = format!("see the plan with: qless {again} --repair --dry-run");
+            cx.out.hint(&hint);
+        } else if check.items.iter().any(|found| found.asks > 0) {
+            cx.out.hint("what there is to decide: qless help findings");
+        }
     }
     let failing = looked.failing();
     match looked.halted {

@@ -138,11 +138,11 @@ fn the_worst_stand_first() {
     redis.send(&["HSET", "ql:j:a1", "tags", "{"]);
     redis.send(&["SET", "ql:f:odd", "x"]);
     redis.at(110).run("check").shows(expect![[r#"
-        critical	key-type	1	key of a wrong type, or a job id with a reserved ending	f:odd: is a string, not a list
+        critical	key-type	1	key of a wrong type, or id with a reserved ending	f:odd: is a string, not a list
         error	job-unreadable	1	field or history entry that does not parse	a1: tags
         error	running-without-lock	1	job runs without a lock, it can't time out	images: r1
         warn	tag-count	1	tag counter differs from the tagged jobs	eu: 9, is 3
-        info	queue-empty	1	queue is listed or paused, and there is nothing in it	images: nothing in it
+        info	queue-empty	1	queue is listed or paused, but empty	images: nothing in it
         --- stderr
         scanned 21 keys, 5 jobs, 2 queues in 0.0s
         likely cause: clients with the reference core work here, too: its `tag` leaves tag-count
@@ -445,4 +445,59 @@ fn a_set_that_was_lost_is_made_again_from_all_that_know_of_it() {
         error	depends-on-nothing	1	b1
     "#]]
     .assert_eq(&rows(&redis, "--skip queue-empty"));
+}
+
+#[test]
+fn people_see_a_table_and_what_to_do_next() {
+    let redis = healthy();
+    let on_terminal = |line: &str, columns: u16| {
+        let mut command = redis
+            .at(110)
+            .env("TERM", "dumb")
+            .env("PAGER", "cat")
+            .command();
+        command.args(crate::house::text::words(line));
+        crate::house::terminal::run(command, columns).1
+    };
+    expect![[r#"
+        scanned 21 keys, 5 jobs, 2 queues in 0.0s, nothing is damaged
+    "#]]
+    .assert_eq(&on_terminal("check", 110));
+    redis.send(&["DEL", "ql:j:a1"]);
+    expect![[r#"
+        scanned 20 keys, 4 jobs, 1 queue in 0.0s
+
+        SEVERITY  FINDING             COUNT  PROBLEM                                      EXAMPLES
+        critical  ghost-waiting           1  id waits in a queue, the job does not exist  mail: a1
+        error     dependency-missing      1  job waits for a job that does not exist      b1 needs a1
+        info      edges-orphan            1  dependencies of a job that does not exist    j:a1-dependents
+        hint: see the plan with: qless check --queue mail --repair --dry-run
+    "#]].assert_eq(&on_terminal("check --queue mail", 110));
+    expect![[r#"
+        scanned 20 keys, 4 jobs, 2 queues in 0.0s
+
+        SEVERITY  FINDING             COUNT
+          PROBLEM                                       EXAMPLES
+        error     dependency-missing      1
+          job waits for a job that does not exist       b1 needs a1
+        warn      tag-index               1
+          tag's index disagrees with the tags of a job  eu: a1
+        hint: see the plan with: qless check --only dependency-missing --only tag-index --repair --dry-run
+    "#]].assert_eq(&on_terminal(
+        "check --only dependency-missing,tag-index",
+        60,
+    ));
+    expect![[r#"
+        scanned 20 keys, 4 jobs, 2 queues in 0.0s
+
+        SEVERITY  FINDING             COUNT  PROBLEM                                  EXAMPLES
+        error     dependency-missing      1  job waits for a job that does not exist  b1 needs a1
+        hint: see the plan with: qless check --only dependency-missing --repair --dry-run
+    "#]]
+    .assert_eq(&on_terminal("check --only dependency-missing", 110));
+    expect![[r#"
+        SEVERITY  FINDING        COUNT  PROBLEM                                      EXAMPLES
+        critical  ghost-waiting      1  id waits in a queue, the job does not exist  mail: a1
+    "#]]
+    .assert_eq(&on_terminal("check --only ghost-waiting -q", 110));
 }
