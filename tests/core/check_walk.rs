@@ -2,8 +2,9 @@
 //! That it misses nothing is shown beside each damage (`check_damage.rs`, `check_property.rs`).
 
 use super::check::{NOW, busy};
-use crate::house::core::Core;
-use crate::house::walk::{WHOLE, suspects};
+use crate::house::core::{Core, Key, Reply};
+use crate::house::judge::{look, unshown};
+use crate::house::walk::{WHOLE, finds, suspects};
 
 fn told(core: &Core, slots: usize, queues: &[&str]) -> Vec<String> {
     let suspects = suspects(core, NOW, slots, queues);
@@ -28,4 +29,163 @@ fn a_healthy_database_gives_no_candidates() {
     for slots in [WHOLE, 64, 16] {
         assert_eq!(told(&core, slots, &[]), Vec::<String>::new(), "{slots}");
     }
+}
+
+/// Runs Lua that is no script of ours.
+fn lua(core: &mut Core, script: &str) {
+    let reply = core.redis_words(&[b"EVAL", script.as_bytes(), b"0"]);
+    assert!(!matches!(reply, Reply::Error(_)), "{script}: {reply:?}");
+}
+
+#[test]
+fn what_was_seen_is_counted_once() {
+    let mut core = busy();
+    let dump = core.dump();
+    let keys = dump.0.len() as u64;
+    let job =
+        |(key, held): &(&String, &Key)| key.starts_with("ql:j:") && matches!(held, Key::Hash(_));
+    let jobs = dump.0.iter().filter(job).count() as u64;
+    for slots in [WHOLE, 16] {
+        let suspects = suspects(&core, NOW, slots, &[]);
+        assert_eq!(suspects.seen.keys, keys, "{slots}");
+        assert_eq!(suspects.seen.jobs, jobs, "{slots}");
+        assert!(suspects.seen.queues > 1);
+        assert!(suspects.told.keys >= keys);
+    }
+}
+
+#[test]
+fn one_queue_is_walked_alone() {
+    let mut core = busy();
+    for line in ["ZADD ql:q:q-work 5 nobody", "ZADD ql:q:run-locks 9 nobody"] {
+        core.redis(line);
+    }
+    core.redis("HSET ql:j:w2 priority inf");
+    core.redis("HSET ql:j:r2 priority inf");
+    core.redis("ZADD ql:t:x 1 nobody");
+    let told = told(&core, WHOLE, &["run"]);
+    assert!(told.contains(&"locks run nobody".to_owned()), "{told:?}");
+    assert!(told.contains(&"job  r2".to_owned()), "{told:?}");
+    let others = ["q nobody", "w2", "tag"];
+    assert!(
+        !told
+            .iter()
+            .any(|one| others.iter().any(|word| one.contains(word))),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn a_hash_of_a_million_fields_is_a_job_like_others() {
+    let mut core = busy();
+    lua(
+        &mut core,
+        "for i = 1, 1000000, 1000 do
+           local words = {}
+           for k = i, i + 999 do words[#words + 1] = 'f' .. k words[#words + 1] = 'x' end
+           redis.call('HSET', 'ql:j:w2', unpack(words))
+         end",
+    );
+    assert_eq!(told(&core, WHOLE, &[]), Vec::<String>::new());
+    core.redis("HSET ql:j:w2 remaining many");
+    assert_eq!(told(&core, WHOLE, &[]), ["job  w2"]);
+    // Settings and names, too.
+    lua(
+        &mut core,
+        "for i = 1, 100000 do redis.call('HSET', 'ql:config', 'f' .. i, 'x') end
+         redis.call('HSET', 'ql:config', 'heartbeat', 'soon')",
+    );
+    assert_eq!(
+        told(&core, WHOLE, &[]),
+        ["job  w2", "names config heartbeat"]
+    );
+}
+
+#[test]
+fn lists_of_a_million_entries_are_read_in_pages() {
+    let mut core = busy();
+    lua(
+        &mut core,
+        "local words = {}
+         for i = 1, 5000 do words[i] = '[1000,\"x\"]' end
+         for i = 1, 200 do redis.call('RPUSH', 'ql:j:w2-history', unpack(words)) end
+         for i = 1, 20 do
+           local ids = {}
+           for k = 1, 5000 do ids[k] = 'nobody-' .. (i * 5000 + k) end
+           redis.call('RPUSH', 'ql:f:G', unpack(ids))
+         end
+         for i = 1, 20 do
+           local ids = {}
+           for k = 1, 5000 do ids[k] = 'nobody-' .. (i * 5000 + k) end
+           redis.call('SADD', 'ql:j:w1-dependents', unpack(ids))
+         end",
+    );
+    let told = told(&core, WHOLE, &[]);
+    assert!(told.contains(&"job  w2".to_owned()));
+    assert!(told.contains(&"job  w1".to_owned()));
+    let strays = told.iter().filter(|one| one.starts_with("group G nobody-"));
+    assert_eq!(strays.count(), 100_000);
+}
+
+#[test]
+fn names_are_bytes_and_keys_may_be_of_any_kind() {
+    for text in [
+        "plain",
+        "with space\nand more",
+        "\u{fffd}ff\u{fffd}00",
+        "-",
+        "*",
+        "a-history",
+    ] {
+        let mut core = busy();
+        let name = unshown(text);
+        let key = |begin: &str, end: &str| [begin.as_bytes(), &name, end.as_bytes()].concat();
+        for (begin, end) in [("ql:q:", "-work"), ("ql:t:", ""), ("ql:w:", ":jobs")] {
+            core.redis_words(&[b"ZADD", &key(begin, end), b"1", &name]);
+        }
+        core.redis_words(&[b"LPUSH", &key("ql:f:", ""), &name]);
+        core.redis_words(&[
+            b"HSET",
+            &key("ql:j:", ""),
+            b"data",
+            b"\xff",
+            b"state",
+            &name,
+        ]);
+        core.redis_words(&[b"SADD", &key("ql:j:", "-dependencies"), &name, b"w1"]);
+        core.redis_words(&[b"SADD", &key("ql:j:", "-dependents"), &name, b"w1"]);
+        core.redis_words(&[b"RPUSH", &key("ql:j:", "-history"), &name]);
+        core.redis_words(&[b"SET", &key("ql:", ""), b"x"]);
+        let found = look(&mut core, NOW, "");
+        finds(&mut core, NOW, &found);
+    }
+}
+
+#[test]
+fn no_key_of_a_wrong_kind_ends_the_walk() {
+    let keys: Vec<String> = busy().dump().0.into_keys().collect();
+    for kind in ["string", "list", "set", "zset", "hash"] {
+        let mut core = busy();
+        for key in &keys {
+            let key = key.as_bytes();
+            core.redis_words(&[b"DEL", key]);
+            match kind {
+                "string" => core.redis_words(&[b"SET", key, b"x"]),
+                "list" => core.redis_words(&[b"RPUSH", key, b"x"]),
+                "set" => core.redis_words(&[b"SADD", key, b"x"]),
+                "zset" => core.redis_words(&[b"ZADD", key, b"1", b"x"]),
+                _ => core.redis_words(&[b"HSET", key, b"x", b"x"]),
+            };
+        }
+        let found = look(&mut core, NOW, "");
+        finds(&mut core, NOW, &found);
+    }
+}
+
+#[test]
+fn who_may_not_use_what_is_faster_is_asked_for_names() {
+    let mut core = busy();
+    core.redis("ACL SETUSER default -hrandfield");
+    core.redis("HSET ql:j:w2 remaining many");
+    assert_eq!(told(&core, WHOLE, &[]), ["job  w2"]);
 }

@@ -122,7 +122,7 @@ pub(crate) fn slice(
 }
 
 /// The bytes of a name as the house shows it.
-fn unshown(text: &str) -> Vec<u8> {
+pub(crate) fn unshown(text: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut rest = text;
     while let Some(at) = rest.find('\u{fffd}') {

@@ -92,8 +92,14 @@ impl Walk<'_> {
             Ok(())
         })?;
         let place = Place::new(Kind::Job, "");
-        for (_, jids) in kept {
-            self.sink.together(self.core, &place, jids)?;
+        for (_, mut jids) in kept {
+            match (jids.len(), jids.pop()) {
+                (1, Some(jid)) => self.sink.suspect(self.core, &place, jid)?,
+                (_, last) => {
+                    jids.extend(last);
+                    self.sink.together(self.core, &place, jids)?;
+                }
+            }
         }
         Ok(())
     }

@@ -32,8 +32,8 @@ pub const FIELDS: [&str; 16] = [
 /// A hash of more fields is asked for these by name.
 const SOME: usize = 40;
 
-/// The most jobs that are read together: about what the server takes in at once.
-const MOST: usize = 64;
+/// The most jobs that are read together: half a millisecond of the server.
+const MOST: usize = 128;
 
 /// So many bytes of jobs are wanted in one round trip.
 const BYTES: u64 = 1 << 20;
@@ -85,12 +85,11 @@ enum Want {
 
 impl Walk<'_> {
     pub fn jobs(&mut self, jids: &[Vec<u8>]) -> Result<(), Error> {
-        let mut rest = jids;
+        let (mut rest, mut open) = (jids, Vec::new());
         while !rest.is_empty() {
             let (jids, others) = rest.split_at(self.together().min(rest.len()));
             rest = others;
             let mut told = self.read_jobs(jids)?.into_iter();
-            let mut open = Vec::new();
             for jid in jids {
                 let (Some(fields), Some(history)) = (told.next(), told.next()) else {
                     return Err(Error::internal("a read without outcome"));
@@ -103,9 +102,8 @@ impl Walk<'_> {
                     None => {}
                 }
             }
-            self.more(open)?;
         }
-        Ok(())
+        self.more(open)
     }
 
     /// Reads hash and history of each.

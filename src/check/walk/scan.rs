@@ -8,8 +8,8 @@ use crate::error::Error;
 use super::marks::Side;
 use super::{Known, Seen, Walk, sound};
 
-/// How many keys a step passes: less than a millisecond of the server.
-const KEYS: usize = 500;
+/// How many keys a step passes: about a millisecond of the server.
+const KEYS: usize = 1000;
 
 /// How many hashes of statistics are read together.
 const VALUES: usize = 100;
