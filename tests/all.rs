@@ -12,6 +12,7 @@ mod replicas;
 mod widths;
 
 mod house {
+    pub mod clean;
     pub mod core;
     pub mod jobs;
     pub mod judge;
@@ -38,7 +39,7 @@ mod core {
     mod errors;
     mod failures;
     mod guard;
-    mod invariants;
+    pub mod invariants;
     mod library;
     mod lifecycle;
     mod look;

@@ -92,6 +92,7 @@ fn each_job_is_retried_once_however_often_the_line_breaks() {
         histories(&redis, "jobs --queue mail --state waiting"),
         [("put popped failed put cli".to_string(), 900)]
     );
+    redis.must_be_clean();
 }
 
 #[test]
@@ -104,6 +105,7 @@ fn each_job_is_cancelled_and_told_however_often_the_line_breaks() {
     let all: Vec<String> = (0..900).map(jid).collect();
     assert_eq!(told, all);
     assert_eq!(redis.at(60).run("length mail").ok(), "0");
+    redis.must_be_clean();
 }
 
 #[test]
@@ -121,6 +123,7 @@ fn what_went_along_is_told_however_often_the_line_breaks() {
     let mut all: Vec<String> = (0..400).map(jid).collect();
     all.extend((0..400).map(|at| format!("k{at:03}")));
     assert_eq!(told, all);
+    redis.must_be_clean();
 }
 
 #[test]
@@ -168,6 +171,7 @@ fn each_job_is_changed_once_by_every_verb_however_often_the_line_breaks() {
             [(history.to_string(), 500)],
             "{line}"
         );
+        redis.must_be_clean();
     }
 }
 
@@ -181,6 +185,7 @@ fn a_retry_of_the_holder_spends_one_try_however_often_the_line_breaks() {
     assert_eq!(left.lines().count(), 300);
     let remaining = redis.at(22).run("get j007 --field remaining").ok();
     assert_eq!(remaining, "4");
+    redis.must_be_clean();
 }
 
 #[test]
@@ -199,6 +204,7 @@ fn each_put_puts_one_job_wherever_the_line_breaks() {
         histories(&redis, "jobs --queue mail"),
         [("put".to_string(), 30)]
     );
+    redis.must_be_clean();
 }
 
 #[test]
@@ -227,6 +233,7 @@ fn a_job_of_somebody_else_is_not_taken_for_ours() {
         let qless = Qless::bare().env("QLESS_REDIS_URL", format!("redis://127.0.0.1:{port}"));
         qless.at(50 + at).run("put mail K --jid j").exits(5);
     }
+    redis.must_be_clean();
 }
 
 #[test]
@@ -238,6 +245,7 @@ fn a_recurring_job_is_put_once_wherever_the_line_breaks() {
         let line = "recur put mail K --jid r --every 90s --tag a --priority 3";
         qless.run(line).exits(0);
         assert_eq!(redis.at(50).run("recur list -o jid").ok(), "r");
+        redis.must_be_clean();
     }
 }
 
@@ -258,6 +266,7 @@ fn a_trace_of_a_job_is_taken_away_wherever_the_line_breaks() {
             ran.stderr()
         );
         assert_eq!(redis.at(60).run("track -o jid").ok(), "j001");
+        redis.must_be_clean();
     }
 }
 
@@ -938,6 +947,7 @@ fn an_interrupted_action_is_ended_by_the_same_command() {
             histories(&redis, "jobs --queue mail"),
             [("put popped failed put cli".to_string(), 30)]
         );
+        redis.must_be_clean();
     }
 }
 
@@ -963,6 +973,7 @@ fn a_second_signal_ends_at_once() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130));
     assert!(begun.elapsed() < Duration::from_secs(5));
+    redis.must_be_clean();
 }
 
 #[test]

@@ -478,6 +478,7 @@ fn a_job_that_changes_meanwhile_stays() {
     assert_eq!(ended.status.code(), Some(0));
     assert_eq!(jids(&redis), "b");
     assert_eq!(saved(&file), "a c");
+    redis.must_be_clean();
 }
 
 #[test]
@@ -530,7 +531,9 @@ fn a_job_is_on_the_server_or_in_the_file_whenever_it_is_killed() {
     }
     assert!(kills > 0);
     assert!(listed().is_empty());
+    redis.must_be_clean();
     // What was saved twice comes back once.
     redis.qless().run(&format!("import {path} --yes")).ok();
     assert!(listed() == jids);
+    redis.must_be_clean();
 }

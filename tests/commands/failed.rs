@@ -356,6 +356,7 @@ fn what_changed_since_it_was_listed_is_skipped() {
         redis.at(302).run("get j005998 --field queue").ok(),
         "elsewhere"
     );
+    redis.must_be_clean();
 }
 
 /// Starts to retry a group of many and returns as soon as a slice is through.
@@ -483,6 +484,7 @@ fn an_interrupted_action_finishes_its_slice_and_says_what_remains() {
     let told = format!("interrupted after {done} of 5400");
     assert!(stderr.contains(&told), "{stderr}");
     assert!(stderr.contains("run the same command again"), "{stderr}");
+    redis.must_be_clean();
 }
 
 #[test]
@@ -550,6 +552,17 @@ fn what_does_not_belong_in_the_list_is_skipped_and_named() {
             0 cancelled, 1 skipped
               skipped  1  in the list of `bang`, but it is waiting
         "#]]);
+    // What was damaged by hand is left as it was.
+    redis.must_tell(expect![[r#"
+        failed-stray f1 found [bang]
+        failed-stray ghost found [boom]
+        failed-stray r found [boom]
+        failed-stray w found [boom]
+        I-08: `f1` is waiting in ["bang"]
+        I-08: `r` is running in ["boom"]
+        I-08: `w` is waiting in ["boom"]
+        I-08: `ghost` is gone and in ["boom"]
+    "#]]);
 }
 
 #[test]

@@ -906,6 +906,7 @@ fn a_signal_ends_it_between_two_slices() {
         told.ends_with("hint: the same command with `--if-absent` brings the rest\n"),
         "{told}"
     );
+    redis.must_be_clean();
 }
 
 #[test]
@@ -992,6 +993,7 @@ fn many_jobs_keep_their_order() {
     let waiting: Vec<&str> = waiting.lines().collect();
     assert_eq!(waiting.len(), 8001);
     assert!(waiting.is_sorted());
+    redis.must_be_clean();
 }
 
 #[test]
@@ -1042,4 +1044,5 @@ fn a_run_that_was_killed_is_finished_by_another() {
             .count();
     }
     assert_eq!((told.lines().count(), puts), (10_001, 10_000));
+    redis.must_be_clean();
 }

@@ -775,6 +775,7 @@ fn lost_answers_lose_and_double_nothing() {
     assert!(told.starts_with("2000 put"), "{told}");
     assert!(cuts > 1, "{cuts}");
     assert_eq!(photos(&place.redis), each_once(2_000));
+    place.redis.must_be_clean();
 }
 
 /// Returns how often each photo is in the queue.
@@ -820,6 +821,7 @@ fn an_interrupted_run_says_what_remains_and_the_next_goes_on() {
     let there = place.qless().run(&line).exits(0).stderr();
     assert_eq!(there, format!("{} put, {put} already there\n", 2_000 - put));
     assert_eq!(photos(&place.redis), each_once(2_000));
+    place.redis.must_be_clean();
 }
 
 #[test]
@@ -835,6 +837,7 @@ fn a_killed_run_is_finished_by_the_next() {
     }
     place.qless().run(&line).exits(0);
     assert_eq!(photos(&place.redis), each_once(4_000));
+    place.redis.must_be_clean();
 }
 
 fn journaled(place: &Place, lines: usize) -> (PathBuf, String) {
@@ -873,6 +876,7 @@ fn a_journal_keeps_jids_over_kill_9() {
         0 put, 3000 done before
     "#]]);
     assert_eq!(photos(&place.redis).len(), 2_999);
+    place.redis.must_be_clean();
     let mode = fs::metadata(&journal).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
 }

@@ -873,5 +873,6 @@ fn what_is_listed_is_what_a_filter_over_all_jobs_finds() {
             let wanted: BTreeSet<String> = wanted.into_iter().map(str::to_owned).collect();
             assert_eq!(acted, wanted, "{typed:?}");
         }
+        redis.must_be_clean();
     }
 }

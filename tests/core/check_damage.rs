@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::check::{NOW, busy};
 use super::invariants::{Excuses, broken};
+use crate::house::clean::tolerated;
 use crate::house::core::{Core, Dump, Key, Reply};
 use crate::house::judge::{Finding, IDS, look, repair, revert};
 use crate::house::walk;
@@ -129,17 +130,6 @@ fn lines(found: &[Finding]) -> Vec<String> {
     let mut lines: Vec<String> = found.iter().map(Finding::told).collect();
     lines.sort();
     lines
-}
-
-/// What the second implementation does not let pass, for no core of ours does so: a job of a core
-/// that put it off after completion (D-29), very old jobs, which remember nothing, and data that
-/// every core takes for JSON.
-pub(super) fn tolerated(wrong: &str) -> bool {
-    let taken = ["nan", "inf", "-inf", "1e999"].iter().any(|word| {
-        wrong.starts_with("I-02: data of") && wrong.ends_with(&format!("\"{word}\""))
-            || wrong.starts_with("I-18:") && wrong.contains(&format!("\"data\": \"{word}\""))
-    });
-    wrong.contains("is waiting in scheduled") || wrong.ends_with("remembers nothing") || taken
 }
 
 fn damaged(damage: &str, expect: &Expect) {

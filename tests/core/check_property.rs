@@ -6,14 +6,14 @@ use std::cell::RefCell;
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestRunner};
 
-use super::check_damage::tolerated;
 use super::damage::{PRELUDE, damage};
-use super::invariants::{Excuses, broken};
+use super::invariants::Excuses;
 use super::model::Model;
 use super::property::{Step, cases, fill, step};
 use super::refusal::{changed, still_works};
-use crate::house::core::{Core, Dump};
-use crate::house::judge::{Finding, IDS, INFO, look, repair, revert};
+use crate::house::clean::agree;
+use crate::house::core::Core;
+use crate::house::judge::{Finding, IDS, look, repair, revert};
 use crate::house::walk;
 
 #[derive(Clone, Debug)]
@@ -25,39 +25,6 @@ enum Event {
 fn lines(found: &[Finding]) -> String {
     let lines: Vec<String> = found.iter().map(Finding::told).collect();
     lines.join("\n    ")
-}
-
-/// The second, plain implementation sees what the check sees. Where it gives up on what it can't
-/// read, it says nothing.
-fn agree(dump: &Dump, found: &[Finding]) -> Result<(), String> {
-    let quiet = std::panic::catch_unwind(|| broken(dump, Excuses::default()));
-    let Ok(mut wrong) = quiet else { return Ok(()) };
-    let sound = wrong.is_empty();
-    wrong.retain(|text| !tolerated(text));
-    if !wrong.is_empty() && found.is_empty() {
-        return Err(format!(
-            "the check is silent, but\n    {}",
-            wrong.join("\n    ")
-        ));
-    }
-    // What only one of the two looks at.
-    let mut found = found.to_vec();
-    found.retain(|one| {
-        let id = one.id.as_str();
-        !INFO.contains(&id)
-            && ![
-                "clock",
-                "config-value",
-                "dependency-cycle",
-                "queue-unlisted",
-                "worker-gap",
-            ]
-            .contains(&id)
-    });
-    match sound && !found.is_empty() {
-        true => Err(format!("only the check tells\n    {}", lines(&found))),
-        false => Ok(()),
-    }
 }
 
 fn play(core: &mut Core, events: &[Event]) -> Result<(), TestCaseError> {
@@ -88,7 +55,7 @@ fn play(core: &mut Core, events: &[Event]) -> Result<(), TestCaseError> {
     let before = core.dump();
     core.events();
     let found = look(core, now, "");
-    agree(&before, &found)
+    agree(&before, &found, Excuses::default())
         .map_err(|fault| TestCaseError::fail(format!("\n    {script}\n{fault}")))?;
     let missed = walk::missed(core, now, &found, 1 << 22);
     prop_assert!(

@@ -288,7 +288,7 @@ fn a_job_is_restored_as_failed() {
         (&stats["failed"], &stats["failures"]),
         (&serde_json::json!(1), &serde_json::json!(0))
     );
-    assert!(super::invariants::broken(&core.dump(), Default::default()).is_empty());
+    core.must_be_clean(90000.0, Default::default());
     assert_eq!(core.ok("unfail 90001 q G"), Reply::Int(1));
     assert_eq!(core.json("stats 9 q 5")["failed"], 0);
 }
@@ -543,7 +543,7 @@ fn a_failed_job_goes_back_to_its_own_queue_with_all_its_tries() {
         Some(0.0),
         "the tag index is not touched"
     );
-    assert!(super::invariants::broken(&core.dump(), Default::default()).is_empty());
+    core.must_be_clean(1000.0, Default::default());
 }
 
 #[test]
@@ -590,10 +590,7 @@ fn only_jobs_in_the_states_that_were_named_are_moved() {
             "waiting"
         };
         assert_eq!(rows(&mut core, &line), [format!("done  {placed} q")]);
-        assert!(
-            super::invariants::broken(&core.dump(), Default::default()).is_empty(),
-            "{state}"
-        );
+        core.must_be_clean(1000.0, Default::default());
     }
 }
 
@@ -899,7 +896,7 @@ fn release_lets_the_dependents_run() {
         core.told(),
         [r#"ql:log {"jid":"a","queue":"q","event":"canceled","worker":""}"#]
     );
-    assert!(super::invariants::broken(&core.dump(), Default::default()).is_empty());
+    core.must_be_clean(1000.0, Default::default());
 }
 
 #[test]

@@ -27,6 +27,12 @@ pub(crate) struct Excuses {
     pub(crate) unrecurred: bool,
     /// A job was moved with its tries kept, so it may run with none left.
     pub(crate) kept: bool,
+    /// Calls of the reference were among them that take every setting and every dependency.
+    pub(crate) reference: bool,
+    /// A worker was aged out or deregistered, and came back: nobody lists what it holds (D-73).
+    pub(crate) aged: bool,
+    /// Words of every kind were sent: times far away, and what only the decoder of Lua takes.
+    pub(crate) garbage: bool,
 }
 
 struct Judge<'a> {

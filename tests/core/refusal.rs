@@ -8,6 +8,7 @@ use proptest::sample::select;
 use proptest::test_runner::{TestCaseError, TestRunner};
 
 use super::damage::PRELUDE;
+use super::invariants::Excuses;
 use super::model::Model;
 use super::property::{Step, cases, fill, step};
 use super::script::{COMMANDS, OURS};
@@ -277,11 +278,24 @@ fn play(core: &mut Core, calls: &[Call]) -> Result<(), TestCaseError> {
     let mut model = Model::over(core.dump());
     let mut now = 1000.0;
     let mut told: Vec<String> = Vec::new();
+    // What is taken for a setting or a dependency is part of the play.
+    let mut excuses = Excuses {
+        reference: true,
+        garbage: true,
+        ..Excuses::default()
+    };
     for call in calls {
         if let Call::Spoilt(step, _) = call {
             now += step.after;
         }
         let argv = call.argv(now, &model);
+        match argv[0].as_slice() {
+            b"queue.forget" => excuses.forgotten = true,
+            b"unrecur" => excuses.unrecurred = true,
+            b"guard.requeue" => excuses.kept = true,
+            b"workers" | b"worker.deregister" => excuses.aged = true,
+            _ => {}
+        }
         told.push(shown(&argv));
         let words: Vec<&[u8]> = argv.iter().map(Vec::as_slice).collect();
         let answer = core.call(&words);
@@ -304,6 +318,13 @@ fn play(core: &mut Core, calls: &[Call]) -> Result<(), TestCaseError> {
         }
         model.keys = dump;
     }
+    let damage = core.damage_within(now, excuses);
+    prop_assert!(
+        damage.as_ref().is_ok_and(String::is_empty),
+        "\n    {}\nmakes the check tell\n{}",
+        told.join("\n    "),
+        damage.unwrap_or_else(|fault| fault)
+    );
     still_works(core, now, &model.keys).map_err(|fault| {
         TestCaseError::fail(format!("\n    {}\nthen\n    {fault}", told.join("\n    ")))
     })

@@ -144,7 +144,7 @@ impl Wire {
 }
 
 /// Bytes as text; those that are none each in their own way, so that no two names look alike.
-fn shown(bytes: &[u8]) -> String {
+pub(crate) fn shown(bytes: &[u8]) -> String {
     let mut text = String::new();
     for chunk in bytes.utf8_chunks() {
         text.push_str(chunk.valid());
@@ -236,12 +236,14 @@ pub(crate) fn script() -> String {
     qless::core::script::Script::new("ql:").text().to_owned()
 }
 
-/// Our script on a server of its own.
+/// Our script on a server of its own, or on one that is there.
 pub(crate) struct Core {
     wire: Wire,
     listener: Wire,
     sha: String,
-    server: Redis,
+    socket: PathBuf,
+    /// Ends with it.
+    _server: Option<Redis>,
 }
 
 impl Core {
@@ -252,8 +254,19 @@ impl Core {
     /// A server with another script than ours.
     pub(crate) fn with(script: &str) -> Core {
         let server = Redis::start();
-        let mut wire = Wire::connect(&server.socket());
-        let mut listener = Wire::connect(&server.socket());
+        let mut core = Core::on(server.socket(), script);
+        core._server = Some(server);
+        core
+    }
+
+    /// On a server that is there.
+    pub(crate) fn over(server: &Redis) -> Core {
+        Core::on(server.socket(), &script())
+    }
+
+    fn on(socket: PathBuf, script: &str) -> Core {
+        let mut wire = Wire::connect(&socket);
+        let mut listener = Wire::connect(&socket);
         listener.ask(&[b"PSUBSCRIBE", b"ql:*"]);
         let sha = match wire.ask(&[b"SCRIPT", b"LOAD", script.as_bytes()]) {
             Reply::Text(sha) => sha,
@@ -263,12 +276,13 @@ impl Core {
             wire,
             listener,
             sha,
-            server,
+            socket,
+            _server: None,
         }
     }
 
     pub(crate) fn socket(&self) -> PathBuf {
-        self.server.socket()
+        self.socket.clone()
     }
 
     /// One command of the server itself; damage is done through this.

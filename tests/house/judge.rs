@@ -253,9 +253,17 @@ pub(crate) fn look(core: &mut Core, now: f64, findings: &str) -> Vec<Finding> {
                 continue;
             }
             for finding in slice(core, now, "look", asked, kind, &name, &items) {
-                let known = found.iter().any(|other| same(other, &finding));
-                if !known && keep(&finding, &found) {
-                    found.push(finding);
+                let number = |one: &Finding| one.detail.parse::<f64>().unwrap_or(0.0);
+                match found.iter().position(|other| same(other, &finding)) {
+                    None if keep(&finding, &found) => found.push(finding),
+                    // The largest number that a template has made.
+                    Some(at)
+                        if finding.id == "recurring-count"
+                            && number(&found[at]) < number(&finding) =>
+                    {
+                        found[at] = finding;
+                    }
+                    _ => {}
                 }
             }
         }

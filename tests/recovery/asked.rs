@@ -46,6 +46,7 @@ fn many_are_cancelled_only_if_their_number_is_typed() {
     let (code, shown) = answered(&redis, "cancel --queue mail", "Type 1001", "1001\n");
     assert_eq!(code, 0, "{shown}");
     assert_eq!(left(&redis), 0);
+    redis.must_be_clean();
 }
 
 #[test]
@@ -64,5 +65,6 @@ fn a_selector_asks_before_it_changes_anything() {
         let (code, shown) = answered(&redis, line, "Proceed? [y/N]", "y\n");
         assert_eq!(code, 0, "{line}: {shown}");
         assert!(redis.dump() != before, "{line}");
+        redis.must_be_clean();
     }
 }

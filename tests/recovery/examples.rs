@@ -137,4 +137,5 @@ fn examples_of_the_specification_do_what_they_say() {
             assert!(!said.starts_with("no jobs"), "qless {line} --yes: {said}");
         }
     }
+    redis.must_be_clean();
 }

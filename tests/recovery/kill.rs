@@ -40,6 +40,7 @@ fn killed_at_every_request(line: &str, check: impl Fn(&Redis, &str)) -> usize {
             let at = format!("killed at request {request}");
             if ended {
                 check(&redis, "not killed");
+                redis.must_be_clean();
                 whole = request - 1;
                 break;
             }
@@ -58,6 +59,7 @@ fn killed_at_every_request(line: &str, check: impl Fn(&Redis, &str)) -> usize {
                 "{line}: {at}: a third run changed something"
             );
             check(&redis, &at);
+            redis.must_be_clean();
         }
     }
     whole

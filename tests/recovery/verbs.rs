@@ -165,6 +165,7 @@ fn each_way_to_tell_jobs_means_the_same_jobs() {
             let ran = run(&redis, listed.bytes(), &line);
             assert_eq!(ran.code(), 0, "{what}: {}", ran.stderr());
             is_clean(&ran, &what);
+            redis.must_be_clean();
         }
     }
 }
@@ -191,6 +192,7 @@ fn one_job_is_changed_or_refused() {
         let line = [words(verb), vec![b"--yes", b"no", b"such"]].concat();
         let ran = run(&redis, b"", &line);
         assert_eq!(ran.code(), 4, "{verb:?}: {}", ran.stderr());
+        redis.must_be_clean();
     }
 }
 

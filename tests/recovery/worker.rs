@@ -108,6 +108,7 @@ fn no_job_is_lost_or_doubled_while_workers_run() {
     for queue in ["mail", "images"] {
         assert_eq!(hand.pop(queue, "w3", 1000), [""; 0], "{queue} is empty");
     }
+    redis.must_be_clean();
 }
 
 /// Pops until nothing comes and the end was told: fails every seventh job, completes the others.
