@@ -18,6 +18,7 @@ mod house {
     pub mod judge;
     pub mod keyboard;
     pub mod ledger;
+    pub mod mend;
     pub mod qless;
     pub mod redis;
     pub mod terminal;

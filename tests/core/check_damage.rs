@@ -1,7 +1,8 @@
 //! One damage at a time, done by raw Redis commands to a database with something of everything:
 //! what is found, what is mended without a word and what only by name, and what remains. For each:
 //! a look writes nothing, nothing of a job is lost, a second repair finds nothing to do, everything
-//! can be put back exactly, and whatever should run can be popped.
+//! can be put back exactly, and whatever should run can be popped. Call by call first, then through
+//! the binary, which must tell and make the same.
 
 use std::collections::BTreeMap;
 
@@ -13,6 +14,7 @@ use super::invariants::{Excuses, broken};
 use crate::house::clean::tolerated;
 use crate::house::core::{Core, Dump, Key, Reply};
 use crate::house::judge::{Finding, IDS, look, repair, revert};
+use crate::house::mend::{Mend, Stage};
 use crate::house::walk;
 
 fn told(title: &str, found: &[Finding], into: &mut String) {
@@ -155,7 +157,8 @@ fn damaged(damage: &str, expect: &Expect) {
     }
 
     let mut mended = repair(&mut core, NOW, "");
-    kept(&before, &core.dump());
+    let first = core.dump();
+    kept(&before, &first);
     let left = look(&mut core, NOW, "");
     told("after repair", &left, &mut text);
     assert!(
@@ -169,7 +172,8 @@ fn damaged(damage: &str, expect: &Expect) {
     let named: Vec<&str> = IDS.iter().copied().filter(|id| *id != "lost-key").collect();
     let named = named.join(",");
     mended.extend(repair(&mut core, NOW, &named));
-    kept(&before, &core.dump());
+    let second = core.dump();
+    kept(&before, &second);
     let remains = look(&mut core, NOW, &named);
     told("after naming", &remains, &mut text);
     assert!(
@@ -179,12 +183,12 @@ fn damaged(damage: &str, expect: &Expect) {
     );
     expect.assert_eq(&text);
     if remains.is_empty() {
-        let mut wrong = broken(&core.dump(), Excuses::default());
+        let mut wrong = broken(&second, Excuses::default());
         wrong.retain(|text| !tolerated(text));
         assert_eq!(wrong, Vec::<String>::new(), "after the repair");
     }
+    let last = look(&mut core, NOW, "");
 
-    let repaired = core.dump();
     let (_, alone) = revert(&mut core, &mended);
     assert_eq!(core.dump(), before, "all is as it was");
     assert_eq!(alone, 0, "left alone");
@@ -192,9 +196,9 @@ fn damaged(damage: &str, expect: &Expect) {
     revert(&mut core, &mended);
     assert_eq!(core.dump(), before, "all is as it was, still");
 
-    repair(&mut core, NOW, "");
-    repair(&mut core, NOW, &named);
-    assert_eq!(core.dump().0.len(), repaired.0.len(), "mended again");
+    let [before, mended, after] =
+        [(found, before), (left, first), (last, second)].map(|(told, keys)| Stage { told, keys });
+    Mend::new(&mut core, NOW).whole_way(&before, &mended, &after);
     comes_out(&mut core, &remains);
 }
 

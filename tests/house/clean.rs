@@ -165,8 +165,17 @@ pub(crate) fn walked(qless: &Qless, now: f64, found: &[Finding]) -> Result<(), S
         lines.len() < all
     };
     let circular = (cycles(&mut seen), cycles(&mut wanted));
-    seen.sort();
-    wanted.sort();
+    for lines in [&mut seen, &mut wanted] {
+        for line in lines.iter_mut() {
+            *line = unrun(line);
+            // What two sides say of a key that is of no use is told by one.
+            if line.starts_with("key-type ") {
+                line.truncate(line.find(" [").unwrap_or(line.len()));
+            }
+        }
+        lines.sort();
+        lines.dedup();
+    }
     if circular.0 != circular.1 {
         return Err(format!(
             "cycles are found by (walk, all judged): {circular:?}"
@@ -181,6 +190,17 @@ pub(crate) fn walked(qless: &Qless, now: f64, found: &[Finding]) -> Result<(), S
     match (walked.code, walked.worst >= 1) {
         (0, false) | (7, true) => Ok(()),
         (code, _) => Err(format!("exit {code} of\n    {}", seen.join("\n    "))),
+    }
+}
+
+/// A name without that of the repair that set its key aside.
+pub(crate) fn unrun(name: &str) -> String {
+    let Some((front, rest)) = name.split_once("lost:") else {
+        return name.to_owned();
+    };
+    match rest.split_once(':') {
+        Some((_, rest)) => format!("{front}lost:RUN:{rest}"),
+        None => name.to_owned(),
     }
 }
 
