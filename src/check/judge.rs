@@ -45,6 +45,8 @@ pub struct Order {
     pub examples: usize,
     /// Whether a repair is meant: what is named is decided, and what it would mend is kept.
     pub repair: bool,
+    /// Whether only some queues are looked at.
+    pub scoped: bool,
 }
 
 /// What sets the pace of a look, and ends it.
@@ -102,6 +104,7 @@ impl Barred {
 impl Judge {
     pub fn new(order: Order, watch: Watch) -> Judge {
         let looks_for = |phase| order.wanted.looks_for(phase, order.repair);
+        let kept = Kept::of(order.scoped);
         Judge {
             early: looks_for(Phase::Early),
             late: looks_for(Phase::Late),
@@ -121,7 +124,7 @@ impl Judge {
             heads: None,
             found: Vec::new(),
             seen: Seen::default(),
-            kept: Kept::default(),
+            kept,
         }
     }
 

@@ -22,6 +22,10 @@ pub struct Kept {
     torn: Vec<(Name, Name)>,
     bytes: usize,
     overflowed: bool,
+    /// Whether only some queues are looked at.
+    scoped: bool,
+    /// How many jobs that lost what they wait for are left as they are for that.
+    left: usize,
 }
 
 /// What is mended in one place in one stage.
@@ -34,6 +38,14 @@ pub struct Batch {
 }
 
 impl Kept {
+    /// Keeps what a look finds, which may be one at some queues only.
+    pub fn of(scoped: bool) -> Kept {
+        Kept {
+            scoped,
+            ..Kept::default()
+        }
+    }
+
     /// Keeps what a verdict about one of the `asked` is to be mended by, if there is room.
     pub fn add(&mut self, place: &Place, asked: &[Name], verdict: &Verdict) {
         if torn(verdict) {
@@ -71,7 +83,10 @@ impl Kept {
     }
 
     fn tear(&mut self, verdict: &Verdict) {
-        if self.has_room() {
+        // Others that know of it may lie elsewhere.
+        if self.scoped {
+            self.left += 1;
+        } else if self.has_room() {
             self.bytes += verdict.item.as_bytes().len() + verdict.detail.as_bytes().len();
             let (job, other) = (verdict.item.clone(), verdict.detail.clone());
             self.torn.push((job, other));
@@ -82,6 +97,11 @@ impl Kept {
         let room = self.items.len() + self.torn.len() < ITEMS && self.bytes < BYTES;
         self.overflowed |= !room;
         room
+    }
+
+    /// Returns how many were not kept because not all queues are looked at.
+    pub fn left(&self) -> usize {
+        self.left
     }
 
     /// Whether there was more than could be kept.

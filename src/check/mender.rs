@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
 
 use super::finding::Finding;
-use super::kept::Kept;
+use super::kept::{Batch, Kept};
 use super::undo::Undo;
 use super::wanted::Wanted;
 use crate::bulk::pace::Pace;
 use crate::core::Core;
 use crate::core::check::{Kind, Outcome, Place, Verdict};
-use crate::error::Error;
+use crate::error::{Error, Kind as Fault};
 use crate::model::name::Name;
 use crate::model::rate::Rate;
 use crate::model::repair::Fate;
@@ -38,6 +38,8 @@ pub struct Mender {
     slow: bool,
     /// How long an empty call takes to come back.
     trip: Duration,
+    /// Which right was missing first.
+    pub lacks: Option<Error>,
     /// What became of findings, by name.
     pub fates: BTreeMap<&'static str, Fate>,
 }
@@ -61,6 +63,7 @@ impl Mender {
             sizes: HashMap::new(),
             slow: false,
             trip: Duration::MAX,
+            lacks: None,
             fates: BTreeMap::new(),
         }
     }
@@ -72,27 +75,64 @@ impl Mender {
         kept: Kept,
         progress: &mut Progress,
     ) -> Result<u64, Error> {
+        self.fates.values_mut().for_each(|fate| fate.refused = 0);
         let mut mended = 0;
-        for batch in kept.in_order() {
-            let Some(findings) = self.wanted.mends(batch.stage) else {
+        for Batch {
+            stage,
+            place,
+            groups,
+        } in kept.in_order()
+        {
+            let Some(findings) = self.wanted.mends(stage) else {
                 continue;
             };
-            let mut groups = batch.groups.into_iter().peekable();
+            let mut groups = groups.into_iter().peekable();
             while groups.peek().is_some() {
-                let size = self.size(batch.place.kind);
-                let mut items = groups.next().unwrap_or_default();
-                while let Some(next) = groups.next_if(|next| items.len() + next.len() <= size) {
-                    items.extend(next);
+                let size = self.size(place.kind);
+                let (mut slice, mut items) = (Vec::new(), 0);
+                while let Some(next) =
+                    groups.next_if(|next| items == 0 || items + next.len() <= size)
+                {
+                    items += next.len();
+                    slice.push(next);
                 }
-                self.pace.wait(items.len(), &self.stop);
-                if let Some(kind) = self.stop.asked() {
-                    return Err(Error::new(kind, "interrupted"));
-                }
-                mended += self.mend(core, &findings, &batch.place, &items)?;
-                progress.add(items.len() as u64);
+                mended += self.slice(core, &findings, &place, &slice)?;
+                progress.add(items as u64);
             }
         }
         Ok(mended)
+    }
+
+    /// Mends groups of items in one call; where a right is missing, what needs none of it.
+    fn slice(
+        &mut self,
+        core: &mut Core,
+        findings: &str,
+        place: &Place,
+        groups: &[Vec<Name>],
+    ) -> Result<u64, Error> {
+        let items = groups.concat();
+        self.pace.wait(items.len(), &self.stop);
+        if let Some(kind) = self.stop.asked() {
+            return Err(Error::new(kind, "interrupted"));
+        }
+        match self.mend(core, findings, place, &items) {
+            Err(error) if error.kind() == Fault::NoPerm && groups.len() > 1 => {
+                let (some, others) = groups.split_at(groups.len() / 2);
+                let mended = self.slice(core, findings, place, some)?;
+                Ok(mended + self.slice(core, findings, place, others)?)
+            }
+            Err(error) if error.kind() == Fault::NoPerm => {
+                for verdict in core.verdicts(core.now(), findings, place, &items)? {
+                    if verdict.outcome == Outcome::Found {
+                        self.fate(&verdict, |fate| fate.refused += 1);
+                    }
+                }
+                self.lacks.get_or_insert(error);
+                Ok(0)
+            }
+            mended => mended,
+        }
     }
 
     /// Mends a slice. What the server refuses half-way is tried again, so that it says why.

@@ -29,6 +29,10 @@ use crate::view::text::{plural, thousands};
 /// How often it is looked again for what the mending brought to light.
 const ROUNDS: usize = 3;
 
+/// Said of what `kept.rs` leaves to a repair of everything.
+const ALL_QUEUES: &str =
+    "note: a job that lost the list of what it waits for is mended only without `--queue`";
+
 /// What is to be done, where it is written down and by which words, and whether it is done at all.
 #[derive(Debug)]
 pub struct Order<'a> {
@@ -117,8 +121,11 @@ fn nothing(looked: Looked, cx: &mut Cx) -> Result<Exit, Error> {
         return Ok(code(failing));
     }
     let decisions = decisions(&looked.check.items, Severity::Warn);
-    let whole = looked.halted.is_none();
+    let (whole, left) = (looked.halted.is_none(), looked.kept.left());
     let exit = look::report(looked, cx)?;
+    if left > 0 {
+        cx.out.note(ALL_QUEUES);
+    }
     if whole && !decisions.is_empty() {
         cx.out
             .note(&format!("nothing to mend\n{}", decisions.trim_end()));
@@ -238,13 +245,19 @@ impl Repair<'_> {
             *found.entry(item.finding.id).or_default() += item.mends;
         }
         let before = first.check.items.clone();
+        let left = first.kept.left();
         let (mut last, broke) = self.rounds(first, cx)?;
+        let whole = broke.is_none();
+        let broke = broke.or_else(|| self.mender.lacks.take());
         let took = cx.now().since(self.begun);
         last.check.elapsed_s = Number((took * 10.0).round() / 10.0);
-        let repaired = self.sum(&last, found, before, broke.is_none());
+        let repaired = self.sum(&last, found, before, whole);
         cx.out.show(&repaired)?;
         let told = repaired.told();
         let failing = last.failing();
+        if left > 0 {
+            cx.out.note(ALL_QUEUES);
+        }
         if let Some(error) = broke {
             cx.out.note(&told);
             return Err(self.halted(&error, &repaired, cx));
@@ -360,7 +373,11 @@ impl Repair<'_> {
         let mended = thousands(repaired.sum.mended);
         let why = error.message();
         // Of this call nothing was; others were made before.
-        let why = why.strip_suffix("; nothing was changed").unwrap_or(why);
+        let why = why.split("; nothing was changed").next().unwrap_or(why);
+        let why = why
+            .split("; the call may have been applied")
+            .next()
+            .unwrap_or(why);
         let why = format!("{why} after {mended} of {all} findings were mended");
         let again = match cx.typed() {
             Some(typed) => format!("run the same command again to go on: `{typed}`"),

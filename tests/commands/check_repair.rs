@@ -659,3 +659,63 @@ fn a_protected_context_wants_its_label() {
     "#]]);
     prod.run("check --repair --yes --confirm PROD -q").exits(0);
 }
+
+#[test]
+fn what_others_know_of_a_job_is_not_lost_by_looking_at_one_queue() {
+    let redis = Redis::start();
+    for line in [
+        "put mail K --jid x1",
+        "put images K --jid x2",
+        "put mail K --jid y --depends x1 --depends x2",
+    ] {
+        redis.at(9_000).run(line).ok();
+    }
+    redis.send(&["DEL", "ql:j:y-dependencies"]);
+    let before = redis.dump();
+    at(&redis)
+        .run("check --repair --queue mail --yes")
+        .shows(expect![[r#"
+            error	dependency-one-sided	1	dependency that only one of the two jobs knows	y needs x1
+            --- stderr
+            scanned 12 keys, 3 jobs, 1 queue in 0.0s
+            note: a job that lost the list of what it waits for is mended only without `--queue`
+            --- exit 7
+        "#]]);
+    assert!(redis.dump() == before);
+    at(&redis).run("check --repair --yes").exits(0);
+    let wanted = redis::Value::Int(2);
+    assert_eq!(redis.send(&["SCARD", "ql:j:y-dependencies"]), wanted);
+}
+
+#[test]
+fn what_needs_no_missing_right_is_mended() {
+    let redis = damaged();
+    redis.send(&["HSET", "ql:j:stub", "state", "waiting"]);
+    redis.send(&["ZADD", "ql:q:mail-work", "5", "stub"]);
+    redis.send(&[
+        "ACL", "SETUSER", "ops", "on", "nopass", "~*", "&*", "+@all", "-rename",
+    ]);
+    let url = redis.url() + "?user=ops";
+    let ops = || {
+        at(&redis)
+            .env("QLESS_REDIS_URL", &url)
+            .env("QLESS_REDIS_PASSWORD", "x")
+    };
+    ops().run("check --repair --yes").shows(expect![[r#"
+        critical	job-stub	0	0	1	1	nothing
+        critical	ghost-waiting	1	0	0	0	removed the id
+        error	failed-unlisted	1	0	0	0	listed it in the group of its failure
+        error	running-without-lock	1	0	0	0	gave it a lock that ends when it should have
+        warn	group-set	0	1	0	0	nothing
+        warn	tag-count	1	0	0	0	set it to what the index holds
+        info	history-orphan	0	0	0	1	nothing, it asks
+        --- stderr
+        scanned 22 keys, 5 jobs, 2 queues in 0.0s
+        4 mended, 1 gone by itself, 1 refused
+        error: user `ops` may not run this command or subcommand after 4 of 6 findings were mended
+        hint: `qless check` tells what is left of it
+        --- exit 6
+    "#]]);
+    ops().run("check --repair --yes").exits(6);
+    at(&redis).run("check --repair --yes").exits(0);
+}
