@@ -16,7 +16,9 @@ return function(c)
     held = held.ok or held
     if held == 'none' then return end
     if string.sub(key, 1, #Keys.lost) == Keys.lost then
-      return c.add('lost-key', name, held, {{'delete', key, false, false, false}})
+      local sizes = {list = 'llen', set = 'scard', zset = 'zcard', hash = 'hlen', string = 'strlen'}
+      local told = sizes[held] and held .. ' of ' .. redis.call(sizes[held], key) or held
+      return c.add('lost-key', name, told, {{'delete', key, false, false, false}})
     end
     local kind, family, owner, part, day = kind_of(name)
     if not kind then return c.add('key-unknown', name, held) end

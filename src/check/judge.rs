@@ -3,28 +3,26 @@
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::finding::{Finding, Severity};
 use super::kept::Kept;
+use super::slices::Slices;
 use super::walk::{self, Scope, Seen, Sink};
 use super::wanted::{LISTS, Phase, Wanted};
 use crate::bulk::pace::Pace;
 use crate::core::Core;
-use crate::core::check::{Kind, MOST, Outcome, Place, Verdict};
+use crate::core::check::{MOST, Outcome, Place, Verdict};
 use crate::error::Error;
 use crate::model::check::Found;
 use crate::model::moment::Moment;
 use crate::model::name::Name;
 use crate::out::Progress;
 use crate::stop::Stop;
+use crate::view::text::duration;
 
-/// How many items are judged by the first call of a kind, and the fewest.
+/// As many candidates of a place wait for each other.
 const SLICE: usize = 100;
-const LEAST: usize = 10;
-
-/// As long as a call may keep the server from others.
-const LONG: Duration = Duration::from_millis(5);
 
 /// How many candidates wait to be judged, and how long their names are together.
 const WAITING: usize = 4_000;
@@ -65,9 +63,7 @@ pub struct Judge {
     waiting: HashMap<Place, Vec<Name>>,
     waiting_items: usize,
     bytes: usize,
-    slices: HashMap<Kind, usize>,
-    /// How long an empty call takes to come back.
-    trip: Duration,
+    slices: Slices,
     hasher: RandomState,
     told: HashSet<u64>,
     /// Tags whose index disagrees with jobs: their counters are not compared with it.
@@ -114,8 +110,7 @@ impl Judge {
             waiting: HashMap::new(),
             waiting_items: 0,
             bytes: 0,
-            slices: HashMap::new(),
-            trip: Duration::MAX,
+            slices: Slices::default(),
             hasher: RandomState::new(),
             told: HashSet::new(),
             tags: Barred::default(),
@@ -135,7 +130,7 @@ impl Judge {
 
     /// Walks, and has judged what is suspected.
     pub fn look(&mut self, core: &mut Core, now: Moment, scope: &Scope) -> Result<(), Error> {
-        self.trip = core.trip(now);
+        self.slices = Slices::new(core.trip(now));
         // What is walked twice was seen once.
         self.seen = walk::run(core, now, scope, self)?;
         self.finish(core)
@@ -188,16 +183,22 @@ impl Judge {
         items.retain(|item| met.insert(item.clone()));
         let mut left = items.as_slice();
         while !left.is_empty() {
-            let size = *self.slices.entry(place.kind).or_insert(SLICE);
+            let size = self.slices.size(place.kind);
             let (slice, rest) = left.split_at(size.min(left.len()));
-            self.ask(core, place, slice)?;
+            self.ask(core, place, slice, true)?;
             left = rest;
         }
         Ok(())
     }
 
-    /// Has items judged by one call.
-    fn ask(&mut self, core: &mut Core, place: &Place, items: &[Name]) -> Result<(), Error> {
+    /// Has items judged by one call; `usual`: others will cost as much.
+    fn ask(
+        &mut self,
+        core: &mut Core,
+        place: &Place,
+        items: &[Name],
+        usual: bool,
+    ) -> Result<(), Error> {
         let asked = match self.phase {
             Phase::Early => &self.early,
             Phase::Late => &self.late,
@@ -208,7 +209,10 @@ impl Judge {
         self.go_on()?;
         let begun = Instant::now();
         let verdicts = core.verdicts(core.now(), &asked, place, items)?;
-        self.measure(place.kind, items.len(), begun.elapsed());
+        if usual {
+            let took = begun.elapsed();
+            self.slices.measure(place.kind, items.len(), took);
+        }
         self.take(core, place, items, verdicts)
     }
 
@@ -223,18 +227,6 @@ impl Judge {
         }
     }
 
-    /// Makes slices smaller where they take long, and greater again.
-    fn measure(&mut self, kind: Kind, items: usize, took: Duration) {
-        self.trip = self.trip.min(took);
-        let took = took - self.trip;
-        let size = self.slices.entry(kind).or_insert(SLICE);
-        if took > LONG {
-            *size = (items / 2).clamp(LEAST, SLICE);
-        } else if took < LONG / 4 && items == *size {
-            *size = (*size * 2).min(SLICE);
-        }
-    }
-
     fn take(
         &mut self,
         core: &mut Core,
@@ -243,7 +235,7 @@ impl Judge {
         verdicts: Vec<Verdict>,
     ) -> Result<(), Error> {
         let gone = self.gone(core, &verdicts)?;
-        for verdict in verdicts {
+        for mut verdict in verdicts {
             let Some(finding) = Finding::named(&verdict.id) else {
                 return Err(Error::internal(format!("finding `{}`", verdict.id)));
             };
@@ -262,6 +254,10 @@ impl Judge {
             let head = finding.asks_for_head() && self.heads(core)?.contains(&verdict.item);
             let gone = finding.asks_for_job() && gone.contains(&verdict.item);
             let severity = finding.grade(&verdict, head, gone);
+            if let Some(age) = age(&verdict, core.now()) {
+                let told = [verdict.detail.as_bytes(), b", ", age.as_bytes()].concat();
+                verdict.detail = Name::from(told);
+            }
             self.keep(place, asked, &verdict);
             self.count(finding, severity, &verdict);
         }
@@ -405,6 +401,18 @@ impl Judge {
     }
 }
 
+/// Returns how old a key is that a repair set aside: its name begins with the time of that.
+fn age(verdict: &Verdict, now: Moment) -> Option<String> {
+    if verdict.id != "lost-key" {
+        return None;
+    }
+    let time = verdict.item.as_str()?.strip_prefix("lost:")?.get(..15)?;
+    let time = jiff::civil::DateTime::strptime("%Y%m%dT%H%M%S", time).ok()?;
+    let time = time.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp();
+    let then = Moment::from_micros(time.as_microsecond());
+    Some(format!("{} old", duration(now.since(then).max(0.0))))
+}
+
 impl Sink for Judge {
     fn suspect(&mut self, core: &mut Core, place: &Place, item: Name) -> Result<(), Error> {
         let waiting = match self.waiting.get_mut(place) {
@@ -414,8 +422,7 @@ impl Sink for Judge {
         self.bytes += item.as_bytes().len();
         waiting.push(item);
         self.waiting_items += 1;
-        let size = *self.slices.get(&place.kind).unwrap_or(&SLICE);
-        if waiting.len() >= size {
+        if waiting.len() >= SLICE {
             return self.judge(core, place);
         }
         match self.waiting_items >= WAITING || self.bytes >= BYTES {
@@ -424,9 +431,13 @@ impl Sink for Judge {
         }
     }
 
+    fn alone(&mut self, core: &mut Core, place: &Place, item: Name) -> Result<(), Error> {
+        self.ask(core, place, &[item], false)
+    }
+
     fn together(&mut self, core: &mut Core, place: &Place, items: Vec<Name>) -> Result<(), Error> {
         let mut slices = items.chunks(MOST);
-        slices.try_for_each(|slice| self.ask(core, place, slice))
+        slices.try_for_each(|slice| self.ask(core, place, slice, false))
     }
 
     fn seen(&mut self, _: &mut Core, seen: Seen) -> Result<(), Error> {

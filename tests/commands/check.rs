@@ -501,3 +501,39 @@ fn people_see_a_table_and_what_to_do_next() {
     "#]]
     .assert_eq(&on_terminal("check --only ghost-waiting -q", 110));
 }
+
+#[test]
+fn what_a_repair_set_aside_is_told_with_age_and_size() {
+    let redis = healthy();
+    redis.send(&["DEL", "ql:j:a1"]);
+    let aside = redis
+        .at(110)
+        .run("check --repair --only history-orphan --yes -q");
+    aside.exits(0);
+    let told = redis
+        .at(7310)
+        .run("check --only lost-key --columns severity,finding,examples");
+    let told = told.stdout();
+    assert!(
+        told.starts_with("info\tlost-key\tlost:19700101T000150-"),
+        "{told}"
+    );
+    assert!(
+        told.ends_with(":j:a1-history: list of 1, 2h old\n"),
+        "{told}"
+    );
+}
+
+#[test]
+fn large_jobs_are_judged_alone_and_dear_ones_in_small_slices() {
+    let redis = Redis::start();
+    let data = format!("{{\"x\":\"{}\"}}", "y".repeat(300_000));
+    let put =
+        |n: usize| ["put", "me", "mail", &format!("j{n:02}"), "K", &data, "0"].map(String::from);
+    redis.calls((0..40).map(|n| (100.0, put(n).to_vec())));
+    redis.send(&["DEL", "ql:q:mail-work"]);
+    redis.send(&["CONFIG", "RESETSTAT"]);
+    let told = rows(&redis, "--only in-no-set");
+    assert_eq!(told, "error\tin-no-set\t40\tmail: j00, j01, j02\n");
+    assert!(redis.scripts_run() >= 40);
+}

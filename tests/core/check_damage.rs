@@ -861,7 +861,7 @@ HSET ql:j:w2 state waiting"#,
               job-stub w2 found [nothing but leftovers]
             after repair
               history-orphan j:w2-history decide [no job]
-              lost-key lost:run1:j:w2 decide [hash]
+              lost-key lost:run1:j:w2 decide [hash of 1]
         "#]],
     );
 }
@@ -880,7 +880,7 @@ RPUSH ql:f:G w2"#,
               queue-stuck p report [locks since 9]
             after repair
               history-orphan j:w2-history decide [no job]
-              lost-key lost:run1:j:w2 decide [hash]
+              lost-key lost:run1:j:w2 decide [hash of 3]
         "#]],
     );
 }
@@ -2324,11 +2324,11 @@ fn what_a_repair_left() {
     damaged(
         r#"HSET ql:lost:r0:j:old state waiting"#,
         &expect![[r#"
-        found
-          lost-key lost:r0:j:old decide [hash]
-        after repair
-          lost-key lost:r0:j:old decide [hash]
-    "#]],
+            found
+              lost-key lost:r0:j:old decide [hash of 1]
+            after repair
+              lost-key lost:r0:j:old decide [hash of 1]
+        "#]],
     );
 }
 

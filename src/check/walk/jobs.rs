@@ -1,9 +1,10 @@
 //! Jobs: what their fields say, and which entries they strike off.
 
-use crate::core::check::Kind;
+use crate::core::check::{Kind, Place};
 use crate::core::keys::Companion;
 use crate::core::read::{Ask, Told};
 use crate::error::{Error, Kind as Fault};
+use crate::model::name::Name;
 
 use super::index::{class, instant};
 use super::marks::{Met, Side};
@@ -41,6 +42,9 @@ const BYTES: u64 = 1 << 20;
 /// So many history entries are looked at.
 const ENTRIES: usize = 1000;
 
+/// A job of more bytes is judged alone.
+const LARGE: usize = 20_000;
+
 /// So many bytes of a history are judged.
 const LONG: usize = 1_000_000;
 
@@ -63,6 +67,8 @@ struct Job {
     child: Option<(Vec<u8>, f64)>,
     /// Whether it is to be judged.
     odd: bool,
+    /// Whether that takes the server long.
+    large: bool,
     wants: Vec<Want>,
 }
 
@@ -167,6 +173,11 @@ impl Walk<'_> {
 
     fn tell(&mut self, job: &Job) -> Result<(), Error> {
         match job.odd {
+            true if job.large => {
+                let place = Place::new(Kind::Job, "");
+                let jid = Name::from(job.jid.as_slice());
+                self.sink.alone(self.core, &place, jid)
+            }
             true => self.suspect(Kind::Job, b"", &job.jid),
             false => Ok(()),
         }
@@ -187,13 +198,14 @@ impl Walk<'_> {
             return Ok(None);
         }
         let size: usize = fields.iter().flatten().map(Vec::len).sum();
-        self.weigh(size, history);
+        let size = self.weigh(size, history);
         if self.tracks {
             self.strike(Kind::Tracked, b"", jid, 0)?;
         }
         let mut job = Job {
             jid: jid.to_vec(),
             odd: !self.history(jid, history)?,
+            large: size > LARGE,
             ..Job::default()
         };
         if let Some(template) = text(13) {
@@ -261,7 +273,8 @@ impl Walk<'_> {
         Ok(Some(job))
     }
 
-    fn weigh(&mut self, fields: usize, history: &Told) {
+    /// Returns how large a job is.
+    fn weigh(&mut self, fields: usize, history: &Told) -> usize {
         let entries = match history {
             Told::Texts(list) => list.iter().flatten().map(|entry| entry.len() + 32).sum(),
             _ => 0,
@@ -273,6 +286,7 @@ impl Walk<'_> {
         }
         self.weight.0 += (fields + entries + 500) as u64;
         self.weight.1 += 1;
+        fields + entries
     }
 
     /// Pairs a history with its job. Returns whether it surely is as it should be.

@@ -53,6 +53,11 @@ pub trait Sink {
     /// Takes a candidate. The same one may come more than once.
     fn suspect(&mut self, core: &mut Core, place: &Place, item: Name) -> Result<(), Error>;
 
+    /// Takes a candidate that is large: judged with others, it would keep the server for long.
+    fn alone(&mut self, core: &mut Core, place: &Place, item: Name) -> Result<(), Error> {
+        self.suspect(core, place, item)
+    }
+
     /// Takes candidates that have to be judged in one call: a cycle, or all jobs of which the same
     /// job is a dependent that has lost its dependencies.
     fn together(&mut self, core: &mut Core, place: &Place, items: Vec<Name>) -> Result<(), Error> {
