@@ -10,12 +10,17 @@ use std::io::{self, BufRead, BufReader, ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
 use crate::cx::Cx;
 use crate::error::{Error, Kind, io_words};
 use crate::model::moment::Moment;
 use crate::view::text::clean;
+
+/// The kind of ledger that holds what jobs were before a repair. A link in its place is not followed:
+/// others may have put it there.
+pub const UNDO: &str = "undo";
 
 /// The first line of a ledger.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -243,11 +248,12 @@ impl Ledger {
 
     /// Opens the file for what follows, and keeps others out.
     fn lock(&self) -> io::Result<File> {
-        let file = OpenOptions::new()
-            .append(true)
-            .create(true)
-            .mode(0o600)
-            .open(&self.path)?;
+        let mut options = OpenOptions::new();
+        options.append(true).create(true).mode(0o600);
+        if self.head.kind == UNDO {
+            options.custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
+        }
+        let file = options.open(&self.path)?;
         // Where files cannot be locked, it is on those who start two at once.
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => Err(io::Error::other("another run is at it")),

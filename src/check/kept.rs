@@ -1,7 +1,7 @@
 //! What a look keeps for a repair: places and items, never what would be changed there, for that is
 //! judged again. As many as fit into a few megabytes.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::stage::{self, Stage};
 use crate::core::check::{Kind, MOST, Place, Verdict};
@@ -22,6 +22,8 @@ pub struct Kept {
     torn: Vec<(Name, Name)>,
     bytes: usize,
     overflowed: bool,
+    /// Whether there are more of the torn than are kept.
+    more_torn: bool,
     /// Whether only some queues are looked at.
     scoped: bool,
     /// How many jobs that lost what they wait for are left as they are for that.
@@ -86,7 +88,9 @@ impl Kept {
         // Others that know of it may lie elsewhere.
         if self.scoped {
             self.left += 1;
-        } else if self.has_room() {
+        } else if !self.has_room() {
+            self.more_torn = true;
+        } else {
             self.bytes += verdict.item.as_bytes().len() + verdict.detail.as_bytes().len();
             let (job, other) = (verdict.item.clone(), verdict.detail.clone());
             self.torn.push((job, other));
@@ -118,6 +122,21 @@ impl Kept {
         self.items.len() + self.torn.len()
     }
 
+    /// Returns the jobs that more know of than one call may judge.
+    pub fn too_wide(&self) -> Vec<Name> {
+        let mut known: HashMap<&Name, usize> = HashMap::new();
+        for (job, _) in &self.torn {
+            *known.entry(job).or_default() += 1;
+        }
+        let mut wide: Vec<Name> = known
+            .into_iter()
+            .filter(|(_, count)| *count > MOST)
+            .map(|(job, _)| job.clone())
+            .collect();
+        wide.sort();
+        wide
+    }
+
     /// Returns what is kept in the order in which it is mended: by stage, kind and place; each item
     /// once in a stage.
     pub fn in_order(self) -> Vec<Batch> {
@@ -125,28 +144,32 @@ impl Kept {
             places,
             mut items,
             torn,
-            overflowed,
+            more_torn,
             ..
         } = self;
+        let jobs = Place::new(Kind::Job, "");
+        let (whole, barred) = together(torn, more_torn);
+        // Who knows of a torn job of which not all can be judged at once is left alone.
+        items.retain(|(stage, at, item)| {
+            *stage != Stage::Edges
+                || places[*at as usize] != jobs
+                || !more_torn && !barred.contains(item)
+        });
+        let rank = |stage: Stage, at: u32| stage::rank(stage, &places[at as usize]);
         items.sort_by(|one, other| {
-            let place = |at: u32| (stage::rank(&places[at as usize]), &places[at as usize]);
+            let place = |at: u32| &places[at as usize];
             let stages = one.0.cmp(&other.0);
-            let places = stages.then_with(|| place(one.1).cmp(&place(other.1)));
+            let ranks = stages.then_with(|| rank(one.0, one.1).cmp(&rank(other.0, other.1)));
+            let places = ranks.then_with(|| place(one.1).cmp(place(other.1)));
             places.then_with(|| one.2.cmp(&other.2))
         });
         items.dedup();
-        // Where not all that know of a job are at hand, the others would be taken for wrong.
-        let mut torn = match overflowed {
-            true => Vec::new(),
-            false => together(torn),
-        };
         let mut batches: Vec<Batch> = Vec::new();
-        if !torn.is_empty() {
-            torn.retain(|group| group.len() <= MOST);
+        if !whole.is_empty() {
             batches.push(Batch {
-                stage: Stage::Entries,
-                place: Place::new(Kind::Job, ""),
-                groups: torn,
+                stage: Stage::Edges,
+                place: jobs,
+                groups: whole,
             });
         }
         for (stage, at, item) in items {
@@ -161,7 +184,7 @@ impl Kept {
                 }),
             }
         }
-        batches.sort_by_key(|batch| (batch.stage, stage::rank(&batch.place)));
+        batches.sort_by_key(|batch| (batch.stage, stage::rank(batch.stage, &batch.place)));
         batches
     }
 }
@@ -211,8 +234,8 @@ fn holds(text: &[u8], part: &[u8]) -> bool {
 }
 
 /// Returns those who know of a job in one group with those who know of another that one of them
-/// knows of, too.
-fn together(torn: Vec<(Name, Name)>) -> Vec<Vec<Name>> {
+/// knows of, too; and those whose group is too large for one call, or may not be whole.
+fn together(torn: Vec<(Name, Name)>, more: bool) -> (Vec<Vec<Name>>, HashSet<Name>) {
     // Of each one who knows, its group; of each group, the one that it was merged into.
     let mut groups: Vec<usize> = Vec::new();
     let mut of_job: HashMap<Name, usize> = HashMap::new();
@@ -239,9 +262,15 @@ fn together(torn: Vec<(Name, Name)>) -> Vec<Vec<Name>> {
         let at = root(&mut groups, at);
         together.entry(at).or_default().push(other);
     }
-    let mut together: Vec<Vec<Name>> = together.into_values().collect();
-    together.iter_mut().for_each(|group| group.sort());
-    together
+    let (mut whole, mut barred) = (Vec::new(), HashSet::new());
+    for mut group in together.into_values() {
+        group.sort();
+        match more || group.len() > MOST {
+            true => barred.extend(group),
+            false => whole.push(group),
+        }
+    }
+    (whole, barred)
 }
 
 #[cfg(test)]
@@ -353,11 +382,35 @@ mod tests {
         }
         let told = told(kept);
         assert_eq!(told.len(), 1);
+        assert!(told[0].starts_with("Edges job : "), "{told:?}");
         assert!(told[0].contains("x1+x2+x3"), "{told:?}");
         assert!(
             told[0].ends_with(" x4") || told[0].contains(": x4 "),
             "{told:?}"
         );
+    }
+
+    #[test]
+    fn who_is_one_of_too_many_is_left_alone() {
+        let mut kept = Kept::default();
+        let place = Place::new(Kind::Job, "");
+        for number in 0..=MOST {
+            let other = format!("x{number}");
+            let mut torn = verdict("dependency-one-sided", "y", &other);
+            torn.changes.push(Change {
+                key: Name::from("ql:j:y-dependencies"),
+                item: Some(Name::from(&*other)),
+                before: None,
+                after: Some(Name::from("1")),
+            });
+            kept.add(&place, &names(&[&other]), &torn);
+        }
+        let asked = names(&["x7", "z"]);
+        kept.add(&place, &asked, &verdict("in-no-set", "x7", "mail"));
+        kept.add(&place, &asked, &verdict("dependency-one-sided", "a", "x7"));
+        kept.add(&place, &asked, &verdict("dependency-one-sided", "a", "z"));
+        assert_eq!(kept.too_wide(), names(&["y"]));
+        assert_eq!(told(kept), ["Entries job : x7", "Edges job : z"]);
     }
 
     #[test]

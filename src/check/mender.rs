@@ -9,7 +9,7 @@ use super::undo::Undo;
 use super::wanted::Wanted;
 use crate::bulk::pace::Pace;
 use crate::core::Core;
-use crate::core::check::{Kind, Outcome, Place, Verdict};
+use crate::core::check::{Change, Kind, Outcome, Place, Verdict};
 use crate::error::{Error, Kind as Fault};
 use crate::model::name::Name;
 use crate::model::rate::Rate;
@@ -38,6 +38,8 @@ pub struct Mender {
     slow: bool,
     /// How long an empty call takes to come back.
     trip: Duration,
+    /// How many whole keys were set aside.
+    pub aside: u64,
     /// Which right was missing first.
     pub lacks: Option<Error>,
     /// What became of findings, by name.
@@ -63,6 +65,7 @@ impl Mender {
             sizes: HashMap::new(),
             slow: false,
             trip: Duration::MAX,
+            aside: 0,
             lacks: None,
             fates: BTreeMap::new(),
         }
@@ -172,6 +175,8 @@ impl Mender {
             };
             let before = mended;
             for verdict in count(Outcome::Mended) {
+                let moved = |change: &&Change| change.item.is_none() && change.after.is_some();
+                self.aside += verdict.changes.iter().filter(moved).count() as u64;
                 self.fate(verdict, |fate| fate.mended += 1);
                 mended += 1;
             }

@@ -12,7 +12,7 @@ use super::look::{self, Looked, Told};
 use super::mender::Mender;
 use super::undo::Undo;
 use crate::cli::Format;
-use crate::core::check::Outcome;
+use crate::core::check::{MOST, Outcome};
 use crate::cx::Cx;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
@@ -24,7 +24,7 @@ use crate::model::repair::{Fate, Planned, Rehearsed, Repaired, Row};
 use crate::stop::Stop;
 use crate::view::json;
 use crate::view::repair::{commands, decisions, deletes, plan, spelt};
-use crate::view::text::{plural, thousands};
+use crate::view::text::{clean, plural, quoted, thousands};
 
 /// How often it is looked again for what the mending brought to light.
 const ROUNDS: usize = 3;
@@ -121,16 +121,29 @@ fn nothing(looked: Looked, cx: &mut Cx) -> Result<Exit, Error> {
         return Ok(code(failing));
     }
     let decisions = decisions(&looked.check.items, Severity::Warn);
-    let (whole, left) = (looked.halted.is_none(), looked.kept.left());
+    let whole = looked.halted.is_none();
+    let left = looked.kept.left();
     let exit = look::report(looked, cx)?;
-    if left > 0 {
-        cx.out.note(ALL_QUEUES);
-    }
+    untold(left, &[], cx);
     if whole && !decisions.is_empty() {
         cx.out
             .note(&format!("nothing to mend\n{}", decisions.trim_end()));
     }
     Ok(exit)
+}
+
+/// Says what is left although it could be mended, and how.
+fn untold(left: usize, wide: &[Name], cx: &mut Cx) {
+    if left > 0 {
+        cx.out.note(ALL_QUEUES);
+    }
+    for job in wide.iter().take(3) {
+        let job = quoted(job);
+        cx.out.note(&format!(
+            "note: {job} lost the list of what it waits for, and more than {MOST} jobs know of it, \
+             which no single call can judge: `qless depends {job} --on JID …` with all of them"
+        ));
+    }
 }
 
 fn code(failing: bool) -> Exit {
@@ -245,7 +258,7 @@ impl Repair<'_> {
             *found.entry(item.finding.id).or_default() += item.mends;
         }
         let before = first.check.items.clone();
-        let left = first.kept.left();
+        let (left, wide) = (first.kept.left(), first.kept.too_wide());
         let (mut last, broke) = self.rounds(first, cx)?;
         let whole = broke.is_none();
         let broke = broke.or_else(|| self.mender.lacks.take());
@@ -255,22 +268,26 @@ impl Repair<'_> {
         cx.out.show(&repaired)?;
         let told = repaired.told();
         let failing = last.failing();
-        if left > 0 {
-            cx.out.note(ALL_QUEUES);
-        }
+        untold(left, &wide, cx);
         if let Some(error) = broke {
             cx.out.note(&told);
             return Err(self.halted(&error, &repaired, cx));
         }
-        let left: u64 = repaired.items.iter().map(|row| row.found.count).sum();
-        cx.out.note(&match left {
-            0 => format!("{told}; nothing is damaged any more"),
-            left if failing => format!("{told}; {} left", thousands(left)),
-            left => {
-                let below = last.check.fail_on.word();
-                format!("{told}; clean, {} left below `{below}`", thousands(left))
-            }
+        let left = repaired.items.iter().filter(|row| row.found.count > 0);
+        let bad = left.filter(|row| row.found.severity >= last.check.fail_on);
+        let bad: u64 = bad.map(|row| row.found.count).sum();
+        cx.out.note(&match bad {
+            0 => format!("{told}; clean"),
+            bad => format!("{told}; {} left", thousands(bad)),
         });
+        if self.mender.aside > 0 {
+            let keys = plural(self.mender.aside, "key is", "keys are");
+            cx.out.note(&format!(
+                "{keys} set aside under `{}lost:{}:`",
+                clean(cx.prefix()),
+                self.run
+            ));
+        }
         let decisions = decisions(&last.check.items, Severity::Warn);
         if !decisions.is_empty() {
             cx.out.note(decisions.trim_end());

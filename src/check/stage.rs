@@ -9,6 +9,9 @@ pub enum Stage {
     Keys,
     /// Entries of queues, jobs, failures, workers, tags, names.
     Entries,
+    /// What only one of two jobs knows of the other. A mend that does not see all who know of a job
+    /// takes the others for wrong, so it comes by itself.
+    Edges,
     /// What is counted or released once all else is right.
     Counts,
 }
@@ -17,21 +20,22 @@ const KEYS: [&str; 3] = ["key-type", "key-expires", "job-stub"];
 const COUNTS: [&str; 3] = ["depends-on-nothing", "tag-count", "failed-counter"];
 
 impl Stage {
-    pub const ALL: [Stage; 3] = [Stage::Keys, Stage::Entries, Stage::Counts];
-
     /// Returns when a finding is mended.
     pub fn of(id: &str) -> Stage {
         match id {
             _ if KEYS.contains(&id) => Stage::Keys,
+            "dependency-one-sided" => Stage::Edges,
             _ if COUNTS.contains(&id) => Stage::Counts,
             _ => Stage::Entries,
         }
     }
 }
 
-/// Returns the place of a kind in the order.
-pub fn rank(place: &Place) -> u8 {
+/// Returns the place of a kind in the order of a stage.
+pub fn rank(stage: Stage, place: &Place) -> u8 {
     match place.kind {
+        // What is set aside takes its expiry along.
+        Kind::Key if stage == Stage::Keys => 0,
         Kind::Locks => 0,
         Kind::Work => 1,
         Kind::Scheduled => 2,

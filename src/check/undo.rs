@@ -13,16 +13,13 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
-use crate::bulk::ledger::{Head, Ledger};
+use crate::bulk::ledger::{Head, Ledger, UNDO};
 use crate::core::check::{Change, Mended, Outcome, Verdict};
 use crate::cx::Cx;
 use crate::error::{Error, Kind as Fault, io_words};
 use crate::model::name::Name;
 use crate::view::json;
 use crate::view::text::clean;
-
-/// What such a file is called in its first line.
-const KIND: &str = "undo";
 
 /// The file of a repair.
 #[derive(Debug)]
@@ -36,10 +33,17 @@ impl Undo {
     /// Opens the file, before anything is sent. One of the same command is continued; a rehearsal
     /// only looks whether that would do.
     pub fn open(path: &Path, command: &str, rehearsal: bool, cx: &Cx) -> Result<Undo, Error> {
+        if path.is_symlink() {
+            let file = clean(path.as_os_str().as_encoded_bytes());
+            return Err(
+                Error::usage(format!("`{file}` is a link, which is not followed"))
+                    .hint("name the file itself"),
+            );
+        }
         let mut slice = 0;
         let head = Head {
             command: command.to_owned(),
-            ..Head::of(KIND, cx)?
+            ..Head::of(UNDO, cx)?
         };
         let ledger = Ledger::open(path, head, rehearsal, |line| {
             let line = read(line)?;
@@ -236,7 +240,7 @@ impl Past {
             }
             if head.is_none() {
                 let told: Option<Head> = serde_json::from_slice(&line).ok();
-                let told = told.filter(|head| head.kind == KIND && head.v == 1);
+                let told = told.filter(|head| head.kind == UNDO && head.v == 1);
                 head = Some(told.ok_or_else(foreign)?);
             } else {
                 let told = slices.add(&line, at, length);

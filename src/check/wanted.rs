@@ -76,11 +76,14 @@ impl Wanted {
 
     /// Returns the findings to mend, as the core is told them; `None` if there are none.
     pub fn mends(&self, stage: Stage) -> Option<String> {
+        let only = |of: &[Stage]| {
+            self.told(Phase::Early, true, |finding| {
+                self.wants(finding) && of.contains(&Stage::of(finding.id))
+            })
+        };
         match stage {
-            Stage::Keys => self.told(Phase::Early, true, |finding| {
-                self.wants(finding) && Stage::of(finding.id) == Stage::Keys
-            }),
-            Stage::Entries => self.told(Phase::Early, true, |finding| self.wants(finding)),
+            Stage::Keys | Stage::Edges => only(&[stage]),
+            Stage::Entries => only(&[Stage::Keys, Stage::Entries]),
             Stage::Counts => self.told(Phase::Late, true, |finding| self.wants(finding)),
         }
     }

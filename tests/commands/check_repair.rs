@@ -61,7 +61,7 @@ fn what_was_damaged_is_mended_and_a_second_run_finds_nothing() {
         info	history-orphan	0	0	0	1	nothing, it asks
         --- stderr
         scanned 21 keys, 4 jobs, 2 queues in 0.0s
-        4 mended, 1 gone by itself; clean, 1 left below `warn`
+        4 mended, 1 gone by itself; clean
     "#]]);
     at(&redis).run("check").exits(0);
     let whole = redis.dump();
@@ -288,7 +288,7 @@ fn what_asks_is_left_and_its_choices_are_told() {
             error	dependency-missing	1	0	0	0	dropped the dependency; who waits for nothing else runs
             --- stderr
             scanned 7 keys, 1 job, 1 queue in 0.0s
-            1 mended; nothing is damaged any more
+            1 mended; clean
         "#]]);
     assert_eq!(redis.at(NOW).run("pop mail -o jid").ok(), "waits");
 }
@@ -508,7 +508,7 @@ fn many_ghosts_are_mended_in_slices() {
             critical	ghost-waiting	5000	0	0	0	removed the id
             --- stderr
             scanned 4 keys, 1 job, 1 queue in 0.0s
-            5,000 mended; nothing is damaged any more
+            5,000 mended; clean
         "#]]);
     assert_eq!(
         redis.send(&["ZRANGE", "ql:q:mail-work", "0", "-1"]),
@@ -718,4 +718,60 @@ fn what_needs_no_missing_right_is_mended() {
     "#]]);
     ops().run("check --repair --yes").exits(6);
     at(&redis).run("check --repair --yes").exits(0);
+}
+
+#[test]
+fn a_link_is_not_followed() {
+    let redis = damaged();
+    let (target, link) = (file(&redis, "target"), file(&redis, "link"));
+    std::os::unix::fs::symlink(&target, &link).unwrap();
+    at(&redis)
+        .run(&format!("check --repair --yes --undo {link}"))
+        .shows(expect![[r#"
+            --- stderr
+            error: `DIR/link` is a link, which is not followed
+            hint: name the file itself
+            --- exit 2
+        "#]]);
+    assert!(!Path::new(&target).exists());
+}
+
+#[test]
+fn what_more_know_of_than_one_call_may_judge_is_left_whole() {
+    let redis = Redis::start();
+    let calls = (0..250).map(|number| {
+        let jid = format!("x{number}");
+        (
+            9_000.0,
+            vec!["put", "me", "mail", &jid, "K", "{}", "0"]
+                .into_iter()
+                .map(String::from)
+                .collect(),
+        )
+    });
+    redis.calls(calls.collect::<Vec<(f64, Vec<String>)>>());
+    let all: Vec<String> = (0..250).map(|number| format!("\"x{number}\"")).collect();
+    let all = format!("[{}]", all.join(","));
+    let put = ["put", "me", "mail", "y", "K", "{}", "0", "depends", &all];
+    redis.calls([(9_000.0, put.to_vec())]);
+    redis.send(&["DEL", "ql:j:y-dependencies"]);
+    redis.send(&["ZREM", "ql:q:mail-work", "x7"]);
+    at(&redis).run("check --repair --yes").shows(expect![[r#"
+        error	dependency-one-sided	0	0	0	250	nothing
+        error	in-no-set	1	0	0	0	put it into the set that fits its state
+        --- stderr
+        scanned 755 keys, 251 jobs, 1 queue in 0.0s
+        note: y lost the list of what it waits for, and more than 200 jobs know of it, which no single call can judge: `qless depends y --on JID …` with all of them
+        1 mended; 250 left
+        --- exit 7
+    "#]]);
+    let known = (0..250).filter(|number| {
+        let key = format!("ql:j:x{number}-dependents");
+        redis.send(&["SISMEMBER", &key, "y"]) == redis::Value::Int(1)
+    });
+    assert_eq!(known.count(), 250);
+    assert_eq!(
+        redis.send(&["HGET", "ql:j:y", "state"]),
+        redis::Value::BulkString(b"depends".to_vec())
+    );
 }
