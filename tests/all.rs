@@ -32,6 +32,7 @@ mod core {
     mod check;
     mod check_damage;
     mod check_property;
+    mod check_types;
     mod check_walk;
     mod config;
     mod cost;

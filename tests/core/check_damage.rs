@@ -7,14 +7,13 @@
 use std::collections::BTreeMap;
 
 use expect_test::{Expect, expect};
-use serde_json::Value;
 
 use super::check::{NOW, busy};
 use super::invariants::{Excuses, broken};
 use crate::house::clean::tolerated;
-use crate::house::core::{Core, Dump, Key, Reply};
+use crate::house::core::{Core, Key, Reply};
 use crate::house::judge::{Finding, IDS, look, repair, revert};
-use crate::house::mend::{Mend, Stage};
+use crate::house::mend::{Mend, Stage, kept};
 use crate::house::walk;
 
 fn told(title: &str, found: &[Finding], into: &mut String) {
@@ -26,50 +25,6 @@ fn told(title: &str, found: &[Finding], into: &mut String) {
     }
     for line in lines {
         into.push_str(&format!("  {line}\n"));
-    }
-}
-
-/// Whether a history entry can be read by everyone.
-fn readable(entry: &str) -> bool {
-    let parts: Vec<Value> = serde_json::from_str(entry).unwrap_or_default();
-    match parts.as_slice() {
-        [when, what] => when.is_number() && what.is_string(),
-        [when, what, item] => when.is_number() && what.is_string() && item.is_object(),
-        _ => false,
-    }
-}
-
-/// Nothing that can be read of a job has changed: data, klass, tags, history.
-fn kept(before: &Dump, after: &Dump) {
-    for (name, key) in &before.0 {
-        if !name.starts_with("ql:j:") {
-            continue;
-        }
-        let aside = name.replacen("ql:", "ql:lost:run1:", 1);
-        let now = after.0.get(name).or_else(|| after.0.get(&aside));
-        match (key, now) {
-            (Key::Hash(job), Some(Key::Hash(now))) => {
-                for field in ["klass", "data"] {
-                    assert_eq!(job.get(field), now.get(field), "{name} {field}");
-                }
-                let tags = job.get("tags").cloned().unwrap_or_default();
-                if serde_json::from_str::<Vec<String>>(&tags).is_ok() || tags == "{}" {
-                    assert_eq!(Some(&tags), now.get("tags"), "{name}");
-                } else if !tags.is_empty() {
-                    let kept = [now.get("tags"), now.get("bad-tags")];
-                    assert!(kept.contains(&Some(&tags)), "{name} lost {tags}");
-                }
-            }
-            (Key::Hash(_), other) => panic!("{name} became {other:?}"),
-            (Key::List(list), Some(Key::List(now))) => {
-                assert_eq!(list.len(), now.len(), "{name}");
-                for (old, new) in list.iter().zip(now) {
-                    assert!(old == new || !readable(old), "{name}: {old} became {new}");
-                }
-            }
-            (Key::List(_), other) => panic!("{name} became {other:?}"),
-            _ => {}
-        }
     }
 }
 
@@ -198,7 +153,9 @@ fn damaged(damage: &str, expect: &Expect) {
 
     let [before, mended, after] =
         [(found, before), (left, first), (last, second)].map(|(told, keys)| Stage { told, keys });
-    Mend::new(&mut core, NOW).whole_way(&before, &mended, &after);
+    Mend::new(&mut core, NOW)
+        .whole_way(&before, &mended, &after)
+        .unwrap_or_else(|fault| panic!("{fault}"));
     comes_out(&mut core, &remains);
 }
 

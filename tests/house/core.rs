@@ -226,7 +226,8 @@ for _, key in ipairs(redis.call('KEYS', '*')) do
   elseif kind == 'list' then value = redis.call('LRANGE', key, 0, -1)
   elseif kind == 'set' then value = redis.call('SMEMBERS', key)
   elseif kind == 'zset' then value = redis.call('ZRANGE', key, 0, -1, 'WITHSCORES')
-  else value = {redis.call('GET', key)} end
+  elseif kind == 'string' then value = {redis.call('GET', key)}
+  else value = {kind} end
   out[#out + 1] = {key, kind, redis.call('PTTL', key), value}
 end
 return out";

@@ -318,8 +318,11 @@ fn cycles(core: &mut Core, now: f64, findings: &str, dump: &Dump) -> Vec<Finding
                         path.insert(0, from[&path[0]].clone());
                     }
                     if path.iter().all(|jid| !done.contains(jid)) {
-                        done.extend(path.iter().cloned());
-                        found.extend(slice(core, now, "look", findings, "cycle", "", &path));
+                        let told = slice(core, now, "look", findings, "cycle", "", &path);
+                        if !told.is_empty() {
+                            done.extend(path.iter().cloned());
+                        }
+                        found.extend(told);
                     }
                 } else if !from.contains_key(&up) {
                     from.insert(up.clone(), at.clone());

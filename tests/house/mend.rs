@@ -1,6 +1,11 @@
 //! A damaged database through the binary: looked at, mended, mended by name, put back, mended again.
 //! What the core alone made of it, call by call, is what the binary must make of it.
 
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+
+use serde_json::Value;
+
 use super::clean::{unrun, walked};
 use super::core::{Core, Dump, Key};
 use super::judge::{Finding, INFO};
@@ -45,54 +50,61 @@ impl Mend<'_> {
     }
 
     /// Puts back what is told in such a file; one that nothing was written to is not there.
-    pub(crate) fn revert(&self, undo: &str) {
+    fn revert(&self, undo: &str) -> Result<(), String> {
         let undo = self.dir.path().join(undo);
-        if undo.exists() {
-            let ran = self.qless().args([
-                "check".as_ref(),
-                "--yes".as_ref(),
-                "--revert".as_ref(),
-                undo.as_os_str(),
-            ]);
-            assert_eq!(ran.code(), 0, "{}", ran.stderr());
-            let told = ran.stderr();
-            let alone = told.contains(" 0 left alone") || told.contains("no change");
-            assert!(alone, "{told}");
+        if !undo.exists() {
+            return Ok(());
+        }
+        let words = ["check", "--yes", "--revert"].map(OsStr::new);
+        let ran = self
+            .qless()
+            .args([&words[..], &[undo.as_os_str()]].concat());
+        let told = ran.stderr();
+        let all = told.contains(" 0 left alone") || told.contains("no change");
+        match (ran.code(), all) {
+            (0, true) => Ok(()),
+            (code, _) => Err(format!("--revert: exit {code}: {told}")),
         }
     }
 
     /// Whether the binary tells what was told, and no more.
-    fn tells(&self, wanted: &[Finding], what: &str) {
-        walked(&self.qless(), self.now, wanted).unwrap_or_else(|fault| panic!("{what}: {fault}"));
+    fn tells(&self, wanted: &[Finding], what: &str) -> Result<(), String> {
+        walked(&self.qless(), self.now, wanted).map_err(|fault| format!("{what}: {fault}"))
+    }
+
+    /// Mends, and looks what came of it.
+    fn mends(&mut self, flags: &str, undo: &str, wanted: &Stage) -> Result<(), String> {
+        let ran = self.repair(flags, undo);
+        let what = format!("after `--repair {flags}`");
+        if ran.code() != code(&wanted.told) {
+            let (code, said) = (ran.code(), ran.stderr());
+            return Err(format!("{what}: exit {code}: {said}"));
+        }
+        same_keys(&self.keys(), &wanted.keys, &what)?;
+        self.tells(&wanted.told, &what)
     }
 
     /// The whole way, from the damaged state and back to it, and on to the one after naming.
-    pub(crate) fn whole_way(&mut self, before: &Stage, mended: &Stage, named: &Stage) {
-        assert_eq!(self.core.dump(), before.keys, "as it was damaged");
-        self.tells(&before.told, "found");
-        assert_eq!(self.core.dump(), before.keys, "a look changed something");
-
-        let ran = self.repair("", "first");
-        assert_eq!(ran.code(), code(&mended.told), "{}", ran.stderr());
-        same_keys(&self.keys(), &mended.keys, "after the repair");
-        self.tells(&mended.told, "after the repair");
-        let again = self.repair("", "again");
-        assert_eq!(again.code(), code(&mended.told), "{}", again.stderr());
-        same_keys(&self.keys(), &mended.keys, "after a second repair");
-
-        let ran = self.repair("--only all", "second");
-        assert_eq!(ran.code(), code(&named.told), "{}", ran.stderr());
-        same_keys(&self.keys(), &named.keys, "after naming all");
-        self.tells(&named.told, "after naming all");
-
-        self.revert("second");
-        same_keys(&self.keys(), &mended.keys, "the naming put back");
-        self.revert("first");
-        assert_eq!(self.core.dump(), before.keys, "all is as it was");
-
-        self.repair("", "third");
-        self.repair("--only all", "fourth");
-        same_keys(&self.keys(), &named.keys, "mended again");
+    pub(crate) fn whole_way(
+        &mut self,
+        before: &Stage,
+        mended: &Stage,
+        named: &Stage,
+    ) -> Result<(), String> {
+        let damaged = self.core.dump();
+        self.tells(&before.told, "found")?;
+        self.mends("", "first", mended)?;
+        self.mends("", "again", mended)?;
+        self.mends("--only all", "second", named)?;
+        self.revert("second")?;
+        same_keys(&self.keys(), &mended.keys, "the naming put back")?;
+        self.revert("first")?;
+        if self.core.dump() != damaged {
+            same_keys(&self.keys(), &damaged, "all put back")?;
+            return Err("not all is as it was".to_owned());
+        }
+        self.mends("", "third", mended)?;
+        self.mends("--only all", "fourth", named)
     }
 }
 
@@ -108,22 +120,76 @@ fn code(told: &[Finding]) -> i32 {
     }
 }
 
-#[track_caller]
-fn same_keys(seen: &Dump, wanted: &Dump, what: &str) {
+fn same_keys(seen: &Dump, wanted: &Dump, what: &str) -> Result<(), String> {
     let wanted = named_alike(wanted);
-    let names: std::collections::BTreeSet<&String> = seen.0.keys().chain(wanted.0.keys()).collect();
     let mut different = String::new();
-    for name in names {
-        let (one, other): (Option<&Key>, Option<&Key>) = (seen.0.get(name), wanted.0.get(name));
+    for name in seen
+        .0
+        .keys()
+        .chain(wanted.0.keys())
+        .collect::<BTreeSet<_>>()
+    {
+        let (one, other) = (seen.0.get(name), wanted.0.get(name));
         if one != other {
-            different.push_str(&format!("  {name} is {one:?}, not {other:?}\n"));
+            different.push_str(&format!("\n  {name} is {one:?}, not {other:?}"));
         }
     }
-    assert!(different.is_empty(), "{what}:\n{different}");
+    match different.is_empty() {
+        true => Ok(()),
+        false => Err(format!("{what}:{different}")),
+    }
 }
 
 /// With one name for all repairs that set something aside.
 fn named_alike(keys: &Dump) -> Dump {
     let keys = keys.0.iter().map(|(name, key)| (unrun(name), key.clone()));
     Dump(keys.collect())
+}
+
+/// Whether a history entry can be read by everyone.
+fn readable(entry: &str) -> bool {
+    let parts: Vec<Value> = serde_json::from_str(entry).unwrap_or_default();
+    match parts.as_slice() {
+        [when, what] => when.is_number() && what.is_string(),
+        [when, what, item] => when.is_number() && what.is_string() && item.is_object(),
+        _ => false,
+    }
+}
+
+/// Nothing that can be read of a job has changed: data, klass, tags, history.
+pub(crate) fn kept(before: &Dump, after: &Dump) {
+    let after = named_alike(after);
+    for (name, key) in &before.0 {
+        if !name.starts_with("ql:j:") {
+            continue;
+        }
+        let aside = name.replacen("ql:", "ql:lost:RUN:", 1);
+        let alike = |now: &&Key| std::mem::discriminant(*now) == std::mem::discriminant(key);
+        let now = [name, &aside]
+            .into_iter()
+            .find_map(|name| after.0.get(name).filter(alike));
+        match (key, now) {
+            (Key::Hash(job), Some(Key::Hash(now))) => {
+                for field in ["klass", "data"] {
+                    assert_eq!(job.get(field), now.get(field), "{name} {field}");
+                }
+                let tags = job.get("tags").cloned().unwrap_or_default();
+                if serde_json::from_str::<Vec<String>>(&tags).is_ok() || tags == "{}" {
+                    assert_eq!(Some(&tags), now.get("tags"), "{name}");
+                } else if !tags.is_empty() {
+                    let kept = [now.get("tags"), now.get("bad-tags")];
+                    assert!(kept.contains(&Some(&tags)), "{name} lost {tags}");
+                }
+            }
+            (Key::Hash(_), other) => panic!("{name} became {other:?}"),
+            (Key::List(list), Some(Key::List(now))) => {
+                assert_eq!(list.len(), now.len(), "{name}");
+                for (old, new) in list.iter().zip(now) {
+                    assert!(old == new || !readable(old), "{name}: {old} became {new}");
+                }
+            }
+            (Key::List(_), other) => panic!("{name} became {other:?}"),
+            _ => {}
+        }
+    }
 }
