@@ -432,6 +432,9 @@ impl Sink for Judge {
     }
 
     fn alone(&mut self, core: &mut Core, place: &Place, item: Name) -> Result<(), Error> {
+        if self.order.repair {
+            self.kept.heavy(&item);
+        }
         self.ask(core, place, &[item], false)
     }
 

@@ -1,7 +1,8 @@
 //! What a look keeps for a repair: places and items, never what would be changed there, for that is
 //! judged again. As many as fit into a few megabytes.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::rc::Rc;
 
 use super::stage::{self, Stage};
 use crate::core::check::{Kind, MOST, Place, Verdict};
@@ -18,6 +19,8 @@ pub struct Kept {
     places: Vec<Place>,
     index: HashMap<Place, u32>,
     items: Vec<(Stage, u32, Name)>,
+    /// Items that are large.
+    heavy: HashSet<Name>,
     /// Jobs that lost what they wait for, and who still knows of it.
     torn: Vec<(Name, Name)>,
     bytes: usize,
@@ -36,7 +39,27 @@ pub struct Batch {
     pub stage: Stage,
     pub place: Place,
     /// Items that go into one call, a group each.
-    pub groups: Vec<Vec<Name>>,
+    groups: VecDeque<Vec<Name>>,
+    /// Items that each take a call of its own, for they are large.
+    heavy: Rc<HashSet<Name>>,
+}
+
+impl Batch {
+    /// Takes the groups of the next call, of so many items if no group is larger.
+    pub fn next(&mut self, size: usize) -> Option<Vec<Vec<Name>>> {
+        let mut groups = vec![self.groups.pop_front()?];
+        let mut items = groups[0].len();
+        let heavy = |group: &Vec<Name>| group.iter().any(|item| self.heavy.contains(item));
+        while !heavy(&groups[0])
+            && let Some(next) = self.groups.front()
+            && items + next.len() <= size
+            && !heavy(next)
+        {
+            items += next.len();
+            groups.extend(self.groups.pop_front());
+        }
+        Some(groups)
+    }
 }
 
 impl Kept {
@@ -45,6 +68,13 @@ impl Kept {
         Kept {
             scoped,
             ..Kept::default()
+        }
+    }
+
+    /// Notes that an item is large.
+    pub fn heavy(&mut self, item: &Name) {
+        if self.has_room() && self.heavy.insert(item.clone()) {
+            self.bytes += item.as_bytes().len() + 40;
         }
     }
 
@@ -145,8 +175,10 @@ impl Kept {
             mut items,
             torn,
             more_torn,
+            heavy,
             ..
         } = self;
+        let heavy = Rc::new(heavy);
         let jobs = Place::new(Kind::Job, "");
         let (whole, barred) = together(torn, more_torn);
         // Who knows of a torn job of which not all can be judged at once is left alone.
@@ -169,18 +201,20 @@ impl Kept {
             batches.push(Batch {
                 stage: Stage::Edges,
                 place: jobs,
-                groups: whole,
+                groups: whole.into(),
+                heavy: heavy.clone(),
             });
         }
         for (stage, at, item) in items {
             match batches.last_mut() {
                 Some(batch) if batch.stage == stage && batch.place == places[at as usize] => {
-                    batch.groups.push(vec![item]);
+                    batch.groups.push_back(vec![item]);
                 }
                 _ => batches.push(Batch {
                     stage,
                     place: places[at as usize].clone(),
-                    groups: vec![vec![item]],
+                    groups: VecDeque::from([vec![item]]),
+                    heavy: heavy.clone(),
                 }),
             }
         }
@@ -355,6 +389,22 @@ mod tests {
             askers(Kind::Job, "queue-unlisted", "mail", ""),
             "a j:b-dependents r-1"
         );
+    }
+
+    #[test]
+    fn what_is_large_takes_a_call_of_its_own() {
+        let mut kept = Kept::default();
+        let (place, asked) = (Place::new(Kind::Job, ""), names(&["a", "b", "c", "d", "e"]));
+        kept.heavy(&asked[2]);
+        for item in ["a", "b", "c", "d", "e"] {
+            kept.add(&place, &asked, &verdict("in-no-set", item, "mail"));
+        }
+        let mut batch = kept.in_order().remove(0);
+        let mut sizes = Vec::new();
+        while let Some(groups) = batch.next(10) {
+            sizes.push(groups.concat().len());
+        }
+        assert_eq!(sizes, [2, 1, 2]);
     }
 
     #[test]

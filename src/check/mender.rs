@@ -1,15 +1,16 @@
 //! Mends what a look kept, slice by slice: each is judged again in the call that mends it.
 
-use std::collections::{BTreeMap, HashMap};
-use std::time::{Duration, Instant};
+use std::collections::BTreeMap;
+use std::time::Instant;
 
 use super::finding::Finding;
-use super::kept::{Batch, Kept};
+use super::kept::Kept;
+use super::slices::Slices;
 use super::undo::Undo;
 use super::wanted::Wanted;
 use crate::bulk::pace::Pace;
 use crate::core::Core;
-use crate::core::check::{Change, Kind, Outcome, Place, Verdict};
+use crate::core::check::{Change, Outcome, Place, Verdict};
 use crate::error::{Error, Kind as Fault};
 use crate::model::name::Name;
 use crate::model::rate::Rate;
@@ -17,12 +18,8 @@ use crate::model::repair::Fate;
 use crate::out::Progress;
 use crate::stop::Stop;
 
-/// How many items are mended by one call, and the fewest where the server is slow.
-pub const SLICE: usize = 100;
-const LEAST: usize = 10;
-
-/// As long as a call may keep the server from others.
-const LONG: Duration = Duration::from_millis(5);
+/// How many items are mended by one call at most.
+const SLICE: usize = 100;
 
 /// What mends.
 pub struct Mender {
@@ -33,11 +30,7 @@ pub struct Mender {
     pace: Pace,
     most: usize,
     stop: Stop,
-    sizes: HashMap<Kind, usize>,
-    /// Whether the last call took long: once may have been somebody else.
-    slow: bool,
-    /// How long an empty call takes to come back.
-    trip: Duration,
+    slices: Slices,
     /// How many whole keys were set aside.
     pub aside: u64,
     /// Which right was missing first.
@@ -53,6 +46,7 @@ impl Mender {
         undo: Option<Undo>,
         rate: Option<Rate>,
         stop: Stop,
+        slices: Slices,
     ) -> Mender {
         let pace = Pace::new(rate);
         Mender {
@@ -62,9 +56,7 @@ impl Mender {
             undo,
             pace,
             stop,
-            sizes: HashMap::new(),
-            slow: false,
-            trip: Duration::MAX,
+            slices,
             aside: 0,
             lacks: None,
             fates: BTreeMap::new(),
@@ -80,27 +72,14 @@ impl Mender {
     ) -> Result<u64, Error> {
         self.fates.values_mut().for_each(|fate| fate.refused = 0);
         let mut mended = 0;
-        for Batch {
-            stage,
-            place,
-            groups,
-        } in kept.in_order()
-        {
-            let Some(findings) = self.wanted.mends(stage) else {
+        for mut batch in kept.in_order() {
+            let Some(findings) = self.wanted.mends(batch.stage) else {
                 continue;
             };
-            let mut groups = groups.into_iter().peekable();
-            while groups.peek().is_some() {
-                let size = self.size(place.kind);
-                let (mut slice, mut items) = (Vec::new(), 0);
-                while let Some(next) =
-                    groups.next_if(|next| items == 0 || items + next.len() <= size)
-                {
-                    items += next.len();
-                    slice.push(next);
-                }
-                mended += self.slice(core, &findings, &place, &slice)?;
-                progress.add(items as u64);
+            let place = batch.place.clone();
+            while let Some(groups) = batch.next(self.slices.size(place.kind).min(self.most)) {
+                mended += self.slice(core, &findings, &place, &groups)?;
+                progress.add(groups.iter().map(|group| group.len() as u64).sum());
             }
         }
         Ok(mended)
@@ -157,7 +136,8 @@ impl Mender {
             }
             let begun = Instant::now();
             let answer = core.mend(now, findings, &self.run, place, items);
-            self.measure(place.kind, items.len(), begun.elapsed());
+            let took = begun.elapsed();
+            self.slices.measure(place.kind, items.len(), took);
             let answer = match (answer, &mut self.undo) {
                 (Ok(answer), Some(undo)) => undo.done(&answer).map(|()| answer)?,
                 (Ok(answer), None) => answer,
@@ -195,27 +175,6 @@ impl Mender {
     fn fate(&mut self, verdict: &Verdict, change: impl FnOnce(&mut Fate)) {
         if let Some(finding) = Finding::named(&verdict.id) {
             change(self.fates.entry(finding.id).or_default());
-        }
-    }
-
-    fn size(&self, kind: Kind) -> usize {
-        self.sizes
-            .get(&kind)
-            .copied()
-            .unwrap_or(SLICE)
-            .min(self.most)
-    }
-
-    /// Makes slices smaller where they take long, and greater again.
-    fn measure(&mut self, kind: Kind, items: usize, took: Duration) {
-        self.trip = self.trip.min(took);
-        let took = took.saturating_sub(self.trip);
-        let again = std::mem::replace(&mut self.slow, took > LONG);
-        let size = self.sizes.entry(kind).or_insert(SLICE);
-        if took > LONG && again {
-            *size = (items / 2).clamp(LEAST, SLICE);
-        } else if took < LONG / 4 && items >= *size {
-            *size = (*size * 2).min(SLICE);
         }
     }
 }

@@ -4,12 +4,14 @@
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
+use std::time::Instant;
 
 use uuid::Uuid;
 
 use super::finding::{Finding, Severity};
 use super::look::{self, Looked, Told};
 use super::mender::Mender;
+use super::slices::Slices;
 use super::undo::Undo;
 use crate::cli::Format;
 use crate::core::check::{MOST, Outcome};
@@ -77,12 +79,14 @@ pub fn run(order: Order, cx: &mut Cx) -> Result<Exit, Error> {
         Some(mut undo) => undo.begin(cx).map(|()| Some(undo))?,
         None => None,
     };
+    let trip = cx.core()?.trip(now);
     let mender = Mender::new(
         told.wanted.clone(),
         run.clone(),
         undo,
         told.rate,
         stop.clone(),
+        Slices::new(trip),
     );
     Repair {
         told,
@@ -193,17 +197,21 @@ fn rehearse(told: &Told, looked: Looked, stop: &Stop, cx: &mut Cx) -> Result<Exi
     // One damage may be met from several sides, and what fills a list makes it one that is not empty.
     let hasher = RandomState::new();
     let (mut met, mut filled) = (HashSet::new(), HashSet::new());
-    for batch in kept.in_order() {
+    let now = cx.now();
+    let mut slices = Slices::new(cx.core()?.trip(now));
+    for mut batch in kept.in_order() {
         let Some(findings) = told.wanted.mends(batch.stage) else {
             continue;
         };
-        let items: Vec<Name> = batch.groups.into_iter().flatten().collect();
-        for slice in items.chunks(super::mender::SLICE) {
+        let kind = batch.place.kind;
+        while let Some(groups) = batch.next(slices.size(kind)) {
             if let Some(kind) = stop.asked() {
                 return Err(Error::new(kind, "interrupted; nothing was changed"));
             }
-            let core = cx.core()?;
-            let verdicts = core.plan(core.now(), &findings, &run, &batch.place, slice)?;
+            let (core, items) = (cx.core()?, groups.concat());
+            let begun = Instant::now();
+            let verdicts = core.plan(core.now(), &findings, &run, &batch.place, &items)?;
+            slices.measure(kind, items.len(), begun.elapsed());
             for verdict in verdicts.iter().filter(|one| one.outcome == Outcome::Found) {
                 let list = [prefix.as_bytes(), b"f:", verdict.item.as_bytes()].concat();
                 if verdict.id == "group-set" && filled.contains(&Name::from(list)) {

@@ -1,12 +1,13 @@
 //! `--revert`: puts back what a repair changed, newest first, where nothing has changed since.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
+use super::slices::Slices;
 use super::undo::Past;
 use crate::bulk::pace::Pace;
 use crate::core::Core;
-use crate::core::check::Change;
+use crate::core::check::{Change, Kind};
 use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -18,13 +19,11 @@ use crate::stop::Stop;
 use crate::view::repair::by_finding;
 use crate::view::text::{clean, plural, thousands};
 
-/// How many changes go into one call, and the fewest that a slow server makes of it. What mended one
-/// finding stays together.
-const MOST: usize = 200;
-const LEAST: usize = 10;
+/// How many changes go into one call at most; what mended one finding stays together.
+const MOST: usize = 100;
 
-/// As long as a call may keep the server from others.
-const LONG: Duration = Duration::from_millis(5);
+/// What is measured here are changes of all kinds.
+const ALL: Kind = Kind::Key;
 
 pub fn run(path: &Path, dry_run: bool, rate: Option<Rate>, cx: &mut Cx) -> Result<Exit, Error> {
     cx.out.shows::<Bulk>()?;
@@ -125,11 +124,13 @@ fn put_back(
     let stop = Stop::listen();
     let mut pace = Pace::new(rate);
     let most = pace.slice(MOST);
-    let (mut size, mut trip) = (most, Duration::MAX);
+    let now = core.now();
+    let mut slices = Slices::new(core.trip(now));
     let mut told = Ok(());
     while let Some(mends) = past.newest()? {
         let mut mends = mends.into_iter().peekable();
         while mends.peek().is_some() {
+            let size = slices.size(ALL).min(most);
             let mut changes: Vec<Change> = mends.next().unwrap_or_default();
             while let Some(more) = mends.next_if(|more| changes.len() + more.len() <= size) {
                 changes.extend(more);
@@ -150,11 +151,7 @@ fn put_back(
                     break;
                 }
             };
-            let took = begun.elapsed();
-            trip = trip.min(took);
-            if took - trip > LONG {
-                size = (changes.len() / 2).clamp(LEAST.min(most), most);
-            }
+            slices.measure(ALL, changes.len(), begun.elapsed());
             sum.done += usize::try_from(back).unwrap_or(usize::MAX);
             sum.skipped += usize::try_from(alone).unwrap_or(usize::MAX);
             progress.add(changes.len() as u64);
