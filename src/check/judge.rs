@@ -50,6 +50,8 @@ pub struct Order {
 /// What sets the pace of a look, and ends it.
 pub struct Watch {
     pub progress: Progress,
+    /// How many keys there are, if that is known.
+    pub keys: u64,
     pub pace: Pace,
     pub stop: Stop,
 }
@@ -74,6 +76,10 @@ pub struct Judge {
     heads: Option<HashSet<Name>>,
     found: Vec<Found>,
     seen: Seen,
+    /// How many keys were passed since the progress was made longer.
+    walked: u64,
+    /// How many suspects were judged.
+    judged: u64,
     kept: Kept,
 }
 
@@ -119,6 +125,8 @@ impl Judge {
             heads: None,
             found: Vec::new(),
             seen: Seen::default(),
+            walked: 0,
+            judged: 0,
             kept,
         }
     }
@@ -126,6 +134,11 @@ impl Judge {
     /// Returns what was walked.
     pub fn seen(&self) -> Seen {
         self.seen
+    }
+
+    /// Returns how many suspects were judged.
+    pub fn judged(&self) -> u64 {
+        self.judged
     }
 
     /// Walks, and has judged what is suspected.
@@ -209,6 +222,7 @@ impl Judge {
         self.go_on()?;
         let begun = Instant::now();
         let verdicts = core.verdicts(core.now(), &asked, place, items)?;
+        self.judged += items.len() as u64;
         if usual {
             let took = begun.elapsed();
             self.slices.measure(place.kind, items.len(), took);
@@ -444,9 +458,20 @@ impl Sink for Judge {
     }
 
     fn seen(&mut self, _: &mut Core, seen: Seen) -> Result<(), Error> {
-        self.seen.keys += seen.keys;
-        self.seen.jobs += seen.jobs;
-        self.seen.queues += seen.queues;
+        // What is walked twice is seen once.
+        match self.seen.keys < self.watch.keys {
+            true => {
+                self.seen.keys += seen.keys;
+                self.seen.jobs += seen.jobs;
+                self.seen.queues += seen.queues;
+            }
+            false if self.walked >= self.watch.keys => {
+                self.watch.progress.longer(self.watch.keys);
+                self.walked = 0;
+            }
+            false => {}
+        }
+        self.walked += seen.keys;
         self.watch.progress.add(seen.keys);
         let keys = usize::try_from(seen.keys).unwrap_or(usize::MAX);
         self.watch.pace.wait(keys, &self.watch.stop);

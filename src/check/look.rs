@@ -59,6 +59,7 @@ pub fn run(told: &Told, repair: bool, stop: &Stop, cx: &mut Cx) -> Result<Looked
     let keys = server.keys;
     let watch = Watch {
         progress: out.progress(keys.unwrap_or(0)),
+        keys: keys.unwrap_or(u64::MAX),
         pace: Pace::new(told.rate),
         stop: stop.clone(),
     };
@@ -70,7 +71,7 @@ pub fn run(told: &Told, repair: bool, stop: &Stop, cx: &mut Cx) -> Result<Looked
     };
     let mut judge = Judge::new(order, watch);
     let walked = judge.look(core, now, &scope);
-    let seen = judge.seen();
+    let (seen, judged) = (judge.seen(), judge.judged());
     if scope.queues.is_empty()
         && let Some(verdict) = cause::evicts(&server)
     {
@@ -79,10 +80,10 @@ pub fn run(told: &Told, repair: bool, stop: &Stop, cx: &mut Cx) -> Result<Looked
     let took = core.now().since(now);
     let (items, kept) = judge.end();
     let halted = match walked {
-        Ok(()) => elsewhere(&server, seen, cx)?,
+        Ok(()) => elsewhere(&server, far(seen, keys, judged), cx)?,
         Err(error) => {
             let stopped = matches!(error.kind(), Kind::Interrupted | Kind::Terminated);
-            let error = halted(&error, seen, keys);
+            let error = halted(&error, far(seen, keys, judged));
             // A document is whole, or somebody wished it to end.
             if !stopped && (items.is_empty() || cx.out.format().is_json()) {
                 return Err(error);
@@ -178,16 +179,16 @@ fn scope(patterns: &[Pattern], cx: &mut Cx) -> Result<Scope, Error> {
 }
 
 /// Says of a look that did not see everything how far it came.
-fn halted(error: &Error, seen: Seen, keys: Option<u64>) -> Error {
+fn halted(error: &Error, far: String) -> Error {
     let why = error.message();
-    let told = Error::new(error.kind(), format!("{}: {why}", far(seen, keys)));
+    let told = Error::new(error.kind(), format!("{far}: {why}"));
     match error.hint_text() {
         Some(hint) => told.hint(hint),
         None => told,
     }
 }
 
-fn far(seen: Seen, keys: Option<u64>) -> String {
+fn far(seen: Seen, keys: Option<u64>, judged: u64) -> String {
     let walked = match keys {
         Some(keys) => {
             let keys = thousands(keys.max(seen.keys));
@@ -195,16 +196,19 @@ fn far(seen: Seen, keys: Option<u64>) -> String {
         }
         None => plural(seen.keys, "key", "keys"),
     };
-    format!("cannot tell about everything, {walked} were walked")
+    let judged = match judged {
+        0 => String::new(),
+        some => format!(" and {} judged", plural(some, "suspect", "suspects")),
+    };
+    format!("cannot tell about everything, {walked} were walked{judged}")
 }
 
 /// A replica may lack what its primary has, and have what that no longer has: what is found there
 /// is told, but that nothing is found says nothing. Who only reads asks about the replica.
-fn elsewhere(server: &Server, seen: Seen, cx: &mut Cx) -> Result<Option<Error>, Error> {
+fn elsewhere(server: &Server, far: String, cx: &mut Cx) -> Result<Option<Error>, Error> {
     let Some(primary) = server.primary else {
         return Ok(None);
     };
-    let far = far(seen, server.keys);
     let place = cx.core()?.address();
     Ok(match primary.up {
         false => Some(Error::new(

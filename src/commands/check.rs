@@ -38,6 +38,9 @@ use crate::view::text::quoted;
 /// `--undo` writes down what every place held, before it is changed; `--revert` puts back what has
 /// not changed since, newest first. Only the deletion of `lost-key` cannot be undone.
 ///
+/// A look that could not see everything says how far it came, and is exit 6. A replica may lack what
+/// its primary has: it is clean only with `--read-only`, which asks about the replica itself.
+///
 /// Examples: `qless check`
 /// · `qless check --fail-on error -q || page-someone`
 /// · `qless check --queue mail --rate 5000/s`

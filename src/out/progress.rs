@@ -49,6 +49,14 @@ impl Progress {
         }
     }
 
+    /// Takes note that there is more to do.
+    pub fn longer(&mut self, by: u64) {
+        self.total += by;
+        if let Some(bar) = &self.bar {
+            bar.set_length(self.total);
+        }
+    }
+
     /// Takes the bar off the screen.
     pub fn finish(self) {
         if let Some(bar) = self.bar {

@@ -176,7 +176,7 @@ fn a_replica_can_be_looked_at_but_says_nothing_of_its_primary() {
         scanned 5 keys, 1 job, 1 queue in 0.0s
         likely cause: somebody deleted keys of jobs (DEL) instead of the jobs: 1 history is left behind
         likely cause: this is a replica: what its primary wrote last may not have come yet
-        error: cannot tell about everything, 5 of 5 keys were walked: `unix://DIR/s` is a replica, which may lack what its primary has
+        error: cannot tell about everything, 5 of 5 keys were walked and 3 suspects judged: `unix://DIR/s` is a replica, which may lack what its primary has
         hint: point `--redis` at its primary; `--read-only` asks about the replica itself
         --- exit 6
     "#]]);
