@@ -675,7 +675,7 @@ fn what_others_know_of_a_job_is_not_lost_by_looking_at_one_queue() {
     at(&redis)
         .run("check --repair --queue mail --yes")
         .shows(expect![[r#"
-            error	dependency-one-sided	1	dependency that only one of the two jobs knows	y needs x1
+            error	dependency-one-sided	2	dependency that only one of the two jobs knows	y needs x1, y needs x2
             --- stderr
             scanned 12 keys, 3 jobs, 1 queue in 0.0s
             note: a job that lost the list of what it waits for is mended only without `--queue`

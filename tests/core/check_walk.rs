@@ -189,3 +189,31 @@ fn who_may_not_use_what_is_faster_is_asked_for_names() {
     core.redis("HSET ql:j:w2 remaining many");
     assert_eq!(told(&core, WHOLE, &[]), ["job  w2"]);
 }
+
+#[test]
+fn who_looks_at_one_queue_sees_what_the_whole_tells_of_its_jobs() {
+    let mut core = Core::new();
+    for line in [
+        "put 1000 me A x1 K {} 0",
+        "put 1000 me B x2 K {} 0",
+        "put 1000 me C y K {} 0 depends '[\"x1\",\"x2\"]'",
+        "put 1000 me mail j K {} 0",
+    ] {
+        core.ok(line);
+    }
+    core.redis("DEL ql:j:y-dependencies");
+    core.redis("ZREM ql:q:mail-work j");
+    core.redis("ZADD ql:q:odd-work 0 j");
+    core.redis("ZADD ql:q:odd-work 0 nobody");
+    assert_eq!(
+        told(&core, WHOLE, &["mail"]),
+        ["job  j", "names queues mail", "work odd j"]
+    );
+    // Whoever knows of a job that lost its own set is handed over with all others.
+    for queue in ["A", "B", "C"] {
+        let suspects = suspects(&core, NOW, WHOLE, &[queue]);
+        let groups = suspects.first.iter().filter(|(_, items)| items.len() == 2);
+        assert_eq!(groups.count(), 1, "{queue}: {suspects:?}");
+    }
+    assert_eq!(told(&core, WHOLE, &["none"]), Vec::<String>::new());
+}

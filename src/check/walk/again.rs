@@ -23,7 +23,7 @@ impl Walk<'_> {
         }
         let strange = self.strangers && self.marks.left(Side::Entry) > 0;
         let pairs = self.marks.left(Side::Upper) + self.marks.left(Side::Lower) > 0;
-        if strange || pairs && self.whole() {
+        if strange || pairs {
             self.scan_left()?;
         }
         self.telling = false;
@@ -48,7 +48,7 @@ impl Walk<'_> {
                     Family::Tag(tag) => drop(walk.walk_stranger(Kind::Tag, tag)?),
                     Family::Companion(Companion::History, jid) => {
                         let hash = walk.history_mark(jid);
-                        if walk.marks.is_left(hash, Side::Upper) && walk.whole() {
+                        if walk.marks.is_left(hash, Side::Upper) {
                             let bare = walk.keys.bare(key).to_vec();
                             walk.suspect(Kind::Key, b"", &bare)?;
                             let jid = key.strip_prefix(walk.keys.job.as_bytes());
@@ -59,9 +59,6 @@ impl Walk<'_> {
                     Family::Companion(Companion::Dependents, x) => below.push(x.to_vec()),
                     _ => {}
                 }
-            }
-            if !walk.whole() {
-                return Ok(());
             }
             for (y, members) in walk.first_pages(Companion::Dependencies, &above)? {
                 let key = walk.keys.companion(Companion::Dependencies, &y);
@@ -92,14 +89,8 @@ impl Walk<'_> {
             Ok(())
         })?;
         let place = Place::new(Kind::Job, "");
-        for (_, mut jids) in kept {
-            match (jids.len(), jids.pop()) {
-                (1, Some(jid)) => self.sink.suspect(self.core, &place, jid)?,
-                (_, last) => {
-                    jids.extend(last);
-                    self.sink.together(self.core, &place, jids)?;
-                }
-            }
+        for (y, jids) in kept {
+            self.suspect_together(&place, &y, jids)?;
         }
         Ok(())
     }

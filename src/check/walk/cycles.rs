@@ -75,7 +75,7 @@ fn short(salt: &Salt, jid: &[u8]) -> u32 {
 impl Walk<'_> {
     pub fn tell_cycles(&mut self) -> Result<(), Error> {
         let remain = std::mem::take(&mut self.cycles).remain();
-        if remain.is_empty() || !self.whole() {
+        if remain.is_empty() {
             return Ok(());
         }
         let mut waits: HashMap<Vec<u8>, Vec<Vec<u8>>> = HashMap::new();
@@ -111,7 +111,8 @@ impl Walk<'_> {
                 continue;
             };
             let place = Place::new(Kind::Cycle, first.clone());
-            self.sink.together(self.core, &place, items)?;
+            let about = first.as_bytes().to_vec();
+            self.suspect_together(&place, &about, items)?;
         }
         Ok(())
     }

@@ -42,7 +42,7 @@ impl Walk<'_> {
                 let waits = state.as_deref() == Some(b"depends");
                 let middle = matches!(below, Some(Told::Number(1)));
                 let mut odd = !waits;
-                let tell = self.first && self.whole();
+                let tell = self.first;
                 if gone {
                     self.suspect_key(&self.keys.companion(Companion::Dependencies, y))?;
                 }
@@ -83,7 +83,7 @@ impl Walk<'_> {
             for x in jids {
                 let (page, state) = (told.next(), told.next());
                 let (gone, state) = brief(state);
-                let tell = self.first && self.whole();
+                let tell = self.first;
                 if gone {
                     self.suspect_key(&self.keys.companion(Companion::Dependents, x))?;
                 }

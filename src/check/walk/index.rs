@@ -67,7 +67,7 @@ impl Walk<'_> {
         let mut tracked = vec![self.set(Kind::Tracked, b"")];
         self.walk(&mut [completed])?;
         self.walk(&mut tracked)?;
-        if self.first && !self.telling && self.whole() {
+        if self.first && !self.telling {
             self.completed_ahead()?;
         }
         self.tracks = tracked.iter().any(|set| set.count > 0);
@@ -254,9 +254,7 @@ impl Walk<'_> {
         if self.telling {
             if self.marks.is_left(hash, Side::Entry) {
                 self.marks.strike(hash);
-                if self.whole() || set.of_queue() {
-                    self.suspect(set.kind, &set.name, member)?;
-                }
+                self.suspect(set.kind, &set.name, member)?;
             }
             return Ok(());
         }
@@ -272,7 +270,7 @@ impl Walk<'_> {
                 false
             }
         };
-        match odd && (self.whole() || set.of_queue()) {
+        match odd {
             true => self.suspect(set.kind, &set.name, member),
             false => Ok(()),
         }
@@ -288,9 +286,7 @@ impl Walk<'_> {
             Kind::Recur,
         ];
         for queues in queues.chunks(SETS / kinds.len()) {
-            let wanted = queues.iter().filter(|(name, _)| self.wants(name));
-            let queues: Vec<(Vec<u8>, Option<f64>)> = wanted.cloned().collect();
-            for (queue, _) in &queues {
+            for (queue, _) in queues {
                 self.know(Known::Walked, &key(Kind::Work, queue));
             }
             let sets = queues.iter().flat_map(|(queue, _)| {
@@ -366,7 +362,7 @@ impl Walk<'_> {
             for (worker, at) in page {
                 walk.know(Known::Worker, &worker);
                 walk.know(Known::Walked, &self::key(Kind::Worker, &worker));
-                if at > ahead && walk.first && !walk.telling && walk.whole() {
+                if at > ahead && walk.first && !walk.telling {
                     walk.suspect(Kind::Names, b"workers", &worker)?;
                 }
                 sets.push(walk.set(Kind::Worker, &worker));
@@ -384,7 +380,7 @@ impl Walk<'_> {
                 sets.push(walk.set(Kind::Group, &group));
             }
             walk.walk(&mut sets)?;
-            if walk.first && !walk.telling && walk.whole() {
+            if walk.first && !walk.telling {
                 for set in sets.iter().filter(|set| set.count == 0) {
                     walk.suspect(Kind::Names, b"failures", &set.name)?;
                 }
@@ -413,7 +409,7 @@ impl Walk<'_> {
             Kind::Completed | Kind::Tracked => return Ok(false),
             kind => kind,
         };
-        if kind == Kind::Work && !self.wants(name) || !self.know(Known::Walked, &key(kind, name)) {
+        if !self.know(Known::Walked, &key(kind, name)) {
             return Ok(false);
         }
         // Too many names to remember them all.
@@ -427,7 +423,7 @@ impl Walk<'_> {
         }
         let mut set = [self.set(kind, name)];
         self.walk(&mut set)?;
-        if self.first && !self.telling && self.whole() && set[0].count > 0 {
+        if self.first && !self.telling && set[0].count > 0 {
             match kind {
                 Kind::Worker => self.suspect(Kind::Names, b"workers", name)?,
                 Kind::Group => self.suspect(Kind::Names, b"failures", name)?,
@@ -538,11 +534,6 @@ impl Set {
 
     fn may_be_stuck(&self) -> bool {
         STUCK.contains(&self.kind)
-    }
-
-    fn of_queue(&self) -> bool {
-        use Kind::{Depends, Locks, Recur, Scheduled, Work};
-        matches!(self.kind, Work | Locks | Scheduled | Depends | Recur)
     }
 }
 

@@ -85,8 +85,6 @@ enum Want {
     Waits,
     /// How far its template has counted.
     Count,
-    /// Whether anything waits for it.
-    Below,
 }
 
 impl Walk<'_> {
@@ -173,7 +171,7 @@ impl Walk<'_> {
 
     fn tell(&mut self, job: &Job) -> Result<(), Error> {
         match job.odd {
-            true if job.large => {
+            true if job.large && self.wants(&job.queue) => {
                 let place = Place::new(Kind::Job, "");
                 let jid = Name::from(job.jid.as_slice());
                 self.sink.alone(self.core, &place, jid)
@@ -187,16 +185,11 @@ impl Walk<'_> {
     fn job(&mut self, jid: &[u8], fields: Told, history: &Told) -> Result<Option<Job>, Error> {
         let Told::Texts(fields) = fields else {
             let key = self.keys.job(jid);
-            if self.whole() {
-                self.suspect_key(&key)?;
-            }
+            self.suspect_key(&key)?;
             return Ok(None);
         };
         let text = |at: usize| fields.get(at).and_then(|field| field.as_deref());
         let number = |at: usize| text(at).and_then(sound::number);
-        if !self.whole() && !text(2).is_some_and(|queue| self.wants(queue)) {
-            return Ok(None);
-        }
         let size: usize = fields.iter().flatten().map(Vec::len).sum();
         let size = self.weigh(size, history);
         if self.tracks {
@@ -210,9 +203,6 @@ impl Walk<'_> {
         };
         if let Some(template) = text(13) {
             self.child(&mut job, template);
-        }
-        if !self.whole() {
-            job.wants.push(Want::Below);
         }
         let known: [&[u8]; 7] = [
             b"waiting",
@@ -432,7 +422,6 @@ impl Walk<'_> {
             Want::Lock => Ask::score(&self.keys.queue(Part::Locks, &job.queue), &job.jid),
             Want::Held => Ask::score(&self.keys.worker(&job.worker), &job.jid),
             Want::Waits => Ask::exists(&self.keys.companion(Companion::Dependencies, &job.jid)),
-            Want::Below => Ask::exists(&self.keys.companion(Companion::Dependents, &job.jid)),
             Want::Count => {
                 let template = job.child.as_ref().map(|(template, _)| template.as_slice());
                 Ask::field(&self.keys.recurring(template.unwrap_or_default()), "count")
@@ -443,15 +432,11 @@ impl Walk<'_> {
     fn settle(&mut self, job: &mut Job, want: Want, told: Told) -> Result<(), Error> {
         let text = match told {
             Told::Text(text) => text,
-            Told::Number(there) => {
-                match want {
-                    // Who looks at a queue only does not walk the edges.
-                    Want::Below => job.odd |= there > 0,
-                    _ if there == 0 => self.suspect_late(Kind::Job, b"", &job.jid),
-                    _ => job.odd |= !self.whole(),
-                }
+            Told::Number(0) => {
+                self.suspect_late(Kind::Job, b"", &job.jid);
                 return Ok(());
             }
+            Told::Number(_) => return Ok(()),
             _ => {
                 job.odd |= self.first;
                 return Ok(());
@@ -459,7 +444,7 @@ impl Walk<'_> {
         };
         let score = text.as_deref().and_then(sound::score);
         match want {
-            Want::Waits | Want::Below => {}
+            Want::Waits => {}
             Want::Work => match score {
                 Some(score) => {
                     job.odd |= self.first && !fits(job, score);
@@ -500,7 +485,7 @@ impl Walk<'_> {
         let count = stored.and_then(sound::number);
         if stored.is_some() && count.is_none_or(|count| number > count) {
             job.odd |= self.first;
-            if self.first && self.whole() {
+            if self.first {
                 self.suspect(Kind::Recurring, b"", &template)?;
             }
         }

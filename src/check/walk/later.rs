@@ -50,7 +50,6 @@ impl Walk<'_> {
         let natural = queue.is_some() || option == b"max-worker-age";
         match number {
             Some(number) if number >= 0.0 || !natural => Ok(()),
-            _ if !self.whole() => Ok(()),
             _ => self.suspect(Kind::Names, b"config", option),
         }
     }
@@ -69,7 +68,7 @@ impl Walk<'_> {
         self.members(&key, |walk, queues| {
             for queue in queues {
                 let listed = walk.knows(super::Known::Queue, &queue);
-                if !listed && walk.wants(&queue) {
+                if !listed {
                     walk.suspect(Kind::Names, b"paused_queues", &queue)?;
                 }
             }
@@ -79,7 +78,7 @@ impl Walk<'_> {
 
     pub fn later(&mut self) -> Result<(), Error> {
         for (place, item) in std::mem::take(&mut self.late) {
-            self.sink.suspect(self.core, &place, item)?;
+            self.suspect(place.kind, place.name.as_bytes(), item.as_bytes())?;
         }
         if self.whole() {
             self.tag_counters()?;
@@ -132,7 +131,7 @@ impl Walk<'_> {
             let list = walk.keys.tags.clone().into_bytes();
             let asks = tags.iter().map(|tag| Ask::score(&list, tag)).collect();
             for (tag, told) in tags.iter().zip(walk.reads(asks)?) {
-                if matches!(told, Told::Text(None)) && walk.whole() {
+                if matches!(told, Told::Text(None)) {
                     walk.suspect(Kind::Names, b"tags", tag)?;
                 }
             }

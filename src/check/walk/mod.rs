@@ -15,6 +15,7 @@ mod jobs;
 mod later;
 mod marks;
 mod scan;
+mod scope;
 mod sound;
 mod tally;
 mod templates;
@@ -36,7 +37,7 @@ use tally::Tally;
 /// What a walk goes through.
 #[derive(Clone, Debug, Default)]
 pub struct Scope {
-    /// Only what belongs to these queues; everything if empty.
+    /// Only what belongs to these queues is suspected; everything if empty.
     pub queues: Vec<Name>,
 }
 
@@ -141,6 +142,8 @@ struct Walk<'a> {
     counted: HashMap<Vec<u8>, Option<f64>>,
     tally: Tally,
     cycles: Cycles,
+    /// Candidates of which it is not known to which queue they belong.
+    open: Vec<(Place, Name)>,
     late: Vec<(Place, Name)>,
     late_bytes: usize,
     /// Whether keys may have expiries.
@@ -174,6 +177,7 @@ impl<'a> Walk<'a> {
             counted: HashMap::new(),
             tally: Tally::default(),
             cycles: Cycles::default(),
+            open: Vec::new(),
             late: Vec::new(),
             late_bytes: 0,
             expiring: true,
@@ -203,8 +207,10 @@ impl<'a> Walk<'a> {
         }
         self.marks = Marks::new(1);
         self.tell_cycles()?;
+        self.close()?;
         self.sink.whole(self.core)?;
         self.later()?;
+        self.close()?;
         // A cursor means nothing to another run of the server: keys may have been passed over.
         if self.server()? != server {
             let message = format!("lost `{}` while reading", self.core.address());
@@ -221,21 +227,6 @@ impl<'a> Walk<'a> {
         }
         self.core.nothing_expires(self.now)?;
         Ok(self.core.run_id())
-    }
-
-    fn whole(&self) -> bool {
-        self.scope.queues.is_empty()
-    }
-
-    /// Whether a queue is one of those that are looked at.
-    fn wants(&self, queue: &[u8]) -> bool {
-        let named = |name: &Name| name.as_bytes() == queue;
-        self.whole() || self.scope.queues.iter().any(named)
-    }
-
-    fn suspect(&mut self, kind: Kind, name: &[u8], item: &[u8]) -> Result<(), Error> {
-        let place = Place::new(kind, name);
-        self.sink.suspect(self.core, &place, Name::from(item))
     }
 
     /// Suspects a key, and the job that it would be.

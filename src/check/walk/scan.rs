@@ -129,11 +129,7 @@ impl Walk<'_> {
     fn expiries(&mut self, keys: &[Vec<u8>]) -> Result<(), Error> {
         let asks = keys.iter().map(|key| Ask::expiry(key)).collect();
         for (key, told) in keys.iter().zip(self.reads(asks)?) {
-            let ours = match self.keys.family(key) {
-                Family::Queue(_, queue) => self.wants(queue),
-                _ => self.whole(),
-            };
-            if ours && matches!(told, Told::Number(left) if left >= 0) {
+            if matches!(told, Told::Number(left) if left >= 0) {
                 let bare = self.keys.bare(key).to_vec();
                 self.suspect(Kind::Key, b"", &bare)?;
             }

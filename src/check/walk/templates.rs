@@ -29,7 +29,7 @@ impl Walk<'_> {
         let Told::Texts(fields) = told else {
             let key = self.keys.recurring(id);
             self.suspect_key(&key)?;
-            return match self.first && self.whole() {
+            return match self.first {
                 true => self.suspect(Kind::Recurring, b"", id),
                 false => Ok(()),
             };
@@ -38,14 +38,11 @@ impl Walk<'_> {
         let number = |at: usize| text(at).and_then(sound::number);
         let Some(queue) = text(0) else {
             // Without a queue it belongs nowhere; or it is gone by now.
-            return match self.first && self.whole() {
+            return match self.first {
                 true => self.suspect(Kind::Recurring, b"", id),
                 false => Ok(()),
             };
         };
-        if !self.wants(queue) {
-            return Ok(());
-        }
         let count = text(2).filter(|count| sound::integer(count));
         let sound = number(1).is_some_and(|interval| interval > 0.0)
             && count.is_some_and(|count| count[0] != b'-')
