@@ -18,7 +18,9 @@ return function(c)
   -- Adds what lets a job go that waits for nothing: as on completion of the last.
   local function release(changes, j)
     local base = Keys.queue .. j.queue
-    local function entry(part) return c.ask('zscore', base .. part, j.id) or false end
+    local function entry(part)
+      return c.ask('zscore', base .. part, j.id) or j.enters and j.enters[part] or false
+    end
     local waits, lock = entry(Keys.depends), entry(Keys.locks)
     if waits then changes[#changes + 1] = {'zset', base .. Keys.depends, j.id, waits, false} end
     if lock then changes[#changes + 1] = {'zset', base .. Keys.locks, j.id, lock, false} end
@@ -139,6 +141,9 @@ return function(c)
           -- Its own set is lost: made again from all that know of it.
           rebuilt[y] = true
           c.add('dependency-one-sided', y, x, {{'set', theirs, x, false, '1'}})
+        elseif how == 'missing' and j.state == 'depends' and c.ask('scard', theirs) == 0 then
+          -- Its own set is lost, too: this is all that is left of the edge.
+          c.add('dependency-missing', y, x, {{'set', own, y, '1', false}})
         elseif loose then
           c.add('dependency-one-sided', y, x, {{'set', own, y, '1', false}})
         end

@@ -17,7 +17,7 @@ return function(c)
   local function newest(j)
     local list, moment = c.ask('lrange', j.key .. Keys.history, -100, -1) or {}, need('when')
     for i = #list, 1, -1 do
-      local when = #list[i] < 1000000 and string.sub(list[i], 1, 14) ~= '[0,"unreadable' and moment(list[i])
+      local when = #list[i] < 250000 and string.sub(list[i], 1, 14) ~= '[0,"unreadable' and moment(list[i])
       if when then return when end
     end
   end
@@ -47,7 +47,7 @@ return function(c)
     end
     local tags, long = c.room('check_tag_list')(j.tags)
     if long then
-      c.add('not-judged', 'j:' .. j.id, 'tags beyond a million bytes')
+      c.add('not-judged', 'j:' .. j.id, 'tags beyond 250000 bytes')
     elseif not tags then
       amend('tags', indexed(j), true)
     end
@@ -66,8 +66,8 @@ return function(c)
     if j.state and not c.states[j.state] then report('state') end
     local data = j.data
     if data then
-      if #data > 1000000 then
-        c.add('not-judged', 'j:' .. j.id, 'data beyond a million bytes')
+      if #data > 250000 then
+        c.add('not-judged', 'j:' .. j.id, 'data beyond 250000 bytes')
       elseif not pcall(cjson.decode, data) then
         report('data')
       end

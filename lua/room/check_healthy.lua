@@ -16,7 +16,7 @@ return function(c)
       and remaining and remaining <= retries and (remaining >= 0 or j.state == 'failed')
       and find(j.remaining, '^%-?%d+$') and #j.remaining <= 19 and not j.grace
       and (not j.scheduled or j.state == 'depends')
-      and data and (data == '{}' or #data <= 1000000 and pcall(cjson.decode, data))
+      and data and (data == '{}' or #data <= 250000 and pcall(cjson.decode, data))
   end
 
   -- Whether the history is short, and of the forms that cores write.

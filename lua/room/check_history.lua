@@ -48,19 +48,19 @@ return function(c)
       for i = 1, #list do
         local entry = list[i]
         bytes = bytes + #entry
-        if bytes <= 1000000 then
+        if bytes <= 250000 then
           local text = better(entry)
           if text then changes[#changes + 1] = {'list', key, '' .. from + i - 1, entry, text} end
           odd = odd or text == false
         end
       end
       from = from + #list
-      if from <= to or bytes > 1000000 then break end
+      if from <= to or bytes > 250000 then break end
     end
     if changes[1] then c.add('job-unreadable', j.id, 'history', changes) end
     if odd then c.add('job-unreadable', j.id, 'history has entries of more than three elements', {}, 'part') end
-    if bytes > 1000000 then
-      c.add('not-judged', 'j:' .. j.id .. Keys.history, 'entries beyond a million bytes')
+    if bytes > 250000 then
+      c.add('not-judged', 'j:' .. j.id .. Keys.history, 'entries beyond 250000 bytes')
     elseif from == 1000 and redis.call('llen', key) > 1000 then
       c.add('not-judged', 'j:' .. j.id .. Keys.history, 'more than 1000 entries')
     end

@@ -2,12 +2,13 @@
 -- whether there is what it belongs to.
 return function(c)
   local kind_of = need('check_kind')
+  local sizes = {string = 'strlen', list = 'llen', set = 'scard', zset = 'zcard', hash = 'hlen'}
 
   -- Judges a companion of a job: the job must be there.
   local function companion(name, key, owner, part)
     if redis.call('exists', Keys.job .. owner) == 1 then return end
     if part == 'dependents' then c.room('check_edges').below(owner, 'missing') end
-    c.add(part == 'history' and 'history-orphan' or 'edges-orphan', name, 'no job', {c.aside(key)})
+    c.add(part == 'history' and 'history-orphan' or 'edges-orphan', name, 'no job', c.aside({}, key))
   end
 
   return function(name)
@@ -15,16 +16,16 @@ return function(c)
     local held = redis.call('type', key)
     held = held.ok or held
     if held == 'none' then return end
-    if string.sub(key, 1, #Keys.lost) == Keys.lost then
-      local sizes = {list = 'llen', set = 'scard', zset = 'zcard', hash = 'hlen', string = 'strlen'}
-      local told = sizes[held] and held .. ' of ' .. redis.call(sizes[held], key) or held
-      return c.add('lost-key', name, told, {{'delete', key, false, false, false}})
-    end
+    local lost = string.sub(key, 1, #Keys.lost) == Keys.lost
     local kind, family, owner, part, day = kind_of(name)
-    if not kind then return c.add('key-unknown', name, held) end
+    if not kind and not lost then return c.add('key-unknown', name, held) end
     local ttl = redis.call('ttl', key)
     if ttl >= 0 then
       c.add('key-expires', name, 'in ' .. ttl .. ' seconds', {{'expiry', key, false, ttl .. '000', false}})
+    end
+    if lost then
+      local size = sizes[held] and redis.call(sizes[held], key)
+      return c.add('lost-key', name, size and held .. ' of ' .. size or held, {{'delete', key, false, false, false}})
     end
     if held ~= kind then return c.wrong_type(key, kind) end
     if family == 'j' and part then

@@ -121,6 +121,8 @@ return function(c)
       if held[part] ~= score then
         drops[#drops + 1] = {'zset', Keys.queue .. own .. part, j.id, held[part], score}
       end
+      -- What lets the job go in the same call finds it there.
+      if not locked and c.outcome(id) == 'found' then j.enters = {[part] = score} end
       for i = 1, #extra do drops[#drops + 1] = extra[i] end
       c.list(drops, own)
     end

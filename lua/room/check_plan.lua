@@ -49,8 +49,11 @@ return function(c)
     if not score and not wrong then changes[#changes + 1] = {'zset', Keys.queues, queue, false, c.score(now)} end
   end
 
-  -- The move of a whole key out of the way.
-  function c.aside(key)
-    return {'move', key, false, false, Keys.lost .. c.run .. ':' .. string.sub(key, #Keys.prefix + 1)}
+  -- Adds the move of a whole key out of the way. It is not to expire there.
+  function c.aside(changes, key)
+    local ttl = redis.call('ttl', key)
+    if ttl >= 0 then changes[#changes + 1] = {'expiry', key, false, ttl .. '000', false} end
+    changes[#changes + 1] = {'move', key, false, false, Keys.lost .. c.run .. ':' .. string.sub(key, #Keys.prefix + 1)}
+    return changes
   end
 end

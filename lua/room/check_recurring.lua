@@ -32,14 +32,14 @@ return function(c)
     end
     local tags, long = c.room('check_tag_list')(r[7])
     if long then
-      c.add('not-judged', 'r:' .. id, 'tags beyond a million bytes')
+      c.add('not-judged', 'r:' .. id, 'tags beyond 250000 bytes')
     elseif not tags then
       local changes = {{'hash', key, 'tags', r[7], '{}'}}
       if r[7] then changes[2] = {'hash', key, 'bad-tags', c.ask('hget', key, 'bad-tags'), r[7]} end
       c.add('recurring-invalid', id, 'tags', changes)
     end
-    if r[8] and #r[8] > 1000000 then
-      c.add('not-judged', 'r:' .. id, 'data beyond a million bytes')
+    if r[8] and #r[8] > 250000 then
+      c.add('not-judged', 'r:' .. id, 'data beyond 250000 bytes')
     elseif not r[8] or not pcall(cjson.decode, r[8]) then
       report('data')
     end

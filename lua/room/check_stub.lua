@@ -31,8 +31,7 @@ return function(c)
         c.room('check_counter')(changes, tags[i], -1)
       end
     end
-    changes[#changes + 1] = c.aside(j.key)
-    return changes
+    return c.aside(changes, j.key)
   end
 
   return function(j, what, seen)

@@ -6,7 +6,7 @@ return function()
     if text == '{}' or text == '[]' then return {} end
     if not text then return nil end
     if known[text] then return known[text] end
-    if #text > 1000000 then return nil, true end
+    if #text > 250000 then return nil, true end
     local ok, list = pcall(cjson.decode, text)
     if not ok or type(list) ~= 'table' then return nil end
     local count, tags, seen = 0, {}, {}

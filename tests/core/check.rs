@@ -424,6 +424,53 @@ fn a_full_server_loses_nothing() {
 }
 
 #[test]
+fn what_is_set_aside_stays() {
+    let mut core = busy();
+    core.redis("DEL ql:j:w2");
+    core.redis("HSET ql:j:w2 state waiting");
+    core.redis("EXPIRE ql:j:w2 100000");
+    let found = slice(&mut core, NOW, "mend", "", "job", "", &["w2".to_owned()]);
+    assert_eq!(
+        found[0].told(),
+        "job-stub w2 mended [nothing but leftovers]"
+    );
+    assert!(matches!(
+        core.redis("PTTL ql:lost:run1:j:w2"),
+        Reply::Int(-1)
+    ));
+    revert(&mut core, &found);
+    assert!(matches!(core.redis("PTTL ql:j:w2"), Reply::Int(1..)));
+}
+
+#[test]
+fn a_job_that_enters_its_set_is_let_go_from_it() {
+    let mut core = busy();
+    core.redis("DEL ql:j:d1-dependencies");
+    core.redis("SADD ql:j:d1-dependencies c1");
+    core.redis("ZREM ql:q:q-depends d1");
+    slice(&mut core, NOW, "mend", "", "job", "", &["d1".to_owned()]);
+    let Reply::Int(1) = core.redis("EXISTS ql:j:d1") else {
+        panic!()
+    };
+    assert!(matches!(core.redis("ZSCORE ql:q:q-depends d1"), Reply::Nil));
+    assert_eq!(core.field("d1", "state").as_deref(), Some("waiting"));
+}
+
+#[test]
+fn what_a_lost_job_left_behind_still_holds_others_back() {
+    let mut core = busy();
+    core.redis("DEL ql:j:w1 ql:j:d1-dependencies");
+    let key = ["j:w1-dependents".to_owned()];
+    let told = |found: &[Finding]| -> Vec<String> { found.iter().map(Finding::told).collect() };
+    let found = slice(&mut core, NOW, "look", "", "key", "", &key);
+    expect![[r#"
+        dependency-missing d2 decide [w1]
+        dependency-missing d1 decide [w1]
+        edges-orphan j:w1-dependents decide [no job]"#]]
+    .assert_eq(&told(&found).join("\n"));
+}
+
+#[test]
 fn who_may_not_ask_lists_by_lpos_gets_the_same_answer() {
     let mut core = busy();
     for n in 0..2500 {
@@ -543,7 +590,7 @@ fn what_is_beyond_the_limits_is_told() {
         not-judged w2 report [more than 500 queues]
         not-judged j:d2-dependencies report [more than 1000 dependencies]
         not-judged f1 report [failure list of more than 100000]
-        not-judged j:p2 report [data beyond a million bytes]
+        not-judged j:p2 report [data beyond 250000 bytes]
         not-judged tpl report [more than 500 queues]
         not-judged s:wait:172800:q report [more than 1000 fields]
         not-judged s:stats:172800:q report [more than 2000 failed jobs]"#]]

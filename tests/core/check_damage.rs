@@ -1452,6 +1452,23 @@ SADD ql:j:c1-dependents d1"#,
 }
 
 #[test]
+fn a_job_in_no_set_waits_for_a_complete_one() {
+    damaged(
+        r#"SMOVE ql:j:d1-dependencies ql:j:d1-gone w1
+DEL ql:j:d1-gone
+SREM ql:j:w1-dependents d1
+SADD ql:j:d1-dependencies c1
+SADD ql:j:c1-dependents d1
+ZREM ql:q:q-depends d1"#,
+        &expect![[r#"
+            found
+              dependency-complete d1 found [c1]
+              in-no-set d1 found [q]
+        "#]],
+    );
+}
+
+#[test]
 fn a_delayed_job_waits_for_a_complete_one() {
     damaged(
         r#"DEL ql:j:d4-dependencies
