@@ -28,6 +28,36 @@ return function(c)
     return places, length, length > 100000
   end
 
+  -- The same for jobs that stand next to each other and are to be taken off: only for the first of them
+  -- the list is searched, and an entry far from the others is left for another call.
+  local window
+  function lists.near(group, jid)
+    local gone = window and c.mend and c.relisted - window.relisted or 0
+    -- Of what was planned everything was mended, or nothing.
+    if gone > 0 and gone ~= window.planned then window = nil end
+    local place = window and window.group == group and window.places[jid]
+    if not place then
+      local places, length, beyond = lists.find(group, jid)
+      window = nil
+      if not places or #places ~= 1 then return places, length, beyond end
+      place = places[1]
+      local from, held = math.max(0, place - 200), {}
+      local page = redis.call('lrange', Keys.group .. group, from, place + 200)
+      for i = 1, #page do held[page[i]] = held[page[i]] == nil and from + i - 1 end
+      window = {group = group, places = held, length = length, relisted = c.relisted, planned = 0, taken = {}}
+      gone = 0
+    end
+    local before = 0
+    if gone > 0 then
+      for i = 1, #window.taken do
+        if window.taken[i] < place then before = before + 1 end
+      end
+    end
+    window.planned = window.planned + 1
+    window.taken[#window.taken + 1] = place
+    return {place - before}, window.length - gone, false
+  end
+
   -- Adds the removal of these places, from the last to the first, and of a group that is empty then.
   function lists.drop(changes, group, jid, places, length)
     local key = Keys.group .. group

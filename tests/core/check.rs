@@ -808,3 +808,44 @@ fn what_is_as_it_should_be_costs_few_commands() {
     assert_eq!(commands(&mut core, "look", "job", "", &jids), 1102);
     assert_eq!(commands(&mut core, "look", "locks", "q9", &jids), 601);
 }
+
+#[test]
+fn a_list_of_strays_is_searched_once_a_call() {
+    let mut core = busy();
+    core.redis("DEL ql:f:G");
+    for n in 0..3000 {
+        core.redis(&format!("RPUSH ql:f:G x{n}"));
+    }
+    core.redis("RPUSH ql:f:G f1 x2990");
+    let items: Vec<String> = (2900..3000).map(|n| format!("x{n}")).collect();
+    let before = core.dump();
+    let calls = |core: &mut Core| -> u64 {
+        let told = core.redis("INFO commandstats");
+        let of = told
+            .text()
+            .lines()
+            .find_map(|line| line.strip_prefix("cmdstat_lpos:calls="));
+        of.map_or(0, |of| of.split(',').next().unwrap().parse().unwrap())
+    };
+    let asked = calls(&mut core);
+    let seen = slice(&mut core, NOW, "look", "", "group", "G", &items);
+    // One is there twice: that is found by a search.
+    assert!(calls(&mut core) - asked <= 3);
+    assert_eq!(seen.len(), 100);
+    assert_eq!(core.dump(), before);
+    let asked = calls(&mut core);
+    let found = slice(&mut core, NOW, "mend", "", "group", "G", &items);
+    assert!(calls(&mut core) - asked <= 3);
+    assert!(found.iter().all(|one| one.outcome == "mended"), "{found:?}");
+    assert_eq!(core.redis("LLEN ql:f:G").int(), 2901);
+    let again = slice(&mut core, NOW, "look", "", "group", "G", &items);
+    assert_eq!(again, []);
+    revert(&mut core, &found);
+    assert_eq!(core.dump(), before);
+    // All that are left, with the group.
+    core.redis("LTRIM ql:f:G 0 199");
+    let items: Vec<String> = (0..200).map(|n| format!("x{n}")).collect();
+    let found = slice(&mut core, NOW, "mend", "", "group", "G", &items);
+    assert_eq!(found.len(), 200);
+    assert_eq!(core.redis("SISMEMBER ql:failures G").int(), 0);
+}
