@@ -169,8 +169,17 @@ pub(crate) fn walked(qless: &Qless, now: f64, found: &[Finding]) -> Result<(), S
         for line in lines.iter_mut() {
             *line = unrun(line);
             // What two say of a key that is of no use is told once.
-            if line.starts_with("key-type ") || line.starts_with("job-stub ") {
+            if ["key-type ", "job-stub "]
+                .iter()
+                .any(|id| line.starts_with(id))
+            {
                 line.truncate(line.find(" [").unwrap_or(line.len()));
+            }
+            // The core does not say how old it is.
+            if let Some(told) = line.strip_suffix(" old]")
+                && let Some((told, _)) = told.rsplit_once(", ")
+            {
+                *line = format!("{told}]");
             }
         }
         lines.sort();
