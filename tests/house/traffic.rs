@@ -268,7 +268,7 @@ impl<'a> Actor<'a> {
         let jid = |number: u64, seed: u64| format!("r{seed}.{number}");
         let known = self.draw.below(self.templates.max(1));
         let known = jid(known, self.seed);
-        let interval = self.draw.of(&["0.05", "0.3", "5"]);
+        let interval = self.draw.of(&["0.1", "0.7", "5"]);
         match self.draw.below(8) {
             0..3 if self.templates < 12 => {
                 self.templates += 1;
@@ -291,8 +291,9 @@ impl<'a> Actor<'a> {
                 self.say(&["recur.untag", &known, tag]);
             }
             6 if self.templates > 6 => {
-                self.templates -= 1;
-                self.say(&["unrecur", &jid(self.templates + 1, self.seed)]);
+                for number in 1..=self.templates {
+                    self.say(&["unrecur", &jid(number, self.seed)]);
+                }
                 self.seed += 100;
                 self.templates = 0;
             }
