@@ -89,6 +89,8 @@ pub struct Case {
 pub enum When {
     /// The job stands at the head of a queue.
     Head,
+    /// The same, and its detail is one of these.
+    HeadWith(&'static [&'static str]),
     /// There is no such job.
     Gone,
     /// It can only be told.
@@ -219,6 +221,11 @@ impl Finding {
     pub fn grade(&self, verdict: &Verdict, head: bool, gone: bool) -> Severity {
         let holds = |when: When| match when {
             When::Head => head,
+            When::HeadWith(details) => {
+                head && details
+                    .iter()
+                    .any(|text| verdict.detail.as_bytes() == text.as_bytes())
+            }
             When::Gone => gone,
             When::Told => verdict.outcome == Outcome::Report,
             When::Begins(text) => verdict.detail.as_bytes().starts_with(text.as_bytes()),
@@ -231,7 +238,7 @@ impl Finding {
     pub fn asks_for_head(&self) -> bool {
         self.grades
             .iter()
-            .any(|grade| matches!(grade.when, When::Head))
+            .any(|grade| matches!(grade.when, When::Head | When::HeadWith(_)))
     }
 
     /// Whether its severity depends on whether there is a job.
@@ -300,7 +307,11 @@ pub const FINDINGS: &[Finding] = &[
             "put it anew under its id, with the klass and data that it should have: `qless put QUEUE KLASS DATA --jid JID`",
         ]),
     finding("job-unreadable", Error, &[2, 29], JidIs, "field or history entry that does not parse")
-        .grades(AT_THE_HEAD)
+        .grades(&[Grade {
+            severity: Critical,
+            when: When::HeadWith(&["tags", "no tags", "priority", "no priority", "remaining", "no remaining", "history"]),
+            says: "at the head of a queue, where it is what pop reads: tags, priority, remaining, history",
+        }])
         .mends("replace", "replaced", "what can be replaced without guessing; the old text is kept beside it")
         .cases(&[
             Case { word: "failure", consent: Consent::Asks, says: "its failure: made anew from its history, without its message" },

@@ -12,7 +12,7 @@ use super::walk::{self, Scope, Seen, Sink};
 use super::wanted::{LISTS, Phase, Wanted};
 use crate::bulk::pace::Pace;
 use crate::core::Core;
-use crate::core::check::{MOST, Outcome, Place, Verdict};
+use crate::core::check::{Kind, MOST, Outcome, Place, Verdict};
 use crate::error::Error;
 use crate::model::check::Found;
 use crate::model::moment::Moment;
@@ -64,6 +64,8 @@ pub struct Judge {
     late: Option<String>,
     waiting: HashMap<Place, Vec<Name>>,
     waiting_items: usize,
+    /// What was judged not long ago.
+    asked: HashSet<u64>,
     bytes: usize,
     slices: Slices,
     hasher: RandomState,
@@ -115,6 +117,7 @@ impl Judge {
             phase: Phase::Early,
             waiting: HashMap::new(),
             waiting_items: 0,
+            asked: HashSet::new(),
             bytes: 0,
             slices: Slices::default(),
             hasher: RandomState::new(),
@@ -192,8 +195,11 @@ impl Judge {
             .iter()
             .map(|item| item.as_bytes().len())
             .sum::<usize>();
-        let mut met = HashSet::new();
-        items.retain(|item| met.insert(item.clone()));
+        // One that many others bring to light is judged once.
+        items.retain(|item| self.asked.insert(self.hasher.hash_one((place, item))));
+        if self.asked.len() > BARRED {
+            self.asked.clear();
+        }
         let mut left = items.as_slice();
         while !left.is_empty() {
             let size = self.slices.size(place.kind);
@@ -453,6 +459,9 @@ impl Sink for Judge {
     }
 
     fn together(&mut self, core: &mut Core, place: &Place, items: Vec<Name>) -> Result<(), Error> {
+        if let ([item], false) = (items.as_slice(), place.kind == Kind::Cycle) {
+            return self.suspect(core, place, item.clone());
+        }
         let mut slices = items.chunks(MOST);
         slices.try_for_each(|slice| self.ask(core, place, slice, false))
     }
@@ -480,6 +489,7 @@ impl Sink for Judge {
 
     fn whole(&mut self, core: &mut Core) -> Result<(), Error> {
         self.finish(core)?;
+        self.asked.clear();
         self.phase = Phase::Late;
         Ok(())
     }

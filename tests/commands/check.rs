@@ -257,6 +257,13 @@ fn how_bad_it_is_depends_on_where_it_is() {
         error	job-unreadable	1	a1: tags
     "#]]
     .assert_eq(&rows(&redis, "--only job-unreadable"));
+    // No pop reads that.
+    let redis = healthy();
+    redis.send(&["HSET", "ql:j:a3", "time", "junk"]);
+    expect![[r#"
+        error	job-unreadable	1	a3: time
+    "#]]
+    .assert_eq(&rows(&redis, "--only job-unreadable"));
     let redis = mixed();
     redis.send(&["LPUSH", "ql:f:boom", "gone", "w"]);
     expect![[r#"
@@ -470,7 +477,6 @@ fn people_see_a_table_and_what_to_do_next() {
         SEVERITY  FINDING             COUNT  PROBLEM                                      EXAMPLES
         critical  ghost-waiting           1  id waits in a queue, the job does not exist  mail: a1
         error     dependency-missing      1  job waits for a job that does not exist      b1 needs a1
-        info      edges-orphan            1  dependencies of a job that does not exist    j:a1-dependents
         hint: see the plan with: qless check --queue mail --repair --dry-run
     "#]].assert_eq(&on_terminal("check --queue mail", 110));
     expect![[r#"
