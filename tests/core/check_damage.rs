@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use expect_test::{Expect, expect};
 
-use super::check::{NOW, busy};
+use super::check::{NOW, busy, fill};
 use super::invariants::{Excuses, broken};
 use crate::house::clean::tolerated;
 use crate::house::core::{Core, Key, Reply};
@@ -157,6 +157,40 @@ fn damaged(damage: &str, expect: &Expect) {
         .whole_way(&before, &mended, &after)
         .unwrap_or_else(|fault| panic!("{fault}"));
     comes_out(&mut core, &remains);
+    one_queue(&mut core, damage, [&before, &mended]);
+}
+
+/// A repair of one queue makes no damage that was not there, and what is left of it a repair of all
+/// mends as it would have without the first.
+fn one_queue(core: &mut Core, damage: &str, [before, mended]: [&Stage; 2]) {
+    fill(core);
+    damage
+        .lines()
+        .for_each(|line| drop(core.redis(line.trim())));
+    let queue = ["q", "run", "p"][damage.len() % 3];
+    let mut mend = Mend::new(core, NOW);
+    let ran = mend.repair(&format!("--queue {queue}"), "one");
+    // Without a list of queues none can be named, and who asks is told of the check of all.
+    let unlisted = matches!(before.keys.0.get("ql:queues"), Some(Key::Text(_)));
+    let told = ran.code() == 1 && unlisted && ran.stderr().contains("--only key-type");
+    assert!(told || [0, 4, 7].contains(&ran.code()), "{}", ran.stderr());
+    kept(&before.keys, &mend.core.dump());
+    let known = |one: &Finding| {
+        let same = |other: &Finding| (&other.id, &other.item) == (&one.id, &one.item);
+        before.told.iter().chain(&mended.told).any(same)
+    };
+    let new: Vec<Finding> = look(mend.core, NOW, "")
+        .into_iter()
+        .filter(|one| !known(one) && one.id != "lost-key")
+        .collect();
+    assert_eq!(
+        lines(&new),
+        Vec::<String>::new(),
+        "made by `--queue {queue}`"
+    );
+    mend.repair("", "rest");
+    mend.alike(&mended.keys)
+        .unwrap_or_else(|fault| panic!("`--queue {queue}`, then all: {fault}"));
 }
 
 #[test]

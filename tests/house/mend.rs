@@ -72,6 +72,11 @@ impl Mend<'_> {
         walked(&self.qless(), self.now, wanted).map_err(|fault| format!("{what}: {fault}"))
     }
 
+    /// Whether the keys are these.
+    pub(crate) fn alike(&mut self, wanted: &Dump) -> Result<(), String> {
+        same_keys(&self.keys(), wanted, "the keys")
+    }
+
     /// Mends, and looks what came of it.
     fn mends(&mut self, flags: &str, undo: &str, wanted: &Stage) -> Result<(), String> {
         let ran = self.repair(flags, undo);
