@@ -146,6 +146,9 @@ const PLAN: [Column; 4] = [
     Column::free("EXAMPLES"),
 ];
 
+/// As many jobs in no set may be all of a queue.
+const MANY: u64 = 10;
+
 /// Returns what a repair does about each finding, and what it leaves to be decided.
 pub fn plan(items: &[Found], page: &Page) -> String {
     let mut table = Table::new(&PLAN);
@@ -169,6 +172,12 @@ pub fn plan(items: &[Found], page: &Page) -> String {
     };
     let table = table.draw(&plain);
     let mut text: String = table.lines().map(|line| format!("  {line}\n")).collect();
+    let many = |found: &&Found| found.finding.id == "in-no-set" && found.mends >= MANY;
+    if items.iter().any(|found| many(&found)) {
+        text.push_str(
+            "\n  if a whole queue was lost, a backup of it may be better: it knows every place\n",
+        );
+    }
     let decisions = decisions(items, Severity::Info);
     if !decisions.is_empty() {
         text.push('\n');

@@ -775,3 +775,18 @@ fn what_more_know_of_than_one_call_may_judge_is_left_whole() {
         redis::Value::BulkString(b"depends".to_vec())
     );
 }
+
+#[test]
+fn a_backup_is_thought_of_where_a_whole_queue_is_lost() {
+    let redis = Redis::start();
+    for number in 0..12 {
+        let put = format!("put mail K --jid j{number}");
+        redis.at(9_000).run(&put).ok();
+    }
+    redis.send(&["DEL", "ql:q:mail-work"]);
+    let plan = at(&redis).run("check --repair -n");
+    assert!(plan.stderr().contains("a backup of it may be better"));
+    at(&redis).run("check --repair --yes -q").exits(0);
+    let count = redis.send(&["ZCARD", "ql:q:mail-work"]);
+    assert_eq!(count, redis::Value::Int(12));
+}
