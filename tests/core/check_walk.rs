@@ -1,6 +1,8 @@
 //! The walk: silent on what is healthy, and stopped by nothing that somebody put into the database.
 //! That it misses nothing is shown beside each damage (`check_damage.rs`, `check_property.rs`).
 
+use qless::core::check::{Kind, Place};
+
 use super::check::{NOW, busy};
 use crate::house::core::{Core, Key, Reply};
 use crate::house::judge::{look, unshown};
@@ -216,4 +218,23 @@ fn who_looks_at_one_queue_sees_what_the_whole_tells_of_its_jobs() {
         assert_eq!(groups.count(), 1, "{queue}: {suspects:?}");
     }
     assert_eq!(told(&core, WHOLE, &["none"]), Vec::<String>::new());
+}
+
+#[test]
+fn a_cycle_is_seen_though_one_of_its_edges_is_known_to_one_side_only() {
+    let mut core = Core::new();
+    for line in [
+        "put 1000 me q d K {} 0",
+        "put 1000 me q b K {} 0 depends '[\"d\"]'",
+        "put 1000 me q a K {} 0 depends '[\"b\"]'",
+    ] {
+        core.ok(line);
+    }
+    core.redis("SADD ql:j:b-dependencies a");
+    let suspects = suspects(&core, NOW, WHOLE, &[]);
+    let cycle = |place: &Place| place.kind == Kind::Cycle;
+    assert!(
+        suspects.first.iter().any(|(place, _)| cycle(place)),
+        "{suspects:?}"
+    );
 }

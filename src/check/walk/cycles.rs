@@ -12,7 +12,7 @@ use crate::model::name::Name;
 use super::Walk;
 use super::marks::Salt;
 
-/// So many edges are kept, of jobs that wait and are waited for: 8 MiB.
+/// So many edges are kept: 8 MiB. Of those beyond no cycle is told.
 const MOST: usize = 1 << 20;
 
 /// So many names are read again.

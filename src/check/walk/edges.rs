@@ -27,20 +27,17 @@ impl Walk<'_> {
     /// What jobs wait for.
     pub fn above(&mut self, jids: &[Vec<u8>]) -> Result<(), Error> {
         for jids in jids.chunks(SETS) {
-            let mut asks = Vec::with_capacity(jids.len() * 3);
+            let mut asks = Vec::with_capacity(jids.len() * 2);
             for y in jids {
                 let own = self.keys.companion(Companion::Dependencies, y);
-                let below = self.keys.companion(Companion::Dependents, y);
                 asks.push(Ask::members(&own, START));
                 asks.push(Ask::fields(&self.keys.job(y), &self.brief));
-                asks.push(Ask::exists(&below));
             }
             let mut told = self.reads(asks)?.into_iter();
             for y in jids {
-                let (page, state, below) = (told.next(), told.next(), told.next());
+                let (page, state) = (told.next(), told.next());
                 let (gone, state) = brief(state);
                 let waits = state.as_deref() == Some(b"depends");
-                let middle = matches!(below, Some(Told::Number(1)));
                 let mut odd = !waits;
                 let tell = self.first;
                 if gone {
@@ -56,7 +53,7 @@ impl Walk<'_> {
                         if gone && tell {
                             walk.suspect(Kind::Job, b"", &x)?;
                         }
-                        if waits && middle && walk.first && x != *y {
+                        if waits && walk.first && x != *y {
                             walk.cycles.add(&walk.salt, y, &x);
                         }
                     }
