@@ -115,7 +115,12 @@ mod tests {
         for source in sources().chain([KEYS]) {
             let path = source.path;
             // A pattern may well look for a bracket, `%[[^,]`, and a text be two: `'[['`.
+            // The list of outcomes is one text, to which its comments mean nothing.
             let text = source.text.replace("%[[", "").replace("'[['", "");
+            let text = match path {
+                "lua/room/check_outcomes.lua" => text.replacen("return [[", "", 1),
+                _ => text,
+            };
             assert!(!text.contains("[["), "{path}: multi-line text");
             assert!(!source.text.contains("--["), "{path}: block comment");
             assert!(!source.text.contains('\r'), "{path}: carriage return");
