@@ -466,6 +466,16 @@ impl Sink for Judge {
         slices.try_for_each(|slice| self.ask(core, place, slice, false))
     }
 
+    fn beyond(&mut self, item: Name, why: &str) {
+        self.tell(&Verdict {
+            id: "not-judged".to_owned(),
+            item,
+            outcome: Outcome::Report,
+            detail: Name::from(why),
+            changes: Vec::new(),
+        });
+    }
+
     fn seen(&mut self, _: &mut Core, seen: Seen) -> Result<(), Error> {
         // What is walked twice is seen once.
         match self.seen.keys < self.watch.keys {

@@ -543,3 +543,24 @@ fn large_jobs_are_judged_alone_and_dear_ones_in_small_slices() {
     assert_eq!(told, "error\tin-no-set\t40\tmail: j00, j01, j02\n");
     assert!(redis.scripts_run() >= 40);
 }
+
+#[test]
+fn a_cycle_that_no_call_can_judge_is_told() {
+    let redis = Redis::start();
+    let lines: String = (0..250)
+        .map(|n| match n {
+            0 => "{\"queue\":\"q\",\"klass\":\"K\",\"jid\":\"z\"}\n{\"queue\":\"q\",\"klass\":\"K\",\"jid\":\"c0\",\"depends\":[\"z\"]}\n".to_owned(),
+            n => format!("{{\"queue\":\"q\",\"klass\":\"K\",\"jid\":\"c{n}\",\"depends\":[\"c{}\"]}}\n", n - 1),
+        })
+        .collect();
+    redis.at(100).input(lines).run("put --from -").ok();
+    redis.send(&["SADD", "ql:j:c0-dependencies", "c249"]);
+    redis.send(&["SADD", "ql:j:c249-dependents", "c0"]);
+    let told = redis.at(200).run("check --fail-on info");
+    assert_eq!(told.code(), 7);
+    assert!(
+        told.stdout().contains("a cycle of 250 jobs"),
+        "{}",
+        told.stdout()
+    );
+}

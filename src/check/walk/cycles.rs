@@ -12,7 +12,7 @@ use crate::model::name::Name;
 use super::Walk;
 use super::marks::Salt;
 
-/// So many edges are kept: 8 MiB. Of those beyond no cycle is told.
+/// So many edges are kept: 8 MiB. That there are more is told.
 const MOST: usize = 1 << 20;
 
 /// So many names are read again.
@@ -26,12 +26,15 @@ const LONG: usize = 200;
 pub struct Cycles {
     /// Who waits, and for whom.
     edges: Vec<(u32, u32)>,
+    /// Whether there were more.
+    more: bool,
 }
 
 impl Cycles {
     pub fn add(&mut self, salt: &Salt, y: &[u8], x: &[u8]) {
-        if self.edges.len() < MOST {
-            self.edges.push((short(salt, y), short(salt, x)));
+        match self.edges.len() < MOST {
+            true => self.edges.push((short(salt, y), short(salt, x))),
+            false => self.more = true,
         }
     }
 
@@ -74,19 +77,29 @@ fn short(salt: &Salt, jid: &[u8]) -> u32 {
 
 impl Walk<'_> {
     pub fn tell_cycles(&mut self) -> Result<(), Error> {
-        let remain = std::mem::take(&mut self.cycles).remain();
+        let cycles = std::mem::take(&mut self.cycles);
+        let all = Name::from("*-dependencies");
+        if cycles.more {
+            let why = format!("whether more than {MOST} dependencies hold a cycle");
+            self.sink.beyond(all.clone(), &why);
+        }
+        let remain = cycles.remain();
         if remain.is_empty() {
             return Ok(());
         }
         let mut waits: HashMap<Vec<u8>, Vec<Vec<u8>>> = HashMap::new();
-        let mut names = 0;
+        let (mut names, mut more) = (0, false);
         let pattern = format!("{}*", self.keys.job);
         self.each_page(pattern.as_bytes(), |walk, keys| {
             for key in &keys {
                 let Family::Companion(Companion::Dependencies, y) = walk.keys.family(key) else {
                     continue;
                 };
-                if !remain.contains(&short(&walk.salt, y)) || names >= NAMES {
+                if !remain.contains(&short(&walk.salt, y)) {
+                    continue;
+                }
+                if names >= NAMES {
+                    more = true;
                     continue;
                 }
                 let first = walk.core.read(walk.now, Ask::members(key, START))?;
@@ -104,12 +117,21 @@ impl Walk<'_> {
             }
             Ok(())
         })?;
+        if more {
+            let why = format!("more than {NAMES} jobs wait for a cycle");
+            self.sink.beyond(all, &why);
+        }
         for cycle in find(&waits) {
             let items: Vec<Name> = cycle.into_iter().map(Name::from).collect();
             // Which cycle it is, so that no two are taken for one.
-            let Some(first) = items.first().filter(|_| items.len() <= LONG) else {
+            let Some(first) = items.first() else {
                 continue;
             };
+            if items.len() > LONG {
+                let why = format!("a cycle of {} jobs", items.len());
+                self.sink.beyond(first.clone(), &why);
+                continue;
+            }
             let place = Place::new(Kind::Cycle, first.clone());
             let about = first.as_bytes().to_vec();
             self.suspect_together(&place, &about, items)?;

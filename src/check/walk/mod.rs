@@ -66,6 +66,9 @@ pub trait Sink {
         items.try_for_each(|item| self.suspect(core, place, item))
     }
 
+    /// Is told what no call can judge, and why.
+    fn beyond(&mut self, _item: Name, _why: &str) {}
+
     /// Is told how far the walk has come: what it has seen since it was told last. Sets the pace,
     /// and ends the walk by an error.
     fn seen(&mut self, core: &mut Core, seen: Seen) -> Result<(), Error>;
