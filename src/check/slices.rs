@@ -39,7 +39,7 @@ impl Slices {
         if took > LONG {
             let part = LONG.as_secs_f64() / took.as_secs_f64();
             *size = ((items as f64 * part) as usize).max(1);
-        } else if took < LONG / 3 && items >= *size {
+        } else if took < LONG / 2 && items >= *size {
             *size = (items * 2).min(MOST);
         }
     }
