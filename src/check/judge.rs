@@ -1,7 +1,7 @@
 //! The judge of a look: it gathers candidates, has them judged by the core in slices, and counts
 //! what was found, once each. What it keeps is bounded.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 use std::time::Instant;
 
@@ -75,6 +75,8 @@ pub struct Judge {
     /// Jobs that others know to wait for them: they are not released.
     torn: Barred,
     lists: bool,
+    /// What was not judged because of findings that are not to be told.
+    waited: BTreeSet<&'static str>,
     heads: Option<HashSet<Name>>,
     found: Vec<Found>,
     seen: Seen,
@@ -125,6 +127,7 @@ impl Judge {
             tags: Barred::default(),
             torn: Barred::default(),
             lists: false,
+            waited: BTreeSet::new(),
             heads: None,
             found: Vec::new(),
             seen: Seen::default(),
@@ -159,6 +162,11 @@ impl Judge {
             self.judge(core, &place)?;
         }
         Ok(())
+    }
+
+    /// Returns what was not judged because of findings that are not to be told.
+    pub fn waited(&self) -> Vec<&'static str> {
+        self.waited.iter().copied().collect()
     }
 
     /// Takes the bar off the screen and returns what was found, the worst and most first, and what
@@ -260,6 +268,10 @@ impl Judge {
                 return Err(Error::internal(format!("finding `{}`", verdict.id)));
             };
             if self.waits(&verdict) {
+                let wanted = &self.order.wanted;
+                if wanted.wants(finding) && wanted.hides_what_is_first(finding.id) {
+                    self.waited.insert(finding.id);
+                }
                 continue;
             }
             self.note(finding, &verdict);

@@ -40,6 +40,10 @@ pub struct Looked {
     pub kept: Kept,
     /// Why it ended before it had seen everything, if it was interrupted.
     pub halted: Option<Error>,
+    /// Whether less than everything was looked for.
+    pub narrow: bool,
+    /// What was not judged because of findings that are not to be told.
+    pub waited: Vec<&'static str>,
 }
 
 impl Looked {
@@ -78,6 +82,7 @@ pub fn run(told: &Told, repair: bool, stop: &Stop, cx: &mut Cx) -> Result<Looked
         judge.tell(&verdict);
     }
     let took = core.now().since(now);
+    let waited = judge.waited();
     let (items, kept) = judge.end();
     let halted = match walked {
         Ok(()) => elsewhere(&server, far(seen, keys, judged), cx)?,
@@ -110,6 +115,8 @@ pub fn run(told: &Told, repair: bool, stop: &Stop, cx: &mut Cx) -> Result<Looked
         check,
         kept,
         halted,
+        narrow: !scope.queues.is_empty() || told.wanted.is_narrow(),
+        waited,
     })
 }
 
@@ -117,10 +124,18 @@ pub fn run(told: &Told, repair: bool, stop: &Stop, cx: &mut Cx) -> Result<Looked
 pub fn report(looked: Looked, cx: &mut Cx) -> Result<Exit, Error> {
     let (check, out) = (&looked.check, &mut cx.out);
     let nothing = match (check.items.is_empty(), check.complete) {
+        (true, true) if !looked.waited.is_empty() => "",
+        (true, true) if looked.narrow => ", nothing of what was asked for is damaged",
         (true, true) => ", nothing is damaged",
         _ => "",
     };
     out.note(&format!("{}{nothing}", check.headline()));
+    for id in &looked.waited {
+        out.note(&format!(
+            "note: whether there is {id} can be told when what it is compared with is mended: \
+             `qless check` tells all"
+        ));
+    }
     if !check.items.is_empty() {
         out.note_on_terminal("");
     }

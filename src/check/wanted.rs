@@ -54,6 +54,19 @@ impl Wanted {
         named && !self.skip.iter().any(|skip| skip.id == finding.id)
     }
 
+    /// Whether it leaves anything out.
+    pub fn is_narrow(&self) -> bool {
+        let all = self.only.is_empty() || self.only.iter().any(|word| matches!(word, Word::All));
+        !all || !self.skip.is_empty()
+    }
+
+    /// Whether what has to be right before a finding can be judged is not told.
+    pub fn hides_what_is_first(&self, id: &str) -> bool {
+        let first = FIRST.iter().find(|(of, _)| *of == id);
+        let told = |id: &&str| Finding::named(id).is_some_and(|finding| self.wants(finding));
+        first.is_some_and(|(_, needs)| !needs.iter().any(told))
+    }
+
     /// Whether it was named, which is the consent that it may wait for.
     pub fn names(&self, finding: &Finding) -> bool {
         self.only.iter().any(|word| match word {

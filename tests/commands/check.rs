@@ -26,7 +26,11 @@ fn a_healthy_database_is_clean() {
     for redis in [Redis::start(), healthy(), mixed()] {
         let ran = redis.at(110).run("check --skip queue-empty");
         assert_eq!(ran.stdout(), "");
-        assert!(ran.stderr().ends_with("s, nothing is damaged\n"));
+        let told = ran.stderr();
+        assert!(
+            told.ends_with("s, nothing of what was asked for is damaged\n"),
+            "{told}"
+        );
     }
     healthy().at(110).run("check").shows(expect![[r#"
         --- stderr
@@ -221,6 +225,17 @@ fn a_counter_is_compared_with_lists_that_are_right() {
     "#]]
     .assert_eq(&rows(&redis, "--skip queue-empty"));
     assert_eq!(rows(&redis, "--only tag-count"), "");
+    let told = redis.at(120).run("check --only tag-count").stderr();
+    assert!(
+        told.contains("note: whether there is tag-count can be told when"),
+        "{told}"
+    );
+    assert!(!told.contains("nothing"), "{told}");
+    let told = redis.at(120).run("check --only ghost-lock").stderr();
+    assert!(
+        told.ends_with(", nothing of what was asked for is damaged\n"),
+        "{told}"
+    );
     redis.send(&["ZREM", "ql:t:eu", "gone"]);
     expect![[r#"
         warn	tag-count	1	eu: 9, is 3
