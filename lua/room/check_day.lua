@@ -2,11 +2,12 @@
 -- other cores can't cancel the job.
 return function(c)
   return function(j, when)
-    local key = Keys.stats .. string.format('%.0f', when - when % 86400) .. ':' .. j.queue
+    local day = '' .. when - when % 86400
+    local key = Keys.stats .. day .. ':' .. j.queue
     local count, wrong = c.ask('hget', key, 'failed')
     if wrong then return c.wrong_type(key, 'hash') end
     if not count or (tonumber(count) or 0) <= 0 then
-      c.room('check_failed_count')(key, string.format('%.0f', when - when % 86400), j.queue)
+      c.room('check_failed_count')(key, day, j.queue)
     end
   end
 end

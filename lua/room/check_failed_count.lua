@@ -31,7 +31,7 @@ return function(c)
         if job and job[1] == 'failed' and job[2] then
           local when = moment(job[3])
           if when then
-            local day = string.format('%.0f', when - when % 86400) .. ':' .. job[2]
+            local day = when - when % 86400 .. ':' .. job[2]
             all[day] = (all[day] or 0) + 1
           else
             odd[job[2]] = true

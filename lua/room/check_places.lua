@@ -108,6 +108,7 @@ return function(c)
     if wrong[1] then
       id, detail = 'in-two-sets', string.sub(wrong[1].key, #Keys.prefix + 1)
     elseif foreign[1] then
+      table.sort(foreign, function(a, b) return a.key < b.key end)
       id, detail = 'in-foreign-queue', string.sub(foreign[1].key, #Keys.prefix + 1)
     elseif placed then
       return

@@ -15,6 +15,7 @@ return function(c)
     if all then queues, more = c.queues() end
     if seen then enter(seen) end
     for i = 1, #queues do enter(queues[i]) end
+    table.sort(found, function(a, b) return a[1] < b[1] end)
     return found, more
   end
 

@@ -280,10 +280,10 @@ pub const FINDINGS: &[Finding] = &[
         .mends("remove", "removed", "the id").by_detail(),
     finding("in-two-sets", Error, &[5], JidIn, "job is in a set that does not fit its state")
         .mends("keep", "kept", "the set that fits its state, or put it there")
-        .cases(&[LOCKED]),
+        .cases(&[LOCKED]).by_detail(),
     finding("in-foreign-queue", Error, &[4], JidIn, "job is in a set of a queue that is not its own")
         .mends("move", "moved", "it to its own queue, or remove it there")
-        .cases(&[LOCKED]),
+        .cases(&[LOCKED]).by_detail(),
     finding("in-no-set", Error, &[6], JidIn, "job is in no set, nothing will ever take it")
         .mends("put", "put", "it into the set that fits its state"),
     finding("queue-unlisted", Warn, &[24], Name, "queue with content is missing from the list")
@@ -332,6 +332,7 @@ pub const FINDINGS: &[Finding] = &[
         .mends("write", "wrote", "the place that fits, of two ends of a lock the later"),
     finding("clock", Warn, &[12, 32, 33], JidIs, "moment lies ahead, a client's clock is wrong")
         .grades(&[Grade { severity: Error, when: When::Begins("locked until"), says: "of a lock: the job is blocked until then" }])
+        .by_detail()
         .choices(&[
             "set the clock of the client that wrote it right",
             "end the lock, so that the job is run again: `qless timeout JID`",
@@ -341,7 +342,7 @@ pub const FINDINGS: &[Finding] = &[
     finding("running-without-lock", Error, &[6, 12], JidIn, "job runs without a lock, it can't time out")
         .mends("give", "gave", "it a lock that ends when it should have"),
     finding("lock-without-run", Error, &[5, 12], JidIn, "lock of a job that is not running")
-        .mends("remove", "removed", "the lock"),
+        .mends("remove", "removed", "the lock").by_detail(),
     finding("worker-stray", Info, &[13], JidIn, "worker's list has a job that it does not run")
         .mends("remove", "removed", "the job from the list").by_detail(),
     finding("worker-gap", Warn, &[14], JidIn, "worker's list lacks a job that it runs")
@@ -407,7 +408,7 @@ pub const FINDINGS: &[Finding] = &[
         .asks("schedule", "scheduled", "it, the next run one interval from now")
         .choices(&["let it fire again: `qless check --repair --only recurring-unscheduled`", "take it away: `qless recur rm JID`"]),
     finding("recurring-foreign", Error, &[17], JidIn, "recurring job is in a queue that is not its own")
-        .mends("move", "moved", "it to its own queue"),
+        .mends("move", "moved", "it to its own queue").by_detail(),
     finding("recurring-invalid", Error, &[18], JidIs, "recurring job with a field that makes it unusable")
         .mends("replace", "replaced", "what can be replaced without guessing; without an interval it stops")
         .cases(&[Case { word: "part", consent: Consent::Never, says: "klass, data, queue, count or next run, or no interval" }])

@@ -332,6 +332,9 @@ impl Judge {
         }
         if self.told.len() < REMEMBERED {
             self.told.insert(own);
+            if finding.id == "in-foreign-queue" {
+                self.told.insert(foreign);
+            }
             return true;
         }
         // No more can be remembered: what is there is told, but not how often.

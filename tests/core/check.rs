@@ -473,6 +473,29 @@ fn what_a_lost_job_left_behind_still_holds_others_back() {
 }
 
 #[test]
+fn a_day_has_the_name_that_calls_give_it() {
+    let mut core = Core::new();
+    let lines = [
+        "put 1000 w q far K {} 0",
+        "pop 1000 q w 1",
+        "fail 1e15 far w G M",
+    ];
+    core.many(lines.map(str::to_owned));
+    assert_eq!(
+        core.dump().hash("ql:s:stats:9.999999999936e+14:q")["failed"],
+        "1"
+    );
+    let told: Vec<String> = look(&mut core, 1e15, "")
+        .iter()
+        .map(Finding::told)
+        .collect();
+    expect![[r#"
+        queue-empty q report [nothing in it]
+        key-unknown s:stats:9.999999999936e+14:q report [hash]"#]]
+    .assert_eq(&told.join("\n"));
+}
+
+#[test]
 fn who_may_not_ask_lists_by_lpos_gets_the_same_answer() {
     let mut core = busy();
     for n in 0..2500 {

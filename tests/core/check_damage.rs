@@ -558,6 +558,86 @@ fn a_waiting_job_is_also_in_another_queue() {
 }
 
 #[test]
+fn a_waiting_job_is_also_in_two_other_queues() {
+    damaged(
+        r#"ZADD ql:q:p-work 6.99998 w2
+ZADD ql:q:run-scheduled 205000 w2"#,
+        &expect![[r#"
+            found
+              in-foreign-queue w2 found [q:p-work]
+              in-foreign-queue w2 found [q:run-scheduled]
+        "#]],
+    );
+}
+
+#[test]
+fn a_waiting_job_is_only_in_two_other_queues() {
+    damaged(
+        r#"ZREM ql:q:q-work w2
+ZADD ql:q:p-work 6.99998 w2
+ZADD ql:q:other-work 6.99998 w2"#,
+        &expect![[r#"
+            found
+              in-foreign-queue w2 found [q:other-work]
+              in-foreign-queue w2 found [q:p-work]
+              queue-unlisted other found []
+        "#]],
+    );
+}
+
+#[test]
+fn a_failed_job_is_in_three_sets() {
+    damaged(
+        r#"ZADD ql:q:q-work 0 f1
+ZADD ql:q:q-scheduled 205000 f1
+ZADD ql:q:p-locks 1 f1
+ZADD ql:q:q-locks 1 f1"#,
+        &expect![[r#"
+            found
+              in-two-sets f1 found [q:q-scheduled]
+              in-two-sets f1 found [q:q-work]
+              lock-without-run f1 found [q:p-locks]
+              lock-without-run f1 found [q:q-locks]
+              queue-stuck p report [locks since 1]
+              queue-stuck q report [locks since 1]
+        "#]],
+    );
+}
+
+#[test]
+fn a_template_is_only_in_two_other_queues() {
+    damaged(
+        r#"ZREM ql:q:q-recur tpl
+ZADD ql:q:p-recur 205000 tpl
+ZADD ql:q:run-recur 205060 tpl"#,
+        &expect![[r#"
+            found
+              recurring-foreign tpl found [p]
+        "#]],
+    );
+}
+
+#[test]
+fn clocks_of_a_job_are_wrong_twice() {
+    damaged(
+        r#"HSET ql:j:r1 time 99999999
+HSET ql:j:r1 expires 99999999
+ZADD ql:q:run-locks 99999999 r1"#,
+        &expect![[r#"
+            found
+              clock r1 report [locked until 99999999]
+              clock r1 report [time is 99999999]
+            after repair
+              clock r1 report [locked until 99999999]
+              clock r1 report [time is 99999999]
+            after naming
+              clock r1 report [locked until 99999999]
+              clock r1 report [time is 99999999]
+        "#]],
+    );
+}
+
+#[test]
 fn a_waiting_job_is_only_scheduled_elsewhere() {
     damaged(
         r#"ZREM ql:q:q-work w2
