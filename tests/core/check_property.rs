@@ -13,7 +13,7 @@ use super::property::{Step, cases, fill, step};
 use super::refusal::{changed, still_works};
 use crate::house::clean::agree;
 use crate::house::core::Core;
-use crate::house::judge::{Finding, IDS, look, repair, revert};
+use crate::house::judge::{Finding, all_named, look, repair, revert, told};
 use crate::house::mend::{Mend, Stage, kept};
 use crate::house::walk;
 
@@ -24,8 +24,7 @@ enum Event {
 }
 
 fn lines(found: &[Finding]) -> String {
-    let lines: Vec<String> = found.iter().map(Finding::told).collect();
-    lines.join("\n    ")
+    told(found).join("\n    ")
 }
 
 /// Plays on an empty server; returns the moment and what was sent.
@@ -72,8 +71,7 @@ fn play(core: &mut Core, events: &[Event], binary: bool) -> Result<(), TestCaseE
         "\n    {script}\nthe walk misses\n    {}",
         lines(&missed)
     );
-    let named: Vec<&str> = IDS.iter().copied().filter(|id| *id != "lost-key").collect();
-    let named = named.join(",");
+    let named = all_named();
     let mut mended = repair(core, now, "");
     let first = core.dump();
     let left = look(core, now, "");

@@ -20,7 +20,7 @@ fn jid() -> impl Strategy<Value = String> {
     one(&["@any0", "@any1", "@any2", "@any3", "ghost", "a", "r-1"])
 }
 
-const FIELDS: &[&str] = &[
+pub(super) const FIELDS: &[&str] = &[
     "jid",
     "klass",
     "data",

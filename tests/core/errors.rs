@@ -68,7 +68,7 @@ fn wants_json(core: &mut Core, line: &str) {
 fn keys_are_refused_before_anything_else() {
     let mut core = Core::new();
     let script = script();
-    let mut wire = Wire::connect(&core.socket());
+    let mut wire = Wire::connect(core.socket());
     for words in [&["k"][..], &["k", "get", "0", "j"], &["k", "nope", "x"]] {
         let mut argv: Vec<&[u8]> = vec![b"EVAL", script.as_bytes(), b"1"];
         argv.extend(words.iter().map(|word| word.as_bytes()));

@@ -12,6 +12,7 @@ use qless::check::finding::{Finding, Severity};
 use qless::core::check::{Outcome, Verdict};
 use redis::Value;
 
+use crate::house::judge::{COMPANIONS, NAMES};
 use crate::house::ledger::Hand;
 use crate::house::redis::Redis;
 use crate::house::traffic::{Actor, Draw, QUEUES, many};
@@ -63,11 +64,8 @@ impl Looker<'_> {
         match self.draw.below(16) {
             0..6 => {
                 let keys = self.keys("ql:j:*", "ql:j:");
-                let companion = |jid: &Vec<u8>| {
-                    [&b"-history"[..], b"-dependencies", b"-dependents"]
-                        .iter()
-                        .any(|end| jid.ends_with(end))
-                };
+                let companion =
+                    |jid: &Vec<u8>| COMPANIONS.iter().any(|end| jid.ends_with(end.as_bytes()));
                 let jids = keys.into_iter().filter(|jid| !companion(jid)).collect();
                 some("job", "", jids)
             }
@@ -108,14 +106,7 @@ impl Looker<'_> {
                 some(kind, "", members)
             }
             14 => {
-                let name = self.draw.of(&[
-                    "queues",
-                    "failures",
-                    "tags",
-                    "workers",
-                    "paused_queues",
-                    "config",
-                ]);
+                let name = self.draw.of(&NAMES);
                 let key = format!("ql:{name}");
                 let members = match name {
                     "failures" | "paused_queues" => self.list(&["SMEMBERS", &key]),

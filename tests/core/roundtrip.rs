@@ -12,7 +12,6 @@ use super::invariants::Excuses;
 use super::model::Model;
 use super::property::{Step, cases, fill, step};
 use crate::house::core::Core;
-use crate::house::qless::Qless;
 
 fn lines(text: &str) -> Vec<Value> {
     text.lines()
@@ -124,14 +123,7 @@ fn there_and_back(from: &mut Core, to: &mut Core, steps: &[Step]) -> Result<(), 
         from.events();
     }
     let script = told.join("\n    ");
-    let qless = |core: &Core| {
-        Qless::bare()
-            .env(
-                "QLESS_REDIS_URL",
-                format!("unix://{}", core.socket().display()),
-            )
-            .at(now)
-    };
+    let qless = |core: &Core| core.qless().at(now);
     let before = qless(from).run("export --all --with recur,paused").ok();
     let ran = qless(to)
         .input(&before)

@@ -8,7 +8,6 @@ use qless::check::tolerated::{DEFECTS, TOLERATED};
 use super::check::{NOW, busy};
 use crate::house::core::{Core, Reply};
 use crate::house::judge::{Finding, INFO, look};
-use crate::house::qless::Qless;
 
 /// How each shape comes about: by its name, commands over a database in which there is something of
 /// everything, or, behind `FLUSHALL`, over nothing. `@job jid state field=value …` is what a put at
@@ -339,13 +338,7 @@ fn told(found: &[Finding], base: &str) -> Vec<String> {
 
 /// What the binary finds there.
 fn checked(core: &Core, base: &str) -> (i32, Vec<String>) {
-    let ran = Qless::bare()
-        .env(
-            "QLESS_REDIS_URL",
-            format!("unix://{}", core.socket().display()),
-        )
-        .at(NOW)
-        .run("check -o ndjson");
+    let ran = core.qless().at(NOW).run("check -o ndjson");
     let mut ids: Vec<String> = ran
         .stdout()
         .lines()

@@ -9,7 +9,7 @@ use expect_test::Expect;
 use serde_json::Value;
 
 use super::core::{Core, Dump, shown};
-use super::judge::{Finding, INFO, look};
+use super::judge::{Finding, INFO, look, told};
 use super::qless::Qless;
 use super::redis::Redis;
 use crate::core::invariants::{Excuses, broken};
@@ -43,11 +43,7 @@ impl Core {
     /// What is damaged and has no excuse, a line each; an error where not all tell the same.
     pub(crate) fn damage(&mut self, now: f64, excuses: Excuses) -> Result<String, String> {
         let found = self.agreed(now, excuses)?;
-        let qless = Qless::bare().env(
-            "QLESS_REDIS_URL",
-            format!("unix://{}", self.socket().display()),
-        );
-        walked(&qless, now, &found)?;
+        walked(&self.qless(), now, &found)?;
         Ok(lines(&alarms(found, excuses), self.doubts(excuses)))
     }
 
@@ -75,7 +71,7 @@ fn clock() -> f64 {
 }
 
 fn lines(alarms: &[Finding], doubts: Vec<String>) -> String {
-    let mut lines: Vec<String> = alarms.iter().map(Finding::told).collect();
+    let mut lines = told(alarms);
     lines.sort();
     lines.extend(doubts);
     lines.iter().map(|line| format!("{line}\n")).collect()
@@ -138,14 +134,12 @@ pub(crate) fn agree(dump: &Dump, found: &[Finding], excuses: Excuses) -> Result<
     let mut both = alarms(found.to_vec(), excuses);
     both.retain(|one| !alone.contains(&one.id.as_str()));
     match sound && !both.is_empty() {
-        true => Err(format!("only the check tells\n    {}", told(&both))),
+        true => Err(format!(
+            "only the check tells\n    {}",
+            told(&both).join("\n    ")
+        )),
         false => Ok(()),
     }
-}
-
-fn told(found: &[Finding]) -> String {
-    let lines: Vec<String> = found.iter().map(Finding::told).collect();
-    lines.join("\n    ")
 }
 
 /// The walk of the binary finds what is found when everything is judged, no more, no less.

@@ -9,6 +9,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::qless::Qless;
 use super::redis::Redis;
 
 /// What a server answers, names as bytes shown as text.
@@ -282,8 +283,18 @@ impl Core {
         }
     }
 
-    pub(crate) fn socket(&self) -> PathBuf {
-        self.socket.clone()
+    pub(crate) fn socket(&self) -> &Path {
+        &self.socket
+    }
+
+    /// Returns the address for `--redis`.
+    pub(crate) fn url(&self) -> String {
+        format!("unix://{}", self.socket.display())
+    }
+
+    /// Returns the binary, pointed at this server.
+    pub(crate) fn qless(&self) -> Qless {
+        Qless::bare().env("QLESS_REDIS_URL", self.url())
     }
 
     /// One command of the server itself; damage is done through this.

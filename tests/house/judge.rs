@@ -4,6 +4,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use qless::check::finding::FINDINGS;
+
 use super::core::{Core, Dump, Key, Reply};
 
 /// What one `check.slice` said of one thing.
@@ -24,6 +26,11 @@ impl Finding {
             self.id, self.item, self.outcome, self.detail
         )
     }
+}
+
+/// Findings as they are told, a line each.
+pub(crate) fn told(found: &[Finding]) -> Vec<String> {
+    found.iter().map(Finding::told).collect()
 }
 
 /// What needs no action (`cli.md` 8.23).
@@ -53,6 +60,19 @@ pub(crate) const LAST: &[(&str, &[&str])] = &[
     ("tag-count", &["names"]),
     ("failed-counter", &["key", "job"]),
 ];
+
+/// Keys of names.
+pub(crate) const NAMES: [&str; 6] = [
+    "queues",
+    "failures",
+    "tags",
+    "workers",
+    "paused_queues",
+    "config",
+];
+
+/// What the keys that belong to a job's end with.
+pub(crate) const COMPANIONS: [&str; 3] = ["-history", "-dependencies", "-dependents"];
 
 /// Whether a finding is told, after those that were told before.
 type Keep<'a> = dyn Fn(&Finding, &[Finding]) -> bool + 'a;
@@ -137,6 +157,7 @@ pub(crate) fn unshown(text: &str) -> Vec<u8> {
 
 /// Everything that can be asked: kind, name, items; in the order in which it is mended.
 pub(crate) fn candidates(dump: &Dump) -> Vec<(&'static str, String, Vec<String>)> {
+    let sets = ["recur", "locks", "work", "scheduled", "depends"];
     let mut all: Vec<(&'static str, String, Vec<String>)> = Vec::new();
     let mut jobs = BTreeSet::new();
     let mut names: BTreeMap<&'static str, BTreeSet<String>> = BTreeMap::new();
@@ -163,9 +184,7 @@ pub(crate) fn candidates(dump: &Dump) -> Vec<(&'static str, String, Vec<String>)
         };
         keys.push(rest.to_owned());
         if let Some(jid) = rest.strip_prefix("j:") {
-            let companion = ["-history", "-dependencies", "-dependents"]
-                .iter()
-                .any(|end| jid.ends_with(end));
+            let companion = COMPANIONS.iter().any(|end| jid.ends_with(end));
             if !companion || matches!(key, Key::Hash(_)) {
                 jobs.insert(jid.to_owned());
             }
@@ -176,10 +195,8 @@ pub(crate) fn candidates(dump: &Dump) -> Vec<(&'static str, String, Vec<String>)
             .and_then(|rest| rest.rsplit_once('-'))
         {
             names.entry("queues").or_default().insert(queue.to_owned());
-            for kind in ["recur", "locks", "work", "scheduled", "depends"] {
-                if part == kind {
-                    all.push((kind, queue.to_owned(), members(key)));
-                }
+            if let Some(kind) = sets.into_iter().find(|kind| *kind == part) {
+                all.push((kind, queue.to_owned(), members(key)));
             }
         } else if let Some(group) = rest.strip_prefix("f:") {
             names.entry("failures").or_default().insert(group.into());
@@ -193,30 +210,16 @@ pub(crate) fn candidates(dump: &Dump) -> Vec<(&'static str, String, Vec<String>)
         {
             names.entry("workers").or_default().insert(worker.into());
             later.push(("worker", worker.to_owned(), members(key)));
-        } else if rest == "completed" || rest == "tracked" {
-            let kind = if rest == "tracked" {
-                "tracked"
-            } else {
-                "completed"
-            };
+        } else if let Some(kind) = ["completed", "tracked"]
+            .into_iter()
+            .find(|kind| *kind == rest)
+        {
             later.push((kind, String::new(), members(key)));
-        } else {
-            for name in [
-                "queues",
-                "failures",
-                "tags",
-                "workers",
-                "paused_queues",
-                "config",
-            ] {
-                if rest == name {
-                    names.entry(name).or_default().extend(members(key));
-                }
-            }
+        } else if let Some(name) = NAMES.into_iter().find(|name| *name == rest) {
+            names.entry(name).or_default().extend(members(key));
         }
     }
-    let order = ["recur", "locks", "work", "scheduled", "depends"];
-    all.sort_by_key(|(kind, _, _)| order.iter().position(|other| other == kind));
+    all.sort_by_key(|(kind, _, _)| sets.iter().position(|other| other == kind));
     all.push(("recurring", String::new(), recurring));
     all.push(("job", String::new(), jobs.into_iter().collect()));
     all.extend(later);
@@ -372,72 +375,20 @@ pub(crate) fn repair(core: &mut Core, now: f64, findings: &str) -> Vec<Finding> 
 /// Naming an id is consent; without a name the same id is asked for by leaving out all others.
 fn id_or_consent(findings: &str, id: &str) -> String {
     if findings.is_empty() {
-        let known = IDS.iter().filter(|other| **other != id);
-        known
-            .map(|other| format!("-{other}"))
-            .collect::<Vec<_>>()
-            .join(",")
+        let others = FINDINGS.iter().filter(|other| other.id != id);
+        let others: Vec<String> = others.map(|other| format!("-{}", other.id)).collect();
+        others.join(",")
     } else {
         id.to_owned()
     }
 }
 
-/// All ids.
-pub(crate) const IDS: &[&str] = &[
-    "ghost-waiting",
-    "ghost-lock",
-    "ghost-scheduled",
-    "ghost-recurring",
-    "ghost-depends",
-    "in-two-sets",
-    "in-foreign-queue",
-    "in-no-set",
-    "queue-unlisted",
-    "queue-empty",
-    "job-stub",
-    "job-unreadable",
-    "history-orphan",
-    "edges-orphan",
-    "lost-key",
-    "running-without-lock",
-    "lock-without-run",
-    "worker-stray",
-    "worker-gap",
-    "worker-unknown",
-    "dependency-missing",
-    "dependency-complete",
-    "dependency-one-sided",
-    "dependency-cycle",
-    "depends-on-nothing",
-    "depends-on-failed",
-    "failed-stray",
-    "failed-unlisted",
-    "failed-twice",
-    "group-set",
-    "tag-index",
-    "tag-count",
-    "completed-stray",
-    "completed-unlisted",
-    "recurring-unscheduled",
-    "recurring-foreign",
-    "recurring-invalid",
-    "recurring-count",
-    "tracked-gone",
-    "failed-counter",
-    "key-expires",
-    "server-evicts",
-    "key-type",
-    "field-leftover",
-    "remaining",
-    "queue-stuck",
-    "over-limit",
-    "key-unknown",
-    "not-judged",
-    "clock",
-    "config-value",
-    "stats-sum",
-    "score",
-];
+/// The names of all findings that `--only all` names: nothing is deleted unless by its own name.
+pub(crate) fn all_named() -> String {
+    let ids = FINDINGS.iter().map(|finding| finding.id);
+    let ids: Vec<&str> = ids.filter(|id| *id != "lost-key").collect();
+    ids.join(",")
+}
 
 /// Puts back what was changed, newest first. Returns how many places, and how many were left alone.
 pub(crate) fn revert(core: &mut Core, mended: &[Finding]) -> (usize, usize) {

@@ -32,8 +32,7 @@ impl Mend<'_> {
     }
 
     pub(crate) fn qless(&self) -> Qless {
-        let url = format!("unix://{}", self.core.socket().display());
-        Qless::bare().env("QLESS_REDIS_URL", url).at(self.now)
+        self.core.qless().at(self.now)
     }
 
     pub(crate) fn keys(&mut self) -> Dump {

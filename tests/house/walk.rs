@@ -11,7 +11,7 @@ use qless::model::name::Name;
 use qless::out::Trace;
 
 use super::core::Core;
-use super::judge::{Finding, LAST, LATER, finding, same};
+use super::judge::{Finding, LAST, LATER, finding, same, told};
 
 /// The table of a walk that takes one pass.
 pub(crate) const WHOLE: usize = 1 << 22;
@@ -57,9 +57,8 @@ impl Sink for Suspects {
 
 /// Opens the binary's own side of a server.
 pub(crate) fn plain(core: &Core) -> Plain {
-    let url = format!("unix://{}", core.socket().display());
     Plain::open(Settings {
-        target: Target::parse(&url).expect("an address"),
+        target: Target::parse(&core.url()).expect("an address"),
         prefix: "ql:".into(),
         name: "walk".into(),
         timeout: std::time::Duration::from_secs(30),
@@ -127,7 +126,6 @@ pub(crate) fn missed(core: &mut Core, now: f64, wanted: &[Finding], slots: usize
 pub(crate) fn finds(core: &mut Core, now: f64, wanted: &[Finding]) {
     for slots in [WHOLE, 16] {
         let missed = missed(core, now, wanted, slots);
-        let missed: Vec<String> = missed.iter().map(Finding::told).collect();
-        assert_eq!(missed, Vec::<String>::new(), "with {slots} slots");
+        assert_eq!(told(&missed), Vec::<String>::new(), "with {slots} slots");
     }
 }
