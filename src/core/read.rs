@@ -92,28 +92,21 @@ impl Ask {
         Ask::page("HSCAN", key, cursor)
     }
 
-    /// Members of a sorted set by their rank.
-    pub fn ranks(key: &[u8], from: usize, to: usize) -> Ask {
-        let ask = Ask::new(How::Texts, "ZRANGE").arg(key);
+    /// Members of a sorted set by their rank, the highest score first; below 0 from the end.
+    pub fn ranks(key: &[u8], from: i64, to: i64) -> Ask {
+        let ask = Ask::new(How::Texts, "ZREVRANGE").arg(key);
         ask.arg(from.to_string()).arg(to.to_string())
     }
 
     /// The same, members and scores in turn.
-    pub fn ranked(key: &[u8], from: usize, to: usize) -> Ask {
+    pub fn ranked(key: &[u8], from: i64, to: i64) -> Ask {
         Ask::ranks(key, from, to).arg("WITHSCORES")
     }
 
-    /// The last member of a sorted set, and its score.
-    pub fn last(key: &[u8]) -> Ask {
-        let ask = Ask::new(How::Texts, "ZRANGE").arg(key);
-        ask.arg("-1").arg("-1").arg("WITHSCORES")
-    }
-
-    /// Members of a sorted set from a score on, a page of them.
-    pub fn above(key: &[u8], score: f64) -> Ask {
-        let ask = Ask::new(How::Texts, "ZRANGEBYSCORE").arg(key);
-        let ask = ask.arg(format!("({score}")).arg("+inf");
-        ask.arg("LIMIT").arg("0").arg(PAGE.to_string())
+    /// How many members of a sorted set have a higher score.
+    pub fn higher(key: &[u8], score: f64) -> Ask {
+        let ask = Ask::new(How::Number, "ZCOUNT").arg(key);
+        ask.arg(format!("({score}")).arg("+inf")
     }
 
     /// How many members of a sorted set have no higher score.
@@ -129,8 +122,8 @@ impl Ask {
         ask.arg(most.to_string()).arg("WITHVALUES")
     }
 
-    /// Elements of a list.
-    pub fn range(key: &[u8], from: usize, to: usize) -> Ask {
+    /// Elements of a list; below 0 from its end.
+    pub fn range(key: &[u8], from: i64, to: i64) -> Ask {
         let ask = Ask::new(How::Texts, "LRANGE").arg(key);
         ask.arg(from.to_string()).arg(to.to_string())
     }

@@ -118,7 +118,7 @@ fn who_may_not_look_gets_no_clean_answer() {
             .run("check --skip clock");
         (ran.code(), ran.stdout() + &ran.stderr())
     };
-    for right in ["-scan", "-zrange", "-lrange"] {
+    for right in ["-scan", "-zrevrange", "-lrange"] {
         let (code, told) = refused(right);
         assert_eq!(code, 6, "{right}: {told}");
         assert!(

@@ -1,12 +1,14 @@
 //! The walk: silent on what is healthy, and stopped by nothing that somebody put into the database.
 //! That it misses nothing is shown beside each damage (`check_damage.rs`, `check_property.rs`).
 
+use std::collections::HashSet;
+
 use qless::core::check::{Kind, Place};
 
 use super::check::{NOW, busy};
-use crate::house::core::{Core, Key, Reply};
+use crate::house::core::{Core, Key, Reply, Wire};
 use crate::house::judge::{look, unshown};
-use crate::house::walk::{WHOLE, finds, suspects};
+use crate::house::walk::{WHOLE, finds, suspects, suspects_while};
 
 fn told(core: &Core, slots: usize, queues: &[&str]) -> Vec<String> {
     let suspects = suspects(core, NOW, slots, queues);
@@ -237,4 +239,108 @@ fn a_cycle_is_seen_though_one_of_its_edges_is_known_to_one_side_only() {
         suspects.first.iter().any(|(place, _)| cycle(place)),
         "{suspects:?}"
     );
+}
+
+/// The sets whose pages are taken by rank, by what is suspected of them, and the failure list.
+const PAGED: [(&str, &str); 9] = [
+    ("work q", "ql:q:q-work"),
+    ("scheduled q", "ql:q:q-scheduled"),
+    ("locks q", "ql:q:q-locks"),
+    ("depends q", "ql:q:q-depends"),
+    ("worker w", "ql:w:w:jobs"),
+    ("tag t", "ql:t:t"),
+    ("completed ", "ql:completed"),
+    ("tracked ", "ql:tracked"),
+    ("group G", "ql:f:G"),
+];
+
+#[test]
+fn whoever_stays_is_not_missed_though_others_come_and_leave_between_the_pages() {
+    // What others do to a set: where they enter, where they leave, and who is put back.
+    let moves = [
+        (
+            "pop the first",
+            "redis.call('ZPOPMAX', k, 3)",
+            "redis.call('LPOP', k, 3)",
+        ),
+        (
+            "pop the last",
+            "redis.call('ZPOPMIN', k, 3)",
+            "redis.call('RPOP', k, 3)",
+        ),
+        (
+            "enter before the first",
+            "redis.call('ZADD', k, 1e6 + n, 'new-' .. n)",
+            "redis.call('LPUSH', k, 'new-' .. n)",
+        ),
+        (
+            "enter after the last, and leave from the middle",
+            "redis.call('ZADD', k, -n, 'new-' .. n)
+             redis.call('ZREMRANGEBYRANK', k, 1200, 1204)",
+            "redis.call('LREM', k, 1, redis.call('LINDEX', k, 1200))
+             redis.call('LREM', k, 1, redis.call('LINDEX', k, 2))",
+        ),
+        (
+            "renew, and enter anywhere",
+            "redis.call('ZINCRBY', k, 5000, redis.call('ZRANGE', k, 700, 700)[1])
+             redis.call('ZADD', k, n * 379 % 3000, 'new-' .. n)",
+            "redis.call('LREM', k, 1, redis.call('LINDEX', k, -900))
+             redis.call('LPUSH', k, 'new-' .. n)",
+        ),
+    ];
+    let keys = PAGED.map(|(_, key)| format!("'{key}'")).join(",");
+    for (what, set, list) in moves {
+        let mut core = Core::new();
+        core.redis("ZADD ql:queues 1 q");
+        core.redis("ZADD ql:workers 1 w");
+        core.redis("ZADD ql:tags 1 t");
+        core.redis("SADD ql:failures G");
+        // Many of the same priority, and many of the same moment.
+        lua(
+            &mut core,
+            &format!(
+                "for _, k in ipairs({{{keys}}}) do for i = 1, 3000 do
+                   if k == 'ql:f:G' then redis.call('LPUSH', k, 'old-' .. i)
+                   else redis.call('ZADD', k, math.floor(i / 7), 'old-' .. i) end
+                 end end"
+            ),
+        );
+        let mut other = Wire::connect(core.socket());
+        let mut n = 0;
+        let suspects = suspects_while(&core, NOW, &mut || {
+            n += 1;
+            let script = format!(
+                "local n = {n} for _, k in ipairs({{{keys}}}) do
+                   if k == 'ql:f:G' then {list} else {set} end
+                 end"
+            );
+            let reply = other.ask(&[b"EVAL", script.as_bytes(), b"0"]);
+            assert_eq!(reply, Reply::Nil, "{script}");
+        });
+        assert!(n > 100, "{what}: {n}");
+        let dump = core.dump();
+        let by_score = ["work q", "locks q", "worker w"];
+        for (place, key) in PAGED {
+            let all: Vec<String> = match dump.0.get(key) {
+                Some(Key::List(list)) => list.clone(),
+                Some(Key::Zset(set)) => {
+                    // What a score says is part of these entries: a renewed one is another.
+                    let renewed = |score: f64| score >= 5000.0 && by_score.contains(&place);
+                    let all = set.iter().filter(|(_, score)| !renewed(**score));
+                    all.map(|(name, _)| name.clone()).collect()
+                }
+                other => panic!("{key}: {other:?}"),
+            };
+            let stayed = all.iter().filter(|one| one.starts_with("old-"));
+            let stayed: Vec<&String> = stayed.collect();
+            assert!(stayed.len() > 1500, "{what}: {place} {}", stayed.len());
+            let told = suspects.first.iter().filter(|(told, _)| {
+                format!("{} {}", told.kind.word(), told.name.as_str().unwrap()) == place
+            });
+            let told: Vec<_> = told.flat_map(|(_, items)| items).collect();
+            let told: HashSet<&str> = told.iter().filter_map(|item| item.as_str()).collect();
+            let missed = stayed.iter().filter(|one| !told.contains(one.as_str()));
+            assert_eq!(missed.count(), 0, "{what}: {place}");
+        }
+    }
 }

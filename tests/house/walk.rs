@@ -72,13 +72,46 @@ pub(crate) fn plain(core: &Core) -> Plain {
 
 /// Walks with a table of so many slots.
 pub(crate) fn suspects(core: &Core, now: f64, slots: usize, queues: &[&str]) -> Suspects {
+    let mut suspects = Suspects::default();
+    suspects.seen = walked(core, now, slots, queues, &mut suspects);
+    suspects
+}
+
+fn walked(core: &Core, now: f64, slots: usize, queues: &[&str], sink: &mut dyn Sink) -> Seen {
     let mut plain = plain(core);
     let now = Moment::from_seconds(now).expect("a moment");
     let queues = queues.iter().map(|queue| Name::from(*queue)).collect();
-    let mut suspects = Suspects::default();
-    suspects.seen = run_in(&mut plain, now, &Scope { queues }, &mut suspects, slots)
-        .unwrap_or_else(|error| panic!("a walk says {}", error.message()));
-    suspects
+    run_in(&mut plain, now, &Scope { queues }, sink, slots)
+        .unwrap_or_else(|error| panic!("a walk says {}", error.message()))
+}
+
+/// Does something between the pages of a walk.
+struct Between<'a> {
+    suspects: Suspects,
+    act: &'a mut dyn FnMut(),
+}
+
+impl Sink for Between<'_> {
+    fn suspect(&mut self, core: &mut Plain, place: &Place, item: Name) -> Result<(), Error> {
+        self.suspects.suspect(core, place, item)
+    }
+
+    fn seen(&mut self, core: &mut Plain, seen: Seen) -> Result<(), Error> {
+        (self.act)();
+        self.suspects.seen(core, seen)
+    }
+
+    fn whole(&mut self, core: &mut Plain) -> Result<(), Error> {
+        self.suspects.whole(core)
+    }
+}
+
+/// Walks, and does something between the pages.
+pub(crate) fn suspects_while(core: &Core, now: f64, act: &mut dyn FnMut()) -> Suspects {
+    let suspects = Suspects::default();
+    let mut between = Between { suspects, act };
+    between.suspects.seen = walked(core, now, WHOLE, &[], &mut between);
+    between.suspects
 }
 
 /// Judges suspects.

@@ -6,8 +6,8 @@ use crate::core::read::{Ask, Told};
 use crate::error::{Error, Kind as Fault};
 use crate::model::name::Name;
 
-use super::index::{class, instant};
 use super::marks::{Met, Side};
+use super::set::{class, instant};
 use super::{AHEAD, Known, Walk, sound};
 
 /// What is asked of a job.
@@ -122,7 +122,7 @@ impl Walk<'_> {
                 });
                 let history = walk.keys.companion(Companion::History, jid);
                 asks.push(match walk.first {
-                    true => Ask::range(&history, 0, ENTRIES - 1),
+                    true => Ask::range(&history, 0, ENTRIES as i64 - 1),
                     false => Ask::length(&history),
                 });
             }

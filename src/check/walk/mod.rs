@@ -16,6 +16,7 @@ mod later;
 mod marks;
 mod scan;
 mod scope;
+mod set;
 mod sound;
 mod tally;
 mod templates;
