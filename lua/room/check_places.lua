@@ -83,17 +83,22 @@ return function(c)
     end
 
     -- What is in the way, in this queue and in others.
-    local wrong, drops, foreign, locked = {}, {}, {}, false
+    local wrong, drops, foreign, outside, locked = {}, {}, {}, {}, {}
     local part, score, extra
     if not placed then part, score, extra = settle(j, entries) end
     for i = 1, #entries do
       local entry = entries[i]
-      local right = entry.queue == own and entry.part == (placed and home or part)
+      local here = entry.queue == own
+      local right = here and entry.part == (placed and home or part)
       if not right or not placed then
-        local list = entry.queue == own and wrong or foreign
+        local list = here and wrong or foreign
         list[#list + 1] = entry
-        if not right then drops[#drops + 1] = {'zset', entry.key, j.id, entry.score, false} end
-        if entry.part == Keys.locks and j.state ~= 'running' and tonumber(entry.score) > c.now then locked = true end
+        -- What is no move is mended by itself.
+        local from = (here or not placed) and drops or outside
+        if not right then from[#from + 1] = {'zset', entry.key, j.id, entry.score, false} end
+        if entry.part == Keys.locks and j.state ~= 'running' and tonumber(entry.score) > c.now then
+          locked[from] = 'locked'
+        end
       end
     end
     if not home then
@@ -104,29 +109,33 @@ return function(c)
       end
       return
     end
+    local function where(list)
+      table.sort(list, function(a, b) return a.key < b.key end)
+      return string.sub(list[1].key, #Keys.prefix + 1)
+    end
+    if placed then
+      if wrong[1] then c.add('in-two-sets', j.id, where(wrong), drops, locked[drops]) end
+      if foreign[1] then c.add('in-foreign-queue', j.id, where(foreign), outside, locked[outside]) end
+      return
+    end
     local id, detail = 'in-no-set', own
     if wrong[1] then
-      id, detail = 'in-two-sets', string.sub(wrong[1].key, #Keys.prefix + 1)
+      id, detail = 'in-two-sets', where(wrong)
     elseif foreign[1] then
-      table.sort(foreign, function(a, b) return a.key < b.key end)
-      id, detail = 'in-foreign-queue', string.sub(foreign[1].key, #Keys.prefix + 1)
-    elseif placed then
-      return
+      id, detail = 'in-foreign-queue', where(foreign)
     elseif beyond then
       c.add('not-judged', j.id, 'more than 500 queues')
       return
     elseif j.state == 'running' then
       id = 'running-without-lock'
     end
-    if not placed then
-      if held[part] ~= score then
-        drops[#drops + 1] = {'zset', Keys.queue .. own .. part, j.id, held[part], score}
-      end
-      -- What lets the job go in the same call finds it there.
-      if not locked and c.outcome(id) == 'found' then j.enters = {[part] = score} end
-      for i = 1, #extra do drops[#drops + 1] = extra[i] end
-      c.list(drops, own)
+    if held[part] ~= score then
+      drops[#drops + 1] = {'zset', Keys.queue .. own .. part, j.id, held[part], score}
     end
-    c.add(id, j.id, detail, drops, locked and 'locked' or nil)
+    -- What lets the job go in the same call finds it there.
+    if not locked[drops] and c.outcome(id) == 'found' then j.enters = {[part] = score} end
+    for i = 1, #extra do drops[#drops + 1] = extra[i] end
+    c.list(drops, own)
+    c.add(id, j.id, detail, drops, locked[drops])
   end
 end
