@@ -111,11 +111,6 @@ impl Ledger {
         Ok(ledger)
     }
 
-    /// Returns whether an earlier run wrote to it.
-    pub fn continued(&self) -> bool {
-        self.before.is_some()
-    }
-
     /// Writes the first line, once the server is known. Returns what is to be noted: that an
     /// earlier run spoke to another server, or to one that was started anew since.
     pub fn begin(&mut self, run_id: Option<String>) -> Result<Option<String>, Error> {

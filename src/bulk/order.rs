@@ -28,7 +28,6 @@ pub struct Order {
     pub replicas: Option<u64>,
     /// What each changed job keeps in its history.
     pub note: Vec<u8>,
-    pub reason: Option<Name>,
     /// `--report`
     pub report: Option<Ledger>,
     /// The jobs that an earlier run with the same report has done.
@@ -62,7 +61,6 @@ impl Order {
             require_match: flags.require_match,
             replicas: flags.replicas.wait_replicas,
             note,
-            reason: flags.reason.clone(),
             report,
             before,
         })

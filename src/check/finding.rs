@@ -56,17 +56,6 @@ pub enum Consent {
     Never,
 }
 
-impl Consent {
-    pub const fn word(self) -> &'static str {
-        match self {
-            Consent::Unasked => "mended",
-            Consent::Asks => "asks",
-            Consent::Typed => "asks, typed",
-            Consent::Never => "reported",
-        }
-    }
-}
-
 /// What a repair does: `remove`, `removed`, `the id`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Remedy {

@@ -182,10 +182,6 @@ impl Walk {
         }
     }
 
-    pub fn index(&self) -> &Index {
-        &self.index
-    }
-
     /// Returns the next members; `None` at the end.
     pub fn next(&mut self, core: &mut Core, now: Moment) -> Result<Option<Vec<Name>>, Error> {
         let index = self.index.clone();

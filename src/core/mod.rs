@@ -41,7 +41,7 @@ pub mod url;
 pub mod wire;
 pub mod worker;
 
-pub use call::{Call, Core, Value};
+pub use call::{Call, Core};
 
 use std::time::Duration;
 

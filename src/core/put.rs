@@ -109,11 +109,6 @@ impl Puts {
         self.restored.push(history);
     }
 
-    /// Returns how many jobs there are.
-    pub fn jobs(&self) -> usize {
-        self.restored.len()
-    }
-
     /// Returns how many bytes they take.
     pub fn size(&self) -> usize {
         self.words.size()

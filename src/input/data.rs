@@ -7,9 +7,6 @@ use crate::input::json::{self, Shape};
 use crate::input::source::Source;
 use crate::model::quote::quote;
 
-/// As much data as is taken where nothing else is said.
-pub const MOST: usize = 16 << 20;
-
 /// Reads data from an argument, `@FILE` or `-` and checks that it is JSON; the bytes stay as they
 /// are.
 pub fn read(source: &mut Source, given: &OsStr, most: usize) -> Result<(Vec<u8>, Shape), Error> {
