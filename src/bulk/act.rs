@@ -55,10 +55,7 @@ impl Plan {
             return told.report.end(&mut cx.out, now, held_back, None);
         }
         if let Some(ledger) = &mut told.order.report {
-            let run_id = cx.core()?.run_id();
-            if let Some(note) = ledger.begin(run_id)? {
-                cx.out.note(&format!("note: {note}"));
-            }
+            ledger.begin(cx)?;
         }
         for Refused { fate, .. } in self.refused {
             told.add(&mut cx.out, fate)?;

@@ -111,24 +111,25 @@ impl Ledger {
         Ok(ledger)
     }
 
-    /// Writes the first line, once the server is known. Returns what is to be noted: that an
-    /// earlier run spoke to another server, or to one that was started anew since.
-    pub fn begin(&mut self, run_id: Option<String>) -> Result<Option<String>, Error> {
-        match &self.before {
-            Some(before) => Ok(match (&before.run_id, &run_id) {
-                (Some(one), Some(other)) if one != other => Some(format!(
-                    "the server is another one than `{}` was begun with, or was started anew",
-                    self.shown()
-                )),
-                _ => None,
-            }),
-            None => {
-                self.head.run_id = run_id;
-                let head = serde_json::to_vec(&self.head).map_err(Error::internal)?;
-                self.line(&head);
-                self.flush().map(|()| None)
-            }
+    /// Writes the first line, once the server is known. Notes that an earlier run spoke to another
+    /// server, or to one that was started anew since.
+    pub fn begin(&mut self, cx: &mut Cx) -> Result<(), Error> {
+        let run_id = cx.core()?.run_id();
+        let Some(before) = &self.before else {
+            self.head.run_id = run_id;
+            let head = serde_json::to_vec(&self.head).map_err(Error::internal)?;
+            self.line(&head);
+            return self.flush();
+        };
+        if let (Some(one), Some(other)) = (&before.run_id, &run_id)
+            && one != other
+        {
+            let file = self.shown();
+            cx.out.note(&format!(
+                "note: the server is another one than `{file}` was begun with, or was started anew"
+            ));
         }
+        Ok(())
     }
 
     /// Adds a line; it is in the file after the next [`Ledger::flush`].

@@ -40,11 +40,7 @@ impl Save {
 
     /// Writes the first line.
     pub fn begin(&mut self, cx: &mut Cx) -> Result<(), Error> {
-        let run_id = cx.core()?.run_id();
-        if let Some(note) = self.ledger.begin(run_id)? {
-            cx.out.note(&format!("note: {note}"));
-        }
-        Ok(())
+        self.ledger.begin(cx)
     }
 
     /// Writes jobs, and returns those that may be deleted now; of the others, why not.

@@ -121,8 +121,6 @@ pub fn likely(found: &[Found], server: &Server) -> Vec<String> {
 
 fn in_milliseconds(detail: &Name) -> bool {
     let words = detail.as_str().unwrap_or_default().split(' ');
-    let numbers = words.filter_map(|word| word.parse::<f64>().ok());
-    numbers
-        .into_iter()
-        .any(|number| number.is_finite() && number > MILLISECONDS)
+    let mut numbers = words.filter_map(|word| word.parse::<f64>().ok());
+    numbers.any(|number| number.is_finite() && number > MILLISECONDS)
 }

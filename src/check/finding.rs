@@ -201,6 +201,11 @@ impl Finding {
         Finding { choices, ..self }
     }
 
+    /// Returns the names of the invariants that it stands for.
+    pub fn invariants(&self) -> impl Iterator<Item = String> {
+        self.invariants.iter().copied().map(invariant)
+    }
+
     /// Returns the finding of this name.
     pub fn named(id: &str) -> Option<&'static Finding> {
         FINDINGS.iter().find(|finding| finding.id == id)
@@ -236,6 +241,11 @@ impl Finding {
             .iter()
             .any(|grade| matches!(grade.when, When::Gone))
     }
+}
+
+/// Returns the name of an invariant.
+pub fn invariant(number: u8) -> String {
+    format!("I-{number:02}")
 }
 
 const LOCKED: Case = Case {

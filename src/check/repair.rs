@@ -15,6 +15,7 @@ use super::slices::Slices;
 use super::undo::Undo;
 use crate::cli::Format;
 use crate::core::check::{MOST, Outcome};
+use crate::core::keys::Keys;
 use crate::cx::Cx;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
@@ -193,7 +194,7 @@ fn rehearse(told: &Told, looked: Looked, stop: &Stop, cx: &mut Cx) -> Result<Exi
         dry_run: true,
         plan: Vec::new(),
     };
-    let (prefix, run) = (cx.prefix().to_owned(), name(cx));
+    let (keys, run) = (Keys::new(cx.prefix()), name(cx));
     // One damage may be met from several sides, and what fills a list makes it one that is not empty.
     let hasher = RandomState::new();
     let (mut met, mut filled) = (HashSet::new(), HashSet::new());
@@ -213,15 +214,15 @@ fn rehearse(told: &Told, looked: Looked, stop: &Stop, cx: &mut Cx) -> Result<Exi
             let verdicts = core.plan(core.now(), &findings, &run, &batch.place, &items)?;
             slices.measure(kind, items.len(), begun.elapsed());
             for verdict in verdicts.iter().filter(|one| one.outcome == Outcome::Found) {
-                let list = [prefix.as_bytes(), b"f:", verdict.item.as_bytes()].concat();
-                if verdict.id == "group-set" && filled.contains(&Name::from(list)) {
+                let list = Name::from(keys.group(verdict.item.as_bytes()));
+                if verdict.id == "group-set" && filled.contains(&list) {
                     continue;
                 }
                 if verdict.id.starts_with("failed-") {
                     let some = verdict.changes.iter().filter(|one| one.after.is_some());
                     filled.extend(some.map(|change| change.key.clone()));
                 }
-                let planned = Planned::of(&prefix, verdict, spelt);
+                let planned = Planned::of(&keys, verdict, spelt);
                 if !met.insert(hasher.hash_one((&planned.finding, &planned.commands))) {
                     continue;
                 }

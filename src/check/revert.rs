@@ -60,8 +60,9 @@ pub fn run(path: &Path, dry_run: bool, rate: Option<Rate>, cx: &mut Cx) -> Resul
         return Ok(Exit::Ok);
     }
     let begun = cx.now();
-    let progress = cx.out.progress(total);
-    let broke = put_back(&mut past, rate, cx.core()?, progress, &mut sum).err();
+    let mut progress = cx.out.progress(total);
+    let broke = put_back(&mut past, rate, cx.core()?, &mut progress, &mut sum).err();
+    progress.finish();
     let tried = sum.done + sum.skipped;
     sum.remaining = matched.saturating_sub(tried);
     sum.elapsed_s = Seconds(cx.now().since(begun));
@@ -118,7 +119,7 @@ fn put_back(
     past: &mut Past,
     rate: Option<Rate>,
     core: &mut Core,
-    mut progress: Progress,
+    progress: &mut Progress,
     sum: &mut Sum,
 ) -> Result<(), Error> {
     let stop = Stop::listen();
@@ -126,7 +127,6 @@ fn put_back(
     let most = pace.slice(MOST);
     let now = core.now();
     let mut slices = Slices::new(core.trip(now));
-    let mut told = Ok(());
     while let Some(mends) = past.newest()? {
         let mut mends = mends.into_iter().peekable();
         while mends.peek().is_some() {
@@ -140,26 +140,15 @@ fn put_back(
             }
             pace.wait(changes.len(), &stop);
             if let Some(kind) = stop.asked() {
-                told = Err(Error::new(kind, "interrupted"));
-                break;
+                return Err(Error::new(kind, "interrupted"));
             }
             let begun = Instant::now();
-            let (back, alone) = match core.put_back(core.now(), &changes) {
-                Ok(counts) => counts,
-                Err(error) => {
-                    told = Err(error);
-                    break;
-                }
-            };
+            let (back, alone) = core.put_back(core.now(), &changes)?;
             slices.measure(ALL, changes.len(), begun.elapsed());
             sum.done += usize::try_from(back).unwrap_or(usize::MAX);
             sum.skipped += usize::try_from(alone).unwrap_or(usize::MAX);
             progress.add(changes.len() as u64);
         }
-        if told.is_err() {
-            break;
-        }
     }
-    progress.finish();
-    told
+    Ok(())
 }

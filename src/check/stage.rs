@@ -16,16 +16,13 @@ pub enum Stage {
     Counts,
 }
 
-const KEYS: [&str; 3] = ["key-type", "key-expires", "job-stub"];
-const COUNTS: [&str; 3] = ["depends-on-nothing", "tag-count", "failed-counter"];
-
 impl Stage {
     /// Returns when a finding is mended.
     pub fn of(id: &str) -> Stage {
         match id {
-            _ if KEYS.contains(&id) => Stage::Keys,
+            "key-type" | "key-expires" | "job-stub" => Stage::Keys,
             "dependency-one-sided" => Stage::Edges,
-            _ if COUNTS.contains(&id) => Stage::Counts,
+            "depends-on-nothing" | "tag-count" | "failed-counter" => Stage::Counts,
             _ => Stage::Entries,
         }
     }

@@ -55,11 +55,7 @@ impl Undo {
 
     /// Writes the first line.
     pub fn begin(&mut self, cx: &mut Cx) -> Result<(), Error> {
-        let run_id = cx.core()?.run_id();
-        if let Some(note) = self.ledger.begin(run_id)? {
-            cx.out.note(&format!("note: {note}"));
-        }
-        Ok(())
+        self.ledger.begin(cx)
     }
 
     /// Writes what is about to be mended, down to the disk. Returns whether that is anything.
@@ -229,7 +225,7 @@ impl Past {
             return Err(foreign());
         }
         let mut from = BufReader::with_capacity(1 << 16, file);
-        let (mut head, mut slices) = (None, Slices::default());
+        let (mut head, mut counted) = (None, Counted::default());
         let (mut at, mut line) = (0, Vec::new());
         for number in 1u64.. {
             line.clear();
@@ -243,13 +239,13 @@ impl Past {
                 let told = told.filter(|head| head.kind == UNDO && head.v == 1);
                 head = Some(told.ok_or_else(foreign)?);
             } else {
-                let told = slices.add(&line, at, length);
+                let told = counted.add(&line, at, length);
                 told.map_err(|why| Error::usage(format!("`{shown}`, line {number}: {why}")))?;
             }
             at += length;
         }
         let head = head.ok_or_else(foreign)?;
-        let (lines, counts) = slices.end();
+        let (lines, counts) = counted.end();
         Ok(Past {
             shown,
             file: from,
@@ -295,22 +291,23 @@ impl Past {
     }
 }
 
-/// The slices of a file as they are read.
+/// Which lines count, of those that were read so far.
 #[derive(Default)]
-struct Slices {
+struct Counted {
     lines: Vec<(u64, u64)>,
     counts: BTreeMap<String, u64>,
     /// The plan of which nothing more is told so far.
-    open: Option<Open>,
+    open: Option<Told>,
 }
 
-struct Open {
+/// What a line tells of a slice.
+struct Told {
     slice: u64,
     place: (u64, u64),
     counts: Vec<(String, u64)>,
 }
 
-impl Slices {
+impl Counted {
     fn add(&mut self, line: &[u8], at: u64, length: u64) -> Result<(), String> {
         let Line { slice, again, step } = read(line)?;
         let (mends, planned) = match step {
@@ -323,46 +320,34 @@ impl Slices {
             let changes = changes.collect::<Result<Vec<_>, _>>()?;
             counts.push((mend.finding, changes.len() as u64));
         }
-        let place = (at, length);
-        if planned {
-            self.close();
-            self.open = Some(Open {
-                slice,
-                place,
-                counts,
-            });
-            return Ok(());
-        }
-        match self.open.take() {
-            // It tells all that the plan does, and as it was.
-            Some(open) if open.slice == slice && !again => {}
-            Some(open) => self.count(open),
-            None => {}
-        }
-        self.count(Open {
+        let told = Told {
             slice,
-            place,
+            place: (at, length),
             counts,
-        });
+        };
+        // What was done tells all that its plan does, where no answer was lost.
+        let plan = self.open.take();
+        if let Some(plan) = plan.filter(|plan| planned || again || plan.slice != slice) {
+            self.count(plan);
+        }
+        match planned {
+            true => self.open = Some(told),
+            false => self.count(told),
+        }
         Ok(())
     }
 
-    fn count(&mut self, open: Open) {
-        self.lines.push(open.place);
-        for (finding, changes) in open.counts {
+    fn count(&mut self, told: Told) {
+        self.lines.push(told.place);
+        for (finding, changes) in told.counts {
             *self.counts.entry(finding).or_default() += changes;
         }
     }
 
-    /// Takes a plan of which nothing more is told.
-    fn close(&mut self) {
-        if let Some(open) = self.open.take() {
-            self.count(open);
-        }
-    }
-
     fn end(mut self) -> (Vec<(u64, u64)>, BTreeMap<String, u64>) {
-        self.close();
+        if let Some(plan) = self.open.take() {
+            self.count(plan);
+        }
         self.counts.retain(|_, count| *count > 0);
         (self.lines, self.counts)
     }

@@ -99,9 +99,8 @@ impl Args {
     /// Returns the command with what says what is mended.
     fn own(&self) -> String {
         let mut words = vec!["check --repair".to_owned()];
-        let queues = self.queues.iter().map(|queue| ("--queue", queue.typed()));
-        for (flag, queue) in queues {
-            words.push(format!("{flag} {}", quoted(queue)));
+        for queue in &self.queues {
+            words.push(format!("--queue {}", quoted(queue.typed())));
         }
         for (flag, ids) in [("--only", &self.only), ("--skip", &self.skip)] {
             if !ids.is_empty() {

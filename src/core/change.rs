@@ -1,6 +1,7 @@
 //! A change as the command of Redis that makes it, for people to read.
 
 use super::check::Change;
+use super::keys::{Companion, Family, Keys};
 use crate::model::name::Name;
 
 /// Of which kind the key of a change is.
@@ -15,7 +16,7 @@ enum Holds {
 impl Change {
     /// Returns the command that makes this change, word by word. `of` is the item that the finding
     /// is about: a job may be named like the companion of another.
-    pub fn command(&self, prefix: &str, of: &Name) -> Vec<Name> {
+    pub fn command(&self, keys: &Keys, of: &Name) -> Vec<Name> {
         let key = self.key.clone();
         let word = |text: &str| Name::from(text);
         let (before, after) = (self.before.clone(), self.after.clone());
@@ -27,7 +28,7 @@ impl Change {
             };
         };
         let first = item.as_bytes() == b"0";
-        match (holds(prefix, &key, of), before, after) {
+        match (holds(keys, &key, of), before, after) {
             (Holds::Hash, _, Some(text)) => vec![word("HSET"), key, item, text],
             (Holds::Hash, _, None) => vec![word("HDEL"), key, item],
             (Holds::Zset, _, Some(score)) => vec![word("ZADD"), key, score, item],
@@ -48,24 +49,16 @@ impl Change {
 }
 
 /// Returns of which kind a key is by its name (`core.md` 3.1).
-fn holds(prefix: &str, key: &Name, of: &Name) -> Holds {
+fn holds(keys: &Keys, key: &Name, of: &Name) -> Holds {
     let key = key.as_bytes();
-    let rest = key.strip_prefix(prefix.as_bytes()).unwrap_or(key);
-    match rest.iter().position(|&byte| byte == b':') {
-        Some(at) => match (&rest[..at], &rest[at + 1..]) {
-            (b"j", job) if job == of.as_bytes() => Holds::Hash,
-            (b"j", job) if job.ends_with(b"-history") => Holds::List,
-            (b"j", job) if job.ends_with(b"-dependencies") => Holds::Set,
-            (b"j", job) if job.ends_with(b"-dependents") => Holds::Set,
-            (b"j" | b"r" | b"s", _) => Holds::Hash,
-            (b"f", _) => Holds::List,
-            _ => Holds::Zset,
-        },
-        None => match rest {
-            b"failures" | b"paused_queues" => Holds::Set,
-            b"config" | b"pauses" => Holds::Hash,
-            _ => Holds::Zset,
-        },
+    match keys.family(key) {
+        _ if key == keys.job(of.as_bytes()) => Holds::Hash,
+        Family::Job(_) | Family::Recurring(_) => Holds::Hash,
+        Family::Values | Family::Counters(_) => Holds::Hash,
+        Family::Config | Family::Pauses => Holds::Hash,
+        Family::Companion(Companion::History, _) | Family::Group(_) => Holds::List,
+        Family::Companion(..) | Family::Failures | Family::Paused => Holds::Set,
+        _ => Holds::Zset,
     }
 }
 
@@ -81,7 +74,7 @@ mod tests {
             before,
             after,
         };
-        let words = change.command("p:", &Name::from(of));
+        let words = change.command(&Keys::new("p:"), &Name::from(of));
         let words: Vec<&str> = words.iter().filter_map(Name::as_str).collect();
         words.join(" ")
     }

@@ -130,8 +130,7 @@ impl Core {
         place: &Place,
         items: &[Name],
     ) -> Result<Vec<Verdict>, Error> {
-        let (verdicts, _) = self.slice(now, "look", findings, "", place, items)?;
-        Ok(verdicts)
+        self.plan(now, findings, "", place, items)
     }
 
     /// Judges them as [`Core::mend`] would, and returns in the changes what that would do.

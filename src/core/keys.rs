@@ -144,36 +144,36 @@ impl Keys {
     }
 
     pub fn job(&self, jid: &[u8]) -> Vec<u8> {
-        joined(&[self.job.as_bytes(), jid])
+        [self.job.as_bytes(), jid].concat()
     }
 
     pub fn companion(&self, which: Companion, jid: &[u8]) -> Vec<u8> {
-        joined(&[self.job.as_bytes(), jid, self.ending(which).as_bytes()])
+        [self.job.as_bytes(), jid, self.ending(which).as_bytes()].concat()
     }
 
     pub fn recurring(&self, id: &[u8]) -> Vec<u8> {
-        joined(&[self.recurring.as_bytes(), id])
+        [self.recurring.as_bytes(), id].concat()
     }
 
     pub fn queue(&self, part: Part, queue: &[u8]) -> Vec<u8> {
-        joined(&[self.queue.as_bytes(), queue, self.part(part).as_bytes()])
+        [self.queue.as_bytes(), queue, self.part(part).as_bytes()].concat()
     }
 
     pub fn worker(&self, worker: &[u8]) -> Vec<u8> {
-        joined(&[self.worker.as_bytes(), worker, self.held.as_bytes()])
+        [self.worker.as_bytes(), worker, self.held.as_bytes()].concat()
     }
 
     pub fn group(&self, group: &[u8]) -> Vec<u8> {
-        joined(&[self.group.as_bytes(), group])
+        [self.group.as_bytes(), group].concat()
     }
 
     pub fn tag(&self, tag: &[u8]) -> Vec<u8> {
-        joined(&[self.tag.as_bytes(), tag])
+        [self.tag.as_bytes(), tag].concat()
     }
 
     /// Returns the key of the counters of `day:queue`.
     pub fn counters(&self, of: &[u8]) -> Vec<u8> {
-        joined(&[self.stats.as_bytes(), of])
+        [self.stats.as_bytes(), of].concat()
     }
 
     /// Returns a key without the prefix.
@@ -263,10 +263,6 @@ fn dated(rest: &[u8]) -> bool {
     let rest = rest.strip_prefix(b"-").unwrap_or(rest);
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
     digits > 0 && rest.get(digits) == Some(&b':')
-}
-
-fn joined(parts: &[&[u8]]) -> Vec<u8> {
-    parts.concat()
 }
 
 #[cfg(test)]

@@ -162,13 +162,15 @@ impl Ask {
     pub fn expiry(key: &[u8]) -> Ask {
         Ask::new(How::Number, "TTL").arg(key)
     }
+}
 
-    fn read(&self, outcome: Result<Value, Error>) -> Result<Told, Error> {
+impl How {
+    fn read(self, outcome: Result<Value, Error>) -> Result<Told, Error> {
         let value = match outcome {
             Err(error) if error.kind() == Kind::Damaged => return Ok(Told::Wrong),
             outcome => outcome?,
         };
-        Ok(match self.how {
+        Ok(match self {
             How::Texts => {
                 let texts = reply::list(value)?.into_iter().map(reply::optional);
                 Told::Texts(texts.collect::<Result<_, _>>()?)
@@ -197,12 +199,8 @@ impl Core {
         }
         let (calls, how): (Vec<Call>, Vec<How>) =
             asks.into_iter().map(|ask| (ask.call, ask.how)).unzip();
-        let mut told = Vec::with_capacity(calls.len());
-        for (outcome, how) in self.calls(now, &calls).into_iter().zip(how) {
-            let call = Call::plain("");
-            told.push(Ask { call, how }.read(outcome)?);
-        }
-        Ok(told)
+        let outcomes = self.calls(now, &calls).into_iter().zip(how);
+        outcomes.map(|(outcome, how)| how.read(outcome)).collect()
     }
 
     /// Makes one read.

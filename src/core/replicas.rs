@@ -23,11 +23,9 @@ impl Core {
             Error::new(Kind::Replication, format!("{why}; what was changed stands"))
                 .hint("`redis-cli INFO replication` tells how far each replica is")
         };
-        let lost = || stands("lost the server while waiting for its replicas".into());
         let answer = self.ask(wait, Instant::now() + patience + GRACE);
-        let Some(answer) = answer else {
-            return Err(lost());
-        };
+        let answer = answer
+            .ok_or_else(|| stands("lost the server while waiting for its replicas".into()))?;
         if let Some(refusal) = refusal(&answer) {
             return Err(stands(format!(
                 "`{}` does not wait for replicas: {}",

@@ -155,8 +155,7 @@ fn words(text: &mut String, parts: &[&[&str]]) {
 }
 
 /// Asks for each command whether it may be run on a key of ours, and for `publish` on a channel.
-/// A server before 7.0 cannot be asked. Some commands take
-/// nothing but keys, so each argument is one.
+/// Some commands take nothing but keys, so each argument is one. A server before 7.0 cannot be asked.
 const ASK: &str = "\
 local lacks = {}
 if redis.acl_check_cmd then
@@ -219,7 +218,7 @@ mod tests {
 
     #[test]
     fn the_table_is_what_the_script_runs() {
-        // What a room runs only where it may (`pexpire`, `lpos`), and what is no command of Redis.
+        // What a room runs only where it may.
         let other = ["pexpire", "lpos"];
         let of = |sources: &[(&str, Source)]| {
             let names = sources.iter().flat_map(|(_, source)| named(source));

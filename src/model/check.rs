@@ -82,8 +82,7 @@ impl Serialize for Severity {
 impl Serialize for Found {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let finding = self.finding;
-        let numbers = finding.invariants.iter();
-        let invariants: Vec<String> = numbers.map(|number| format!("I-{number:02}")).collect();
+        let invariants: Vec<String> = finding.invariants().collect();
         let choices: &[&str] = match finding.consent {
             Consent::Unasked if self.mends == self.count => &[],
             _ => finding.choices,

@@ -5,6 +5,7 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 use super::check::{Check, Found};
 use super::name::{self, Name};
 use crate::core::check::{Change, Verdict};
+use crate::core::keys::Keys;
 
 /// The document of a repair.
 #[derive(Clone, Debug)]
@@ -100,8 +101,8 @@ pub struct Rehearsed {
 
 impl Planned {
     /// Returns what would be done for a verdict of a look.
-    pub fn of(prefix: &str, verdict: &Verdict, spell: impl Fn(&[Name]) -> String) -> Planned {
-        let command = |change: &Change| spell(&change.command(prefix, &verdict.item));
+    pub fn of(keys: &Keys, verdict: &Verdict, spell: impl Fn(&[Name]) -> String) -> Planned {
+        let command = |change: &Change| spell(&change.command(keys, &verdict.item));
         Planned {
             finding: verdict.id.clone(),
             item: verdict.item.clone(),

@@ -101,10 +101,7 @@ pub fn run(order: &Order, cx: &mut Cx) -> Result<Exit, Error> {
     drop(checked);
     let begun = cx.begin()?;
     if let (Some(journal), false) = (&mut journal, order.dry_run) {
-        let run_id = cx.core()?.run_id();
-        if let Some(note) = journal.ledger.begin(run_id)? {
-            cx.out.note(&format!("note: {note}"));
-        }
+        journal.ledger.begin(cx)?;
     }
     let pace = Pace::new(order.rate);
     let how = How {

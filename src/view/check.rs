@@ -25,11 +25,10 @@ impl View for Check {
     fn text(&self, page: &Page) -> String {
         let mut table = Table::new(COLUMNS);
         for found in &self.items {
-            let more = if found.at_least { "+" } else { "" };
             table.row(vec![
                 severity(found.severity),
                 Cell::text(found.finding.id),
-                Cell::by(found.count as f64, page.count(found.count) + more),
+                count(found.count, found, page),
                 Cell::text(found.finding.problem),
                 Cell::text(examples(found, page.terminal)),
             ]);
@@ -38,7 +37,7 @@ impl View for Check {
     }
 
     fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {
-        self.items.iter().try_for_each(|found| lines.item(found))
+        lines.items(&self.items)
     }
 }
 
@@ -53,6 +52,12 @@ impl Check {
         let took = text::measure(self.elapsed_s.0);
         format!("scanned {keys}, {jobs}, {queues} in {took}")
     }
+}
+
+/// How many there are of a finding, or at least are.
+pub fn count(count: u64, of: &Found, page: &Page) -> Cell {
+    let more = if of.at_least { "+" } else { "" };
+    Cell::by(count as f64, page.count(count) + more)
 }
 
 /// A severity in its colour; the worst sorts first.

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::text::wrapped;
-use crate::check::finding::{BEYOND, Consent, FINDINGS, Finding, Severity};
+use crate::check::finding::{BEYOND, Consent, FINDINGS, Finding, Severity, invariant};
 use crate::check::tolerated::{DEFECTS, TOLERATED};
 
 /// Columns of a line of help.
@@ -30,8 +30,8 @@ pub fn topic() -> String {
         }
     }
     text.push_str("\nWhat no look can tell:\n");
-    for (invariant, says) in BEYOND {
-        _ = writeln!(text, "    I-{invariant:02}  {says}");
+    for (number, says) in BEYOND {
+        _ = writeln!(text, "    {}  {says}", invariant(*number));
     }
     text.push_str("\nWhat is no damage, though it may look like it:\n");
     for line in tolerated() {
@@ -87,8 +87,7 @@ stand below it.
 /// Returns how bad it is and what it stands for.
 fn standing(finding: &Finding) -> String {
     let mut words = vec![finding.severity.word().to_owned()];
-    let numbers = finding.invariants.iter();
-    words.extend(numbers.map(|number| format!("I-{number:02}")));
+    words.extend(finding.invariants());
     words.join(", ")
 }
 
@@ -102,16 +101,13 @@ fn told(finding: &Finding) -> Vec<String> {
             grade.says
         ));
     }
+    let when = match finding.consent {
+        Consent::Unasked | Consent::Never => "",
+        Consent::Asks => ", if named",
+        Consent::Typed => ", if named, after a typed answer",
+    };
     told.push(match finding.remedy {
-        Some(remedy) => {
-            let what = format!("{} {}", remedy.verb, remedy.what);
-            match finding.consent {
-                Consent::Unasked => format!("Repair: {what}."),
-                Consent::Asks => format!("Repair, if named: {what}."),
-                Consent::Typed => format!("Repair, if named, after a typed answer: {what}."),
-                Consent::Never => "Never mended.".to_owned(),
-            }
-        }
+        Some(remedy) => format!("Repair{when}: {} {}.", remedy.verb, remedy.what),
         None => "Never mended.".to_owned(),
     });
     for case in finding.cases {

@@ -87,6 +87,11 @@ impl Lines {
         Ok(())
     }
 
+    /// Writes items, a line each.
+    pub fn items<T: Serialize>(&mut self, items: &[T]) -> Result<(), serde_json::Error> {
+        items.iter().try_for_each(|item| self.item(item))
+    }
+
     /// Writes a whole document.
     pub fn document<T: View + ?Sized>(&mut self, view: &T) -> Result<(), serde_json::Error> {
         self.0.append(&mut record(T::KIND, view)?);

@@ -42,7 +42,7 @@ impl<T: Row> View for List<T> {
     }
 
     fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {
-        self.items.iter().try_for_each(|item| lines.item(item))
+        lines.items(&self.items)
     }
 
     fn jids(&self) -> Option<Vec<&Name>> {
@@ -79,7 +79,7 @@ impl View for Details {
     }
 
     fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {
-        self.list.items.iter().try_for_each(|item| lines.item(item))
+        lines.items(&self.list.items)
     }
 
     fn jids(&self) -> Option<Vec<&Name>> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::check::{COLUMNS as FOUND, examples};
+use super::check::{COLUMNS as FOUND, count, examples, severity};
 use super::json::Lines;
 use super::table::{Cell, Column, Table};
 use super::text::{clean, is_harmful, measure, thousands};
@@ -37,7 +37,7 @@ impl View for Repaired {
                 _ => "nothing, only told".to_owned(),
             };
             table.row(vec![
-                super::check::severity(found.severity),
+                severity(found.severity),
                 Cell::text(found.finding.id),
                 Cell::count(fate.mended, page),
                 Cell::count(fate.gone, page),
@@ -50,7 +50,7 @@ impl View for Repaired {
     }
 
     fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {
-        self.items.iter().try_for_each(|row| lines.item(row))
+        lines.items(&self.items)
     }
 }
 
@@ -80,7 +80,7 @@ impl View for Rehearsed {
     }
 
     fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {
-        self.plan.iter().try_for_each(|planned| lines.item(planned))
+        lines.items(&self.plan)
     }
 }
 
@@ -157,10 +157,9 @@ pub fn plan(items: &[Found], page: &Page) -> String {
         let done = remedy.map_or_else(String::new, |remedy| {
             format!("{} {}", remedy.verb, remedy.what)
         });
-        let more = if found.at_least { "+" } else { "" };
         table.row(vec![
             Cell::text(found.finding.id),
-            Cell::by(found.mends as f64, page.count(found.mends) + more),
+            count(found.mends, found, page),
             Cell::text(done),
             Cell::text(examples(found, page.terminal)),
         ]);
@@ -172,8 +171,8 @@ pub fn plan(items: &[Found], page: &Page) -> String {
     };
     let table = table.draw(&plain);
     let mut text: String = table.lines().map(|line| format!("  {line}\n")).collect();
-    let many = |found: &&Found| found.finding.id == "in-no-set" && found.mends >= MANY;
-    if items.iter().any(|found| many(&found)) {
+    let many = |found: &Found| found.finding.id == "in-no-set" && found.mends >= MANY;
+    if items.iter().any(many) {
         text.push_str(
             "\n  if a whole queue was lost, a backup of it may be better: it knows every place\n",
         );
@@ -216,7 +215,7 @@ pub fn by_finding(counts: &BTreeMap<String, u64>) -> String {
     lines.collect()
 }
 
-/// Whether keys are to be deleted, which nothing puts back.
+/// Returns how many keys are to be deleted, which nothing puts back.
 pub fn deletes(items: &[Found]) -> u64 {
     let typed = |found: &&Found| found.finding.consent == Consent::Typed;
     items.iter().filter(typed).map(|found| found.mends).sum()

@@ -138,7 +138,7 @@ impl View for Days {
 }
 
 fn items(list: &List<Stats>, lines: &mut Lines) -> Result<(), serde_json::Error> {
-    list.items.iter().try_for_each(|item| lines.item(item))
+    lines.items(&list.items)
 }
 
 impl Stats {
