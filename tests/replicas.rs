@@ -58,13 +58,13 @@ fn what_is_changed_is_on_the_replica_before_it_is_told() {
 fn too_few_replicas_end_it_and_what_was_changed_stands() {
     let redis = Redis::start();
     let qless = redis.at(100);
-    let bad = "--timeout 100ms --wait-replicas 2";
+    let bad = "--timeout 1s --wait-replicas 2";
     qless
         .run(&format!("put q K --jid a {bad}"))
         .shows(expect![[r#"
             a
             --- stderr
-            error: 0 of 2 replicas had it within 100ms; what was changed stands
+            error: 0 of 2 replicas had it within 1s; what was changed stands
             hint: `redis-cli INFO replication` tells how far each replica is
             --- exit 6
         "#]]);
@@ -88,7 +88,7 @@ fn too_few_replicas_end_it_and_what_was_changed_stands() {
             a	0	7
             --- stderr
             2 changed
-            error: 0 of 2 replicas had it within 100ms; what was changed stands
+            error: 0 of 2 replicas had it within 1s; what was changed stands
             hint: `redis-cli INFO replication` tells how far each replica is
             --- exit 6
         "#]]);
