@@ -53,7 +53,7 @@ return function(c)
       local row, changes = pending[i][1], pending[i][2]
       if c.mend and row[3] == 'found' and not c.refused then
         write = write or need('check_write')()
-        local made = write(changes, c.wrote)
+        local made = write(changes, c.wrote, i == 1)
         if made then
           row[3], changes, c.wrote = 'mended', made, c.wrote or made[1] ~= nil
         else

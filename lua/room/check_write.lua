@@ -1,6 +1,6 @@
 -- Returns a function that carries out the changes of a finding and returns those that were needed,
 -- with what the places really held. What the server refuses is undone, and raised; if `quiet` is
--- true, nil is returned instead.
+-- true, nil is returned instead. `first`: nothing was written since the item was judged.
 return function()
   local put, place, known = need('check_put'), need('check_place'), {}
 
@@ -50,14 +50,16 @@ return function()
     if not redis.acl_check_cmd(unpack(words)) then redis.call(unpack(words)) end
   end
 
-  return function(changes, quiet)
+  return function(changes, quiet, first)
     local made = {}
     local ok, refusal = pcall(function()
       if redis.acl_check_cmd then
         for i = 1, #changes do allowed(unpack(changes[i])) end
       end
       for i = 1, #changes do
-        local change = needed(changes[i])
+        local change = changes[i]
+        -- A member that was just seen is not looked for again.
+        if not (first and change[1] == 'zset' and not change[5]) then change = needed(change) end
         if change then
           put(unpack(change))
           made[#made + 1] = change
