@@ -783,7 +783,7 @@ fn a_ghost_costs_few_commands() {
         core.redis(&format!("ZADD ql:q:q-work 5 {ghost}"));
     }
     assert_eq!(commands(&mut core, "look", "work", "q", &ghosts), 200);
-    assert_eq!(commands(&mut core, "mend", "work", "q", &ghosts), 400);
+    assert_eq!(commands(&mut core, "mend", "work", "q", &ghosts), 300);
 }
 
 #[test]
