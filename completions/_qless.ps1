@@ -185,7 +185,7 @@ Register-ArgumentCompleter -Native -CommandName 'qless' -ScriptBlock {
             [CompletionResult]::new('--only', '--only', [CompletionResultType]::ParameterName, 'Only these findings; `all` names every one')
             [CompletionResult]::new('--skip', '--skip', [CompletionResultType]::ParameterName, 'Not these findings')
             [CompletionResult]::new('--max-examples', '--max-examples', [CompletionResultType]::ParameterName, 'How many examples of each finding are shown')
-            [CompletionResult]::new('--rate', '--rate', [CompletionResultType]::ParameterName, 'At most so many keys a second, such as `5000/s`')
+            [CompletionResult]::new('--rate', '--rate', [CompletionResultType]::ParameterName, 'At most so many keys and members of indexes a second, each time one is read, judged or mended, such as `5000/s`')
             [CompletionResult]::new('--fail-on', '--fail-on', [CompletionResultType]::ParameterName, 'From which severity on findings are exit 7: critical, error, warn or info')
             [CompletionResult]::new('--undo', '--undo', [CompletionResultType]::ParameterName, 'With `--repair`: write what is there before it is changed to this file')
             [CompletionResult]::new('--revert', '--revert', [CompletionResultType]::ParameterName, 'Put back what a repair changed, from the file of its `--undo`, where nothing has changed since')

@@ -179,7 +179,7 @@ set edit:completion:arg-completer[qless] = {|@words|
             cand --only 'Only these findings; `all` names every one'
             cand --skip 'Not these findings'
             cand --max-examples 'How many examples of each finding are shown'
-            cand --rate 'At most so many keys a second, such as `5000/s`'
+            cand --rate 'At most so many keys and members of indexes a second, each time one is read, judged or mended, such as `5000/s`'
             cand --fail-on 'From which severity on findings are exit 7: critical, error, warn or info'
             cand --undo 'With `--repair`: write what is there before it is changed to this file'
             cand --revert 'Put back what a repair changed, from the file of its `--undo`, where nothing has changed since'

@@ -318,7 +318,7 @@ stats-sum\t''
 config-value\t''
 not-judged\t''"
 complete -c qless -n "__fish_qless_using_subcommand check" -l max-examples -d 'How many examples of each finding are shown' -r
-complete -c qless -n "__fish_qless_using_subcommand check" -l rate -d 'At most so many keys a second, such as `5000/s`' -r
+complete -c qless -n "__fish_qless_using_subcommand check" -l rate -d 'At most so many keys and members of indexes a second, each time one is read, judged or mended, such as `5000/s`' -r
 complete -c qless -n "__fish_qless_using_subcommand check" -l fail-on -d 'From which severity on findings are exit 7: critical, error, warn or info' -r -f -a "critical\t''
 error\t''
 warn\t''

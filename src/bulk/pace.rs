@@ -1,4 +1,4 @@
-//! `--rate`: how many jobs are changed at once, and how long to wait before the next ones.
+//! `--rate`: how many jobs are changed at once, or looked at, and how long to wait before the next.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};

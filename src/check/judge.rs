@@ -210,7 +210,7 @@ impl Judge {
         }
         let mut left = items.as_slice();
         while !left.is_empty() {
-            let size = self.slices.size(place.kind);
+            let size = self.slices.size(place.kind).min(self.most());
             let (slice, rest) = left.split_at(size.min(left.len()));
             self.ask(core, place, slice, true)?;
             left = rest;
@@ -233,7 +233,7 @@ impl Judge {
         let Some(asked) = asked.clone() else {
             return Ok(());
         };
-        self.go_on()?;
+        self.go_on(items.len())?;
         let begun = Instant::now();
         let verdicts = core.verdicts(core.now(), &asked, place, items)?;
         self.judged += items.len() as u64;
@@ -403,7 +403,7 @@ impl Judge {
     }
 
     /// Returns those of the items whose severity depends on it that are no jobs.
-    fn gone(&self, core: &mut Core, verdicts: &[Verdict]) -> Result<HashSet<Name>, Error> {
+    fn gone(&mut self, core: &mut Core, verdicts: &[Verdict]) -> Result<HashSet<Name>, Error> {
         let asks =
             |verdict: &&Verdict| Finding::named(&verdict.id).is_some_and(Finding::asks_for_job);
         let jids: Vec<Name> = verdicts
@@ -414,6 +414,7 @@ impl Judge {
         if jids.is_empty() {
             return Ok(HashSet::new());
         }
+        self.go_on(jids.len())?;
         let there = core.are_jobs(core.now(), &jids)?;
         let gone = jids.into_iter().zip(there).filter(|(_, there)| !there);
         Ok(gone.map(|(jid, _)| jid).collect())
@@ -422,13 +423,17 @@ impl Judge {
     /// Returns the first job of each queue.
     fn heads(&mut self, core: &mut Core) -> Result<&HashSet<Name>, Error> {
         if self.heads.is_none() {
-            self.heads = Some(core.heads(core.now())?);
+            let heads = core.heads(core.now())?;
+            self.go_on(heads.len())?;
+            self.heads = Some(heads);
         }
         Ok(self.heads.get_or_insert_default())
     }
 
-    /// Ends the look where somebody asked for that.
-    fn go_on(&self) -> Result<(), Error> {
+    /// Waits until so many keys or members may be looked at after those before. Ends the look where
+    /// somebody asked for that.
+    fn go_on(&mut self, looked_at: usize) -> Result<(), Error> {
+        self.watch.pace.wait(looked_at, &self.watch.stop);
         match self.watch.stop.asked() {
             Some(kind) => Err(Error::new(kind, "interrupted")),
             None => Ok(()),
@@ -508,8 +513,16 @@ impl Sink for Judge {
         self.walked += seen.keys;
         self.watch.progress.add(seen.keys);
         let keys = usize::try_from(seen.keys).unwrap_or(usize::MAX);
-        self.watch.pace.wait(keys, &self.watch.stop);
-        self.go_on()
+        self.go_on(keys)
+    }
+
+    fn read(&mut self, _: &mut Core, members: usize) -> Result<(), Error> {
+        self.watch.progress.add(0);
+        self.go_on(members)
+    }
+
+    fn most(&self) -> usize {
+        self.watch.pace.slice(usize::MAX)
     }
 
     fn whole(&mut self, core: &mut Core) -> Result<(), Error> {

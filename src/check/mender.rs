@@ -94,10 +94,6 @@ impl Mender {
         groups: &[Vec<Name>],
     ) -> Result<u64, Error> {
         let items = groups.concat();
-        self.pace.wait(items.len(), &self.stop);
-        if let Some(kind) = self.stop.asked() {
-            return Err(Error::new(kind, "interrupted"));
-        }
         match self.mend(core, findings, place, &items) {
             Err(error) if error.kind() == Fault::NoPerm && groups.len() > 1 => {
                 let (some, others) = groups.split_at(groups.len() / 2);
@@ -105,6 +101,7 @@ impl Mender {
                 Ok(mended + self.slice(core, findings, place, others)?)
             }
             Err(error) if error.kind() == Fault::NoPerm => {
+                self.pace.wait(items.len(), &self.stop);
                 for verdict in core.verdicts(core.now(), findings, place, &items)? {
                     if verdict.outcome == Outcome::Found {
                         self.fate(&verdict, |fate| fate.refused += 1);
@@ -127,6 +124,12 @@ impl Mender {
     ) -> Result<u64, Error> {
         let mut mended = 0;
         loop {
+            // With an undo they are looked at twice.
+            let times = 1 + usize::from(self.undo.is_some());
+            self.pace.wait(times * items.len(), &self.stop);
+            if let Some(kind) = self.stop.asked() {
+                return Err(Error::new(kind, "interrupted"));
+            }
             let now = core.now();
             if let Some(undo) = &mut self.undo {
                 let plan = core.plan(now, findings, &self.run, place, items)?;

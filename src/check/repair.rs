@@ -13,6 +13,7 @@ use super::look::{self, Looked, Told};
 use super::mender::Mender;
 use super::slices::Slices;
 use super::undo::Undo;
+use crate::bulk::pace::Pace;
 use crate::cli::Format;
 use crate::core::check::{MOST, Outcome};
 use crate::core::keys::Keys;
@@ -200,16 +201,18 @@ fn rehearse(told: &Told, looked: Looked, stop: &Stop, cx: &mut Cx) -> Result<Exi
     let (mut met, mut filled) = (HashSet::new(), HashSet::new());
     let now = cx.now();
     let mut slices = Slices::new(cx.core()?.trip(now));
+    let mut pace = Pace::new(told.rate);
     for mut batch in kept.in_order() {
         let Some(findings) = told.wanted.mends(batch.stage) else {
             continue;
         };
         let kind = batch.place.kind;
-        while let Some(groups) = batch.next(slices.size(kind)) {
+        while let Some(groups) = batch.next(pace.slice(slices.size(kind))) {
+            let (core, items) = (cx.core()?, groups.concat());
+            pace.wait(items.len(), stop);
             if let Some(kind) = stop.asked() {
                 return Err(Error::new(kind, "interrupted; nothing was changed"));
             }
-            let (core, items) = (cx.core()?, groups.concat());
             let begun = Instant::now();
             let verdicts = core.plan(core.now(), &findings, &run, &batch.place, &items)?;
             slices.measure(kind, items.len(), begun.elapsed());

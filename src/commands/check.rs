@@ -70,7 +70,8 @@ pub struct Args {
     /// How many examples of each finding are shown
     #[arg(long, value_name = "N", default_value = "3", value_parser = value::count)]
     max_examples: u64,
-    /// At most so many keys a second, such as `5000/s`
+    /// At most so many keys and members of indexes a second, each time one is read, judged or mended,
+    /// such as `5000/s`
     #[arg(long, value_name = "N/s", value_parser = value::rate, allow_hyphen_values = true)]
     rate: Option<Rate>,
     /// From which severity on findings are exit 7: critical, error, warn or info

@@ -72,24 +72,24 @@ impl Ask {
         ask.arg("COUNT").arg(count.to_string())
     }
 
-    fn page(command: &str, key: &[u8], cursor: &[u8]) -> Ask {
+    fn page(command: &str, key: &[u8], cursor: &[u8], count: usize) -> Ask {
         let ask = Ask::new(How::Page, command).arg(key).arg(cursor);
-        ask.arg("COUNT").arg(PAGE.to_string())
+        ask.arg("COUNT").arg(count.to_string())
     }
 
     /// A page of a sorted set: members and scores in turn.
-    pub fn scores(key: &[u8], cursor: &[u8]) -> Ask {
-        Ask::page("ZSCAN", key, cursor)
+    pub fn scores(key: &[u8], cursor: &[u8], count: usize) -> Ask {
+        Ask::page("ZSCAN", key, cursor, count)
     }
 
     /// A page of a set.
-    pub fn members(key: &[u8], cursor: &[u8]) -> Ask {
-        Ask::page("SSCAN", key, cursor)
+    pub fn members(key: &[u8], cursor: &[u8], count: usize) -> Ask {
+        Ask::page("SSCAN", key, cursor, count)
     }
 
     /// A page of a hash: fields and values in turn.
-    pub fn hash(key: &[u8], cursor: &[u8]) -> Ask {
-        Ask::page("HSCAN", key, cursor)
+    pub fn hash(key: &[u8], cursor: &[u8], count: usize) -> Ask {
+        Ask::page("HSCAN", key, cursor, count)
     }
 
     /// Members of a sorted set by their rank, the highest score first; below 0 from the end.

@@ -388,7 +388,7 @@ fn a_rate_that_is_none_is_bad_usage() {
     let told = Qless::bare().run("retry --group g --rate 0/s");
     told.shows(expect![[r#"
         --- stderr
-        error: `--rate` wants a number of jobs per second, such as `20/s`, or `90/m`, not `0/s`
+        error: `--rate` wants a number per second, such as `20/s`, or `90/m`, not `0/s`
         --- exit 2
     "#]]);
 }

@@ -579,3 +579,28 @@ fn a_cycle_that_no_call_can_judge_is_told() {
         told.stdout()
     );
 }
+
+#[test]
+fn the_rate_holds_for_indexes_and_verdicts_too() {
+    let redis = Redis::start();
+    redis.at(9).run("put mail K --jid stays").ok();
+    let mut pipe = redis::pipe();
+    for number in 0..500 {
+        let jid = format!("ghost-{number}");
+        pipe.cmd("ZADD").arg("ql:q:mail-work").arg(0).arg(jid);
+    }
+    pipe.exec(&mut redis.connection()).unwrap();
+    let took = |flags: &str| {
+        let begun = std::time::Instant::now();
+        let told = redis.at(9).run(&format!("check {flags}"));
+        assert_eq!(told.code(), 7, "{}", told.stderr());
+        begun.elapsed().as_secs_f64()
+    };
+    // 500 ids are read, read again for their names, and judged: only the last tenth of a second is
+    // not waited for. The keys alone would be five.
+    let slow = took("--rate 1000/s");
+    assert!(slow > 1.35, "{slow}");
+    // What is judged is told, whatever the rate.
+    let told = redis.at(9).run("check --rate 100000/s").stdout();
+    assert!(told.contains("ghost-waiting\t500\t"), "{told}");
+}

@@ -17,11 +17,11 @@ fn many() -> Redis {
     redis
 }
 
-/// Begins a look that takes a minute, and waits until it has seen something.
+/// Begins a look that takes ten seconds, and waits until it has come to the keys.
 fn slowly(redis: &Redis, flags: &str) -> Child {
     redis.send(&["CONFIG", "RESETSTAT"]);
     let mut command = redis.qless().command();
-    let words = format!("--timeout 1s check --rate 50/s {flags}");
+    let words = format!("--timeout 1s check --rate 500/s {flags}");
     let child = command.args(words.split_whitespace()).spawn().unwrap();
     let deadline = Instant::now() + Duration::from_secs(20);
     let scans = || {

@@ -567,7 +567,7 @@ fn a_signal_ends_it_after_the_running_slice() {
     let mut child = redis
         .qless()
         .command()
-        .args(["check", "--repair", "--yes", "--rate", "20/s"])
+        .args(["check", "--repair", "--yes", "--rate", "100/s"])
         .spawn()
         .unwrap();
     let left = || match redis.send(&["ZCARD", "ql:q:mail-work"]) {

@@ -307,7 +307,7 @@ fn whoever_stays_is_not_missed_though_others_come_and_leave_between_the_pages() 
         );
         let mut other = Wire::connect(core.socket());
         let mut n = 0;
-        let suspects = suspects_while(&core, NOW, &mut || {
+        let suspects = suspects_while(&core, NOW, usize::MAX, &mut |_| {
             n += 1;
             let script = format!(
                 "local n = {n} for _, k in ipairs({{{keys}}}) do
@@ -343,4 +343,45 @@ fn whoever_stays_is_not_missed_though_others_come_and_leave_between_the_pages() 
             assert_eq!(missed.count(), 0, "{what}: {place}");
         }
     }
+}
+
+#[test]
+fn a_slow_walk_reads_little_at_once_and_misses_nothing() {
+    let mut core = busy();
+    lua(
+        &mut core,
+        "for i = 1, 2000 do
+           redis.call('ZADD', 'ql:q:q-work', i, 'nobody-' .. i)
+           redis.call('ZADD', 'ql:t:x', i, 'nobody-' .. i)
+           redis.call('SADD', 'ql:j:w1-dependents', 'nobody-' .. i)
+           redis.call('LPUSH', 'ql:f:G', 'nobody-' .. i)
+         end",
+    );
+    let members = |(key, held): (&String, &Key)| match held {
+        Key::Zset(set) => set.len(),
+        Key::Set(set) => set.len(),
+        Key::List(list) if key.starts_with("ql:f:") => list.len(),
+        _ => 0,
+    };
+    let dump = core.dump();
+    let all = dump.0.len() + dump.0.iter().map(members).sum::<usize>();
+    let mut walks = Vec::new();
+    for most in [usize::MAX, 50] {
+        let mut steps = Vec::new();
+        let suspects = suspects_while(&core, NOW, most, &mut |read| steps.push(read));
+        let read: usize = steps.iter().sum();
+        assert!(read >= all, "{most}: {read} of {all}");
+        // What is no large set comes whole, whatever is asked for.
+        let largest = steps.iter().max().copied().unwrap_or_default();
+        assert!(largest <= most.saturating_mul(4), "{most}: {largest}");
+        let mut told: Vec<_> = suspects.first.into_iter().chain(suspects.last).collect();
+        told.sort();
+        told.dedup();
+        walks.push((told, largest));
+    }
+    let [(fast, many), (slow, few)] = &walks[..] else {
+        panic!("two walks");
+    };
+    assert_eq!(fast, slow);
+    assert!(few * 2 < *many, "{few} of {many}");
 }

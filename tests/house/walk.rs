@@ -49,6 +49,10 @@ impl Sink for Suspects {
         Ok(())
     }
 
+    fn read(&mut self, _: &mut Plain, _: usize) -> Result<(), Error> {
+        Ok(())
+    }
+
     fn whole(&mut self, _: &mut Plain) -> Result<(), Error> {
         self.whole = true;
         Ok(())
@@ -85,10 +89,11 @@ fn walked(core: &Core, now: f64, slots: usize, queues: &[&str], sink: &mut dyn S
         .unwrap_or_else(|error| panic!("a walk says {}", error.message()))
 }
 
-/// Does something between the pages of a walk.
+/// Does something between the pages of a walk, told how many keys or members the last one had.
 struct Between<'a> {
     suspects: Suspects,
-    act: &'a mut dyn FnMut(),
+    most: usize,
+    act: &'a mut dyn FnMut(usize),
 }
 
 impl Sink for Between<'_> {
@@ -97,8 +102,17 @@ impl Sink for Between<'_> {
     }
 
     fn seen(&mut self, core: &mut Plain, seen: Seen) -> Result<(), Error> {
-        (self.act)();
+        (self.act)(seen.keys as usize);
         self.suspects.seen(core, seen)
+    }
+
+    fn read(&mut self, _: &mut Plain, members: usize) -> Result<(), Error> {
+        (self.act)(members);
+        Ok(())
+    }
+
+    fn most(&self) -> usize {
+        self.most
     }
 
     fn whole(&mut self, core: &mut Plain) -> Result<(), Error> {
@@ -106,10 +120,19 @@ impl Sink for Between<'_> {
     }
 }
 
-/// Walks, and does something between the pages.
-pub(crate) fn suspects_while(core: &Core, now: f64, act: &mut dyn FnMut()) -> Suspects {
+/// Walks in pages of at most so many, and does something between them.
+pub(crate) fn suspects_while(
+    core: &Core,
+    now: f64,
+    most: usize,
+    act: &mut dyn FnMut(usize),
+) -> Suspects {
     let suspects = Suspects::default();
-    let mut between = Between { suspects, act };
+    let mut between = Between {
+        suspects,
+        most,
+        act,
+    };
     between.suspects.seen = walked(core, now, WHOLE, &[], &mut between);
     between.suspects
 }

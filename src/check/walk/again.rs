@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::model::name::Name;
 
 use super::Walk;
+use super::edges::SETS;
 use super::marks::Side;
 
 /// So many edges that only one side knows are kept, to be judged together.
@@ -101,10 +102,11 @@ impl Walk<'_> {
         jids: &[Vec<u8>],
     ) -> Result<Vec<(Vec<u8>, Told)>, Error> {
         let mut pages = Vec::with_capacity(jids.len());
-        for jids in jids.chunks(24) {
+        for jids in jids.chunks(self.pages(SETS)) {
+            let page = self.page(jids.len());
             let asks = jids.iter().map(|jid| {
                 let key = self.keys.companion(which, jid);
-                Ask::members(&key, START)
+                Ask::members(&key, START, page)
             });
             let told = self.reads(asks.collect())?;
             pages.extend(jids.iter().cloned().zip(told));

@@ -102,7 +102,8 @@ impl Walk<'_> {
                     more = true;
                     continue;
                 }
-                let first = walk.core.read(walk.now, Ask::members(key, START))?;
+                let ask = Ask::members(key, START, walk.page(1));
+                let first = walk.core.read(walk.now, ask)?;
                 if matches!(first, Told::Wrong) {
                     continue;
                 }

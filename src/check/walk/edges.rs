@@ -6,13 +6,13 @@ use crate::core::read::{Ask, START, Told};
 use crate::error::Error;
 
 use super::marks::Side;
-use super::{Known, Seen, Walk};
+use super::{Known, Walk};
 
 /// What is asked of the job itself.
 pub const FIELDS: [&str; 3] = ["state", "jid", "klass"];
 
 /// So many sets are begun in one round trip.
-const SETS: usize = 24;
+pub const SETS: usize = 24;
 
 /// Of so many edges of a job the core judges no more.
 const MANY: usize = 1000;
@@ -26,11 +26,12 @@ impl Walk<'_> {
 
     /// What jobs wait for.
     pub fn above(&mut self, jids: &[Vec<u8>]) -> Result<(), Error> {
-        for jids in jids.chunks(SETS) {
+        for jids in jids.chunks(self.pages(SETS)) {
+            let page = self.page(jids.len());
             let mut asks = Vec::with_capacity(jids.len() * 2);
             for y in jids {
                 let own = self.keys.companion(Companion::Dependencies, y);
-                asks.push(Ask::members(&own, START));
+                asks.push(Ask::members(&own, START, page));
                 asks.push(Ask::fields(&self.keys.job(y), &self.brief));
             }
             let mut told = self.reads(asks)?.into_iter();
@@ -69,11 +70,12 @@ impl Walk<'_> {
 
     /// What waits for jobs.
     pub fn below(&mut self, jids: &[Vec<u8>]) -> Result<(), Error> {
-        for jids in jids.chunks(SETS) {
+        for jids in jids.chunks(self.pages(SETS)) {
+            let page = self.page(jids.len());
             let mut asks = Vec::with_capacity(jids.len() * 2);
             for x in jids {
                 let own = self.keys.companion(Companion::Dependents, x);
-                asks.push(Ask::members(&own, START));
+                asks.push(Ask::members(&own, START, page));
                 asks.push(Ask::fields(&self.keys.job(x), &self.brief));
             }
             let mut told = self.reads(asks)?.into_iter();
@@ -118,12 +120,14 @@ impl Walk<'_> {
             let Told::Page(next, members) = told else {
                 return self.suspect_key(key);
             };
+            let read = members.len();
             each(self, members)?;
+            self.sink.read(self.core, read)?;
             let Some(next) = next else {
                 return Ok(());
             };
-            self.sink.seen(self.core, Seen::default())?;
-            told = self.core.read(self.now, Ask::members(key, &next))?;
+            let ask = Ask::members(key, &next, self.page(1));
+            told = self.core.read(self.now, ask)?;
         }
     }
 }

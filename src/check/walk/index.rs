@@ -94,7 +94,7 @@ impl Walk<'_> {
             Kind::Depends,
             Kind::Recur,
         ];
-        for queues in queues.chunks(SETS / kinds.len()) {
+        for queues in queues.chunks((self.pages(SETS) / kinds.len()).max(1)) {
             for (queue, _) in queues {
                 self.know(Known::Walked, &key(Kind::Work, queue));
             }
@@ -264,7 +264,8 @@ impl Walk<'_> {
     ) -> Result<(), Error> {
         self.paged(
             key,
-            |cursor| Ask::scores(key, cursor),
+            2,
+            |cursor, count| Ask::scores(key, cursor, count),
             |walk, items| {
                 let mut items = items.into_iter();
                 let mut page = Vec::with_capacity(items.len() / 2);
@@ -282,22 +283,31 @@ impl Walk<'_> {
         key: &[u8],
         each: impl FnMut(&mut Self, Vec<Vec<u8>>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        self.paged(key, |cursor| Ask::members(key, cursor), each)
+        self.paged(
+            key,
+            1,
+            |cursor, count| Ask::members(key, cursor, count),
+            each,
+        )
     }
 
+    /// Hands out what is read by a cursor, page by page; `words` stand for one member.
     pub fn paged(
         &mut self,
         key: &[u8],
-        ask: impl Fn(&[u8]) -> Ask,
+        words: usize,
+        ask: impl Fn(&[u8], usize) -> Ask,
         mut each: impl FnMut(&mut Self, Vec<Vec<u8>>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let mut cursor = START.to_vec();
+        let count = self.page(1);
         loop {
-            let Told::Page(next, items) = self.core.read(self.now, ask(&cursor))? else {
+            let Told::Page(next, items) = self.core.read(self.now, ask(&cursor, count))? else {
                 return self.suspect_key(key);
             };
+            let read = items.len() / words;
             each(self, items)?;
-            self.sink.seen(self.core, Seen::default())?;
+            self.sink.read(self.core, read)?;
             match next {
                 Some(next) => cursor = next,
                 None => return Ok(()),

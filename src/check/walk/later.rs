@@ -26,7 +26,8 @@ impl Walk<'_> {
         let key = self.keys.config.clone().into_bytes();
         self.paged(
             &key,
-            |cursor| Ask::hash(&key, cursor),
+            2,
+            |cursor, count| Ask::hash(&key, cursor, count),
             |walk, items| {
                 for pair in items.chunks_exact(2) {
                     walk.setting(&pair[0], &pair[1])?;
@@ -99,6 +100,7 @@ impl Walk<'_> {
             });
             let asks = asks.collect();
             let told = walk.reads(asks)?;
+            walk.sink.read(walk.core, tags.len())?;
             for ((tag, score), told) in tags.iter().zip(told) {
                 let right = match told {
                     Told::Number(count) => count > 0 && *score == count as f64,

@@ -26,7 +26,7 @@ use std::collections::{HashMap, HashSet};
 use crate::core::Core;
 use crate::core::check::{Kind, Place};
 use crate::core::keys::Keys;
-use crate::core::read::{Ask, Fields, Told};
+use crate::core::read::{Ask, Fields, PAGE, Told};
 use crate::error::{Error, Kind as Fault};
 use crate::model::moment::Moment;
 use crate::model::name::Name;
@@ -74,6 +74,15 @@ pub trait Sink {
     /// and ends the walk by an error.
     fn seen(&mut self, core: &mut Core, seen: Seen) -> Result<(), Error>;
 
+    /// Is told how many members of indexes and edges were read since it was told last. What is read
+    /// twice is told twice. Sets the pace, and ends the walk, too.
+    fn read(&mut self, core: &mut Core, members: usize) -> Result<(), Error>;
+
+    /// Returns how many keys or members are to be read at once at most, if the pace is slow.
+    fn most(&self) -> usize {
+        usize::MAX
+    }
+
     /// Is told that everything was walked. The candidates that follow may be asked about what needs
     /// that (`core.md` 9.5): jobs in `depends` that wait for nothing, `names` of `tags`, and the
     /// counters of failed jobs.
@@ -107,6 +116,9 @@ const KNOWN: usize = 400_000;
 /// So many bytes of candidates are kept for the end.
 const LATE: usize = 4 << 20;
 
+/// However slow the pace is, so many keys or members are read at once.
+const FEW: usize = 10;
+
 /// Times further ahead than this are judged, in seconds.
 const AHEAD: f64 = 3600.0;
 
@@ -130,6 +142,8 @@ struct Walk<'a> {
     now: Moment,
     scope: &'a Scope,
     sink: &'a mut dyn Sink,
+    /// How many keys or members are read at once at most.
+    most: usize,
     keys: Keys,
     salt: Salt,
     marks: Marks,
@@ -170,6 +184,7 @@ impl<'a> Walk<'a> {
             core,
             now,
             scope,
+            most: sink.most(),
             sink,
             salt: Salt::default(),
             marks: Marks::default(),
@@ -292,6 +307,16 @@ impl<'a> Walk<'a> {
             Met::Alone if self.walk_stranger(kind, name)? => Ok(self.marks.strike(hash)),
             met => Ok(met),
         }
+    }
+
+    /// Returns how many pages are read in one round trip, of so many that are wanted.
+    fn pages(&self, wanted: usize) -> usize {
+        wanted.min(self.most / FEW).max(1)
+    }
+
+    /// Returns how many members a page has, if so many pages are read in one round trip.
+    fn page(&self, pages: usize) -> usize {
+        (self.most / pages.max(1)).clamp(FEW, PAGE)
     }
 
     fn reads(&mut self, asks: Vec<Ask>) -> Result<Vec<Told>, Error> {

@@ -2,11 +2,11 @@
 
 use crate::core::check::Kind;
 use crate::core::keys::{Companion, Family};
-use crate::core::read::{Ask, START, Told};
+use crate::core::read::{Ask, PAGE, START, Told};
 use crate::error::Error;
 
 use super::marks::Side;
-use super::{Known, Seen, Walk, sound};
+use super::{FEW, Known, Seen, Walk, sound};
 
 /// How many keys a step passes: about a millisecond of the server.
 const KEYS: usize = 1000;
@@ -41,7 +41,7 @@ impl Walk<'_> {
     ) -> Result<(), Error> {
         let mut cursor = START.to_vec();
         loop {
-            let ask = Ask::keys(&cursor, pattern, KEYS);
+            let ask = Ask::keys(&cursor, pattern, KEYS.min(self.most).max(FEW));
             let Told::Page(next, keys) = self.core.read(self.now, ask)? else {
                 return Err(Error::internal("no page of keys"));
             };
@@ -140,7 +140,7 @@ impl Walk<'_> {
     /// Streaming values: their slots have as many as they count.
     fn values(&mut self, keys: &[Vec<u8>]) -> Result<(), Error> {
         for keys in keys.chunks(VALUES) {
-            let asks = keys.iter().map(|key| Ask::hash(key, START)).collect();
+            let asks = keys.iter().map(|key| Ask::hash(key, START, PAGE)).collect();
             for (key, told) in keys.iter().zip(self.reads(asks)?) {
                 let right = match told {
                     Told::Page(None, fields) => adds_up(&fields),

@@ -71,6 +71,7 @@ impl Walk<'_> {
             Ask::field(&key, "queue")
         });
         let told = self.reads(asks.collect())?;
+        self.sink.read(self.core, open.len())?;
         for ((place, item), told) in open.into_iter().zip(told) {
             if matches!(told, Told::Text(Some(queue)) if self.wants(&queue)) {
                 self.sink.suspect(self.core, &place, item)?;
@@ -91,6 +92,7 @@ impl Walk<'_> {
             let jids = items.iter().map(Name::as_bytes).chain([about]);
             let asks = jids.map(|jid| Ask::field(&self.keys.job(jid), "queue"));
             let told = self.reads(asks.collect())?;
+            self.sink.read(self.core, told.len())?;
             let ours = |told: &Told| matches!(told, Told::Text(Some(queue)) if self.wants(queue));
             if !told.iter().any(ours) {
                 return Ok(());

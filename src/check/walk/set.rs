@@ -9,16 +9,13 @@
 
 use crate::core::check::Kind;
 use crate::core::keys::Part;
-use crate::core::read::{Ask, PAGE, START, Told};
+use crate::core::read::{Ask, START, Told};
 use crate::error::Error;
 
-use super::{Seen, Walk, sound};
+use super::{Walk, sound};
 
 /// So many sets are begun in one round trip: each may answer a whole page.
 pub const SETS: usize = 40;
-
-/// How many members a page has.
-const MANY: i64 = PAGE as i64;
 
 /// So often the witness of a page is looked for, one time after the other.
 const TRIES: u8 = 3;
@@ -113,12 +110,11 @@ impl Walk<'_> {
 
     /// Walks sets, the first pages of some together.
     pub fn walk(&mut self, sets: &mut [Set]) -> Result<(), Error> {
-        for sets in sets.chunks_mut(SETS) {
+        for sets in sets.chunks_mut(self.pages(SETS)) {
             self.step(sets)?;
             for set in sets {
                 while !matches!(set.how, How::Done) {
                     self.step(std::slice::from_mut(set))?;
-                    self.sink.seen(self.core, Seen::default())?;
                 }
             }
         }
@@ -127,14 +123,17 @@ impl Walk<'_> {
 
     /// Reads the next page of each.
     fn step(&mut self, sets: &mut [Set]) -> Result<(), Error> {
-        let asks: Vec<Vec<Ask>> = sets.iter().map(Set::asks).collect();
+        let page = self.page(sets.len());
+        let asks: Vec<Vec<Ask>> = sets.iter().map(|set| set.asks(page as i64)).collect();
         let counts: Vec<usize> = asks.iter().map(Vec::len).collect();
         let mut told = self
             .reads(asks.into_iter().flatten().collect())?
             .into_iter();
+        let mut read = 0;
         for (set, count) in sets.iter_mut().zip(counts) {
             let told: Vec<Told> = told.by_ref().take(count).collect();
-            let Some(entries) = set.take(told) else {
+            read += set.read(&told);
+            let Some(entries) = set.take(told, page as i64) else {
                 let key = set.key.clone();
                 self.suspect_key(&key)?;
                 continue;
@@ -143,13 +142,28 @@ impl Walk<'_> {
                 self.entry(set, &member, score.unwrap_or(f64::NAN))?;
             }
         }
-        Ok(())
+        self.sink.read(self.core, read)
     }
 }
 
 impl Set {
-    /// Returns what has to be read next.
-    fn asks(&self) -> Vec<Ask> {
+    /// Returns how many members were told; a set that has none is looked at, too.
+    fn read(&self, told: &[Told]) -> usize {
+        let pairs = match &self.how {
+            How::Ranks(page) => self.scored || page.scores,
+            How::Cursor(_) => true,
+            _ => false,
+        };
+        let texts = match told.first() {
+            Some(Told::Texts(items)) => items.len(),
+            Some(Told::Page(_, items)) => items.len(),
+            _ => 1,
+        };
+        (if pairs { texts / 2 } else { texts }).max(1)
+    }
+
+    /// Returns what has to be read next, in a page of so many members.
+    fn asks(&self, many: i64) -> Vec<Ask> {
         let key = &self.key;
         let page = match &self.how {
             How::Ranks(page) => page,
@@ -157,14 +171,14 @@ impl Set {
                 let higher = Ask::higher(key, witness.score);
                 return vec![higher, Ask::score(key, &witness.member)];
             }
-            How::Cursor(cursor) => return vec![Ask::scores(key, cursor)],
-            How::List(None) => return vec![Ask::range(key, 0, MANY - 1), Ask::length(key)],
+            How::Cursor(cursor) => return vec![Ask::scores(key, cursor, many as usize)],
+            How::List(None) => return vec![Ask::range(key, 0, many - 1), Ask::length(key)],
             How::List(Some(from)) => {
-                return vec![Ask::range(key, -from, (MANY - 1 - from).min(-1))];
+                return vec![Ask::range(key, -from, (many - 1 - from).min(-1))];
             }
             How::Done => return Vec::new(),
         };
-        let (first, last) = page.range();
+        let (first, last) = page.range(many);
         let scored = self.scored || page.scores;
         let mut asks = vec![match scored {
             true => Ask::ranked(key, first, last),
@@ -192,16 +206,18 @@ impl Set {
     }
 
     /// Takes what was told. `None` if it is of a wrong kind.
-    fn take(&mut self, told: Vec<Told>) -> Option<Vec<Entry>> {
+    fn take(&mut self, told: Vec<Told>, many: i64) -> Option<Vec<Entry>> {
         let mut told = told.into_iter();
         match (std::mem::replace(&mut self.how, How::Done), told.next()?) {
-            (How::Ranks(page), Told::Texts(items)) => Some(self.ranks(page, items, told.collect())),
+            (How::Ranks(page), Told::Texts(items)) => {
+                Some(self.ranks(page, items, told.collect(), many))
+            }
             (How::Find(witness, tries), Told::Number(higher)) => {
                 let stays = told.next().as_ref().and_then(scored) == Some(witness.score);
                 self.how = match stays {
                     // Others may have the same score.
                     true => How::Ranks(Page {
-                        from: Some((higher + MANY / 2, witness)),
+                        from: Some((higher + many / 2, witness)),
                         scores: false,
                         tries,
                     }),
@@ -215,7 +231,7 @@ impl Set {
                 }
                 Some(pairs(items))
             }
-            (How::List(None), Told::Texts(items)) if items.len() >= PAGE => {
+            (How::List(None), Told::Texts(items)) if items.len() as i64 >= many => {
                 // It is read again, from where its place is sure.
                 let Some(Told::Number(length)) = told.next() else {
                     return None;
@@ -224,8 +240,8 @@ impl Set {
                 Some(Vec::new())
             }
             (How::List(from), Told::Texts(items)) => {
-                if let Some(from) = from.filter(|from| *from > MANY) {
-                    self.how = How::List(Some(from - MANY));
+                if let Some(from) = from.filter(|from| *from > many) {
+                    self.how = How::List(Some(from - many));
                 }
                 Some(
                     items
@@ -240,7 +256,13 @@ impl Set {
     }
 
     /// Takes a page of ranks, if its witness is there.
-    fn ranks(&mut self, page: Page, items: Vec<Option<Vec<u8>>>, told: Vec<Told>) -> Vec<Entry> {
+    fn ranks(
+        &mut self,
+        page: Page,
+        items: Vec<Option<Vec<u8>>>,
+        told: Vec<Told>,
+        many: i64,
+    ) -> Vec<Entry> {
         let with_scores = self.scored || page.scores;
         let work = self.kind == Kind::Work;
         let items = items.into_iter().flatten();
@@ -273,9 +295,9 @@ impl Set {
         let (first, last) = (score(entries.first()), score(entries.last()));
         // The rank of its first member.
         let rank = match (&page.from, told.first()) {
-            (Some((from, _)), _) => from + 1 - MANY,
-            (None, Some(Told::Number(all))) => all - MANY,
-            (None, _) => i64::from(entries.len() >= PAGE),
+            (Some((from, _)), _) => from + 1 - many,
+            (None, Some(Told::Number(all))) => all - many,
+            (None, _) => i64::from(entries.len() as i64 >= many),
         };
         let more = rank > 0;
         // In order of their scores, those between are of the same priority.
@@ -303,10 +325,10 @@ impl Set {
 
 impl Page {
     /// Returns its first and its last rank.
-    fn range(&self) -> (i64, i64) {
+    fn range(&self, many: i64) -> (i64, i64) {
         match self.from {
-            Some((from, _)) => ((from + 1 - MANY).max(0), from),
-            None => (-MANY, -1),
+            Some((from, _)) => ((from + 1 - many).max(0), from),
+            None => (-many, -1),
         }
     }
 }

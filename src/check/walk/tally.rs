@@ -64,6 +64,7 @@ impl Walk<'_> {
             let keys: Vec<Vec<u8>> = keys.collect();
             let asks = keys.iter().map(|key| Ask::field(key, "failed"));
             let told = self.reads(asks.collect())?;
+            self.sink.read(self.core, counts.len())?;
             for (((_, counted), key), told) in counts.iter().zip(keys).zip(told) {
                 let stored = match told {
                     Told::Text(stored) => stored,
