@@ -486,6 +486,13 @@ impl Sink for Judge {
         slices.try_for_each(|slice| self.ask(core, place, slice, false))
     }
 
+    fn held_back(&mut self, jid: Option<&[u8]>) {
+        match jid {
+            Some(jid) => self.torn.add(self.hasher.hash_one(Name::from(jid))),
+            None => self.torn.more = true,
+        }
+    }
+
     fn beyond(&mut self, item: Name, why: &str) {
         self.tell(&Verdict {
             id: "not-judged".to_owned(),

@@ -815,6 +815,52 @@ damages! {
             depends-on-nothing d1 found []
         "#]];
 
+    only_a_job_that_is_gone_knows_what_waits_for_it:
+        "DEL ql:j:p1 ql:j:d4-dependencies"
+        "ZREM ql:q:p-work p1" => expect![[r#"
+            dependency-missing d4 decide [p1]
+            edges-orphan j:p1-dependents decide [no job]
+            history-orphan j:p1-history decide [no job]
+            tag-index p1 found [y]
+        "#]];
+
+    only_a_job_without_queue_knows_what_waits_for_it:
+        "HDEL ql:j:p1 queue"
+        "DEL ql:j:d4-dependencies" => expect![[r#"
+            job-stub p1 report [no queue]
+        "#]];
+
+    only_a_job_of_an_unknown_state_knows_what_waits_for_it:
+        "HSET ql:j:p1 state sleeping"
+        "DEL ql:j:d4-dependencies" => expect![[r#"
+            job-unreadable p1 report [state]
+        "#]];
+
+    only_a_stub_knows_what_waits_for_it:
+        "DEL ql:j:p1"
+        "HSET ql:j:p1 state waiting"
+        "DEL ql:j:d4-dependencies" => expect![[r#"
+            job-stub p1 found [nothing but leftovers]
+            after repair
+              dependency-missing d4 decide [p1]
+              edges-orphan j:p1-dependents decide [no job]
+              history-orphan j:p1-history decide [no job]
+              lost-key lost:run1:j:p1 decide [hash of 1]
+        "#]];
+
+    only_a_text_knows_what_waits_for_it:
+        "DEL ql:j:p1"
+        "SET ql:j:p1 text"
+        "DEL ql:j:d4-dependencies" => expect![[r#"
+            key-type j:p1 decide [is a string, not a hash]
+        "#]];
+
+    who_waits_for_one_job_can_not_be_read:
+        "SET ql:j:w2-dependents text"
+        "DEL ql:j:d4-dependencies ql:j:p1-dependents" => expect![[r#"
+            key-type j:w2-dependents decide [is a string, not a set]
+        "#]];
+
     a_delayed_job_waits_for_nothing:
         "DEL ql:j:d4-dependencies ql:j:p1-dependents" => expect![[r#"
             depends-on-nothing d4 found []

@@ -246,6 +246,15 @@ pub(crate) fn same(other: &Finding, finding: &Finding) -> bool {
             || !finding.changes.is_empty() && other.changes == finding.changes)
 }
 
+/// Whether somebody lists a job among those that wait for him, or may do so: then it is not released.
+fn held_back(dump: &Dump, jid: &str) -> bool {
+    let lists = |name: &str| name.starts_with("ql:j:") && name.ends_with("-dependents");
+    dump.0.iter().any(|(name, key)| match key {
+        Key::Set(set) => lists(name) && set.contains(jid),
+        _ => lists(name),
+    })
+}
+
 /// A look over everything, each finding once.
 pub(crate) fn look(core: &mut Core, now: f64, findings: &str) -> Vec<Finding> {
     let before = core.dump();
@@ -286,7 +295,7 @@ pub(crate) fn look(core: &mut Core, now: f64, findings: &str) -> Vec<Finding> {
                     other.id.starts_with("failed-") && other.id != "failed-counter"
                         || other.id == "group-set"
                 }),
-                _ => !found.iter().any(|other| other.id == "dependency-one-sided"),
+                _ => !held_back(&before, &finding.item),
             });
         }
     }
@@ -345,8 +354,12 @@ pub(crate) fn repair(core: &mut Core, now: f64, findings: &str) -> Vec<Finding> 
         findings => format!("{findings},{more}"),
     };
     let mut pass = |core: &mut Core, asked: &str, kinds: &[&str]| {
-        for (kind, name, items) in candidates(&core.dump()) {
+        let dump = core.dump();
+        for (kind, name, mut items) in candidates(&dump) {
             if kinds.is_empty() || kinds.contains(&kind) {
+                if asked == "depends-on-nothing" {
+                    items.retain(|jid| !held_back(&dump, jid));
+                }
                 let found = slice(core, now, "mend", asked, kind, &name, &items);
                 mended.extend(found.into_iter().filter(|one| one.outcome == "mended"));
             }

@@ -78,6 +78,7 @@ impl Walk<'_> {
                         if !walk.marks.is_left(walk.edge(&y, &x), Side::Lower) {
                             continue;
                         }
+                        walk.sink.held_back(Some(&y));
                         count += 1;
                         match count <= KEPT {
                             true => kept.entry(y).or_default().push(Name::from(x.as_slice())),

@@ -1,7 +1,7 @@
 //! What waits for what: the two sides of an edge cancel each other out.
 
 use crate::core::check::Kind;
-use crate::core::keys::Companion;
+use crate::core::keys::{Companion, Family};
 use crate::core::read::{Ask, START, Told};
 use crate::error::Error;
 
@@ -118,6 +118,9 @@ impl Walk<'_> {
         let mut told = first;
         loop {
             let Told::Page(next, members) = told else {
+                if let Family::Companion(Companion::Dependents, _) = self.keys.family(key) {
+                    self.sink.held_back(None);
+                }
                 return self.suspect_key(key);
             };
             let read = members.len();

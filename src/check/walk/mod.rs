@@ -67,6 +67,11 @@ pub trait Sink {
         items.try_for_each(|item| self.suspect(core, place, item))
     }
 
+    /// Is told of a job that somebody knows to wait for him, which it does not know itself; `None`
+    /// where it can't be read who is known to. Before all that it waits for is known again, or taken
+    /// off there, it must not be released.
+    fn held_back(&mut self, _jid: Option<&[u8]>) {}
+
     /// Is told what no call can judge, and why.
     fn beyond(&mut self, _item: Name, _why: &str) {}
 
