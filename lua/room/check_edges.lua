@@ -35,10 +35,19 @@ return function(c)
     c.list(changes, j.queue)
   end
 
-  -- Whether a lock on a job that should wait is still alive: then somebody may be working on it.
+  -- Whether a lock on a job that should wait is still alive, in its queue or in another that is known:
+  -- then somebody may be working on it.
   local function locked(j)
-    local lock = c.ask('zscore', Keys.queue .. j.queue .. Keys.locks, j.id)
-    return lock and tonumber(lock) > c.now
+    local function alive(key)
+      local lock = c.ask('zscore', key, j.id)
+      return lock and tonumber(lock) > c.now
+    end
+    if alive(Keys.queue .. j.queue .. Keys.locks) then return true end
+    local sets = c.sets()
+    for i = 1, #sets do
+      if sets[i].part == Keys.locks and alive(sets[i].key) then return true end
+    end
+    return false
   end
 
   -- The removal of an edge from both sides.
@@ -67,12 +76,13 @@ return function(c)
       if y.state == 'depends' and not one and not rebuilt[y.id] then
         local changes = {}
         if not locked(y) then release(changes, y) end
-        c.add('depends-on-nothing', y.id, changes[1] and '' or 'locked', changes)
+        local word = not changes[1] and 'locked' or nil
+        c.add('depends-on-nothing', y.id, word or '', changes, word)
       end
       return
     end
     if one then list = {one} end
-    local left, drops = count, {}
+    local left, sure, unsure, ids = count, {}, {}, {}
     for i = 1, #list do
       local x = list[i]
       local how, j = there(x)
@@ -80,14 +90,13 @@ return function(c)
       if x == y.id then
         c.add('dependency-cycle', y.id, x)
       elseif how == 'missing' or how == 'complete' then
-        local id = how == 'missing' and 'dependency-missing' or 'dependency-complete'
-        local word = c.outcome(id)
-        local drop = {id, x, word == 'found'}
+        ids[x] = how == 'missing' and 'dependency-missing' or 'dependency-complete'
+        local word = c.outcome(ids[x])
         if word == 'found' then
           left = left - 1
-          drops[#drops + 1] = drop
+          sure[#sure + 1] = x
         elseif word then
-          table.insert(drops, 1, drop)
+          unsure[#unsure + 1] = x
         end
       elseif how then
         if y.state ~= 'depends' then
@@ -103,14 +112,22 @@ return function(c)
         end
       end
     end
-    for i = 1, #drops do
-      local id, x, sure = unpack(drops[i])
-      local changes = cut(y.id, x)
-      -- The last that goes lets the job go.
-      local last = sure and left == 0 and i == #drops or not sure and left == 1
-      if last and y.state == 'depends' and not locked(y) then release(changes, y) end
-      c.add(id, y.id, x, changes)
+    -- The last that goes lets the job go, and stays until it may.
+    local function drop(x, last)
+      local changes, word = cut(y.id, x), nil
+      if last and y.state == 'depends' then
+        if locked(y) then
+          changes, word = {}, 'locked'
+        else
+          release(changes, y)
+        end
+      end
+      c.add(ids[x], y.id, x, changes, word)
     end
+    for i = 1, #unsure do drop(unsure[i], left == 1) end
+    -- Which is the last must not be chance.
+    if sure[2] then need('sort')(sure) end
+    for i = 1, #sure do drop(sure[i], left == 0 and i == #sure) end
   end
 
   local edges = {}

@@ -38,11 +38,14 @@ return function()
     ['worker-unknown'] = 'report',
     -- dependencies
     ['dependency-missing'] = 'decide',
+    ['dependency-missing locked'] = 'report',
     ['dependency-complete'] = 'found',
+    ['dependency-complete locked'] = 'report',
     ['dependency-one-sided'] = 'found',
     ['dependency-one-sided idle'] = 'decide',
     ['dependency-cycle'] = 'report',
     ['depends-on-nothing'] = 'found',
+    ['depends-on-nothing locked'] = 'report',
     ['depends-on-failed'] = 'report',
     -- failures
     ['failed-stray'] = 'found',

@@ -352,7 +352,8 @@ pub const FINDINGS: &[Finding] = &[
         .choices(&["nothing: it is listed again as soon as it takes a job or beats"]),
     // Dependencies.
     finding("dependency-missing", Error, &[10], Needs, "job waits for a job that does not exist")
-        .asks("drop", "dropped", "the dependency; who waits for nothing else runs").by_detail()
+        .asks("drop", "dropped", "the dependency; who waits for nothing else runs")
+        .cases(&[LOCKED]).by_detail()
         .choices(&[
             "what it waited for was done, or need not be: `qless check --repair --only dependency-missing`",
             "the same for one job: `qless depends JID --off OTHER`",
@@ -360,7 +361,8 @@ pub const FINDINGS: &[Finding] = &[
             "give up what waits for it: `qless cancel JID`",
         ]),
     finding("dependency-complete", Error, &[10], Needs, "job waits for a job that is complete")
-        .mends("drop", "dropped", "the dependency; who waits for nothing else runs").by_detail(),
+        .mends("drop", "dropped", "the dependency; who waits for nothing else runs")
+        .cases(&[LOCKED]).by_detail(),
     finding("dependency-one-sided", Error, &[10], Needs, "dependency that only one of the two jobs knows")
         .mends("complete", "completed", "it, or drop it where nothing waits")
         .cases(&[Case { word: "idle", consent: Consent::Asks, says: "of a job that no longer waits: dropped" }])
@@ -370,7 +372,7 @@ pub const FINDINGS: &[Finding] = &[
         .by_detail()
         .choices(&["break it where it does least harm: `qless depends JID --off OTHER`", "give one up, with all that waits for it: `qless cancel JID --dependents cancel`"]),
     finding("depends-on-nothing", Error, &[10], Jid, "job is blocked, and waits for nothing")
-        .mends("release", "released", "it"),
+        .mends("release", "released", "it").cases(&[LOCKED]),
     finding("depends-on-failed", Info, &[], Needs, "job waits for a failed job")
         .by_detail()
         .choices(&["run that again: `qless retry OTHER`", "let it run without: `qless depends JID --off OTHER`"]),

@@ -776,6 +776,51 @@ damages! {
             dependency-complete d1 found [c1]
         "#]];
 
+    the_only_dependency_is_complete_while_somebody_works:
+        "DEL ql:j:d1-dependencies"
+        "SREM ql:j:w1-dependents d1"
+        "SADD ql:j:d1-dependencies c1"
+        "ZADD ql:q:q-locks 202000 d1" => expect![[r#"
+            dependency-complete d1 report [c1]
+            in-two-sets d1 report [q:q-locks]
+        "#]];
+
+    the_only_dependency_is_complete_while_somebody_works_elsewhere:
+        "DEL ql:j:d1-dependencies"
+        "SREM ql:j:w1-dependents d1"
+        "SADD ql:j:d1-dependencies c1"
+        "ZADD ql:q:p-locks 202000 d1" => expect![[r#"
+            dependency-complete d1 report [c1]
+            in-foreign-queue d1 report [q:p-locks]
+        "#]];
+
+    two_dependencies_are_complete_while_somebody_works:
+        "DEL ql:j:d1-dependencies"
+        "SREM ql:j:w1-dependents d1"
+        "SADD ql:j:d1-dependencies c1 c2"
+        "ZADD ql:q:q-locks 202000 d1" => expect![[r#"
+            dependency-complete d1 found [c1]
+            dependency-complete d1 report [c2]
+            in-two-sets d1 report [q:q-locks]
+        "#]];
+
+    a_dependency_is_gone_while_somebody_works:
+        "DEL ql:j:p1 ql:j:p1-history ql:j:p1-dependents"
+        "ZREM ql:q:p-work p1"
+        "ZREM ql:t:y p1"
+        "ZINCRBY ql:tags -1 y"
+        "ZADD ql:q:q-locks 202000 d4" => expect![[r#"
+            dependency-missing d4 report [p1]
+            in-two-sets d4 report [q:q-locks]
+        "#]];
+
+    a_job_waits_for_nothing_while_somebody_works_elsewhere:
+        "DEL ql:j:d4-dependencies ql:j:p1-dependents"
+        "ZADD ql:q:p-locks 202000 d4" => expect![[r#"
+            depends-on-nothing d4 report [locked]
+            in-foreign-queue d4 report [q:p-locks]
+        "#]];
+
     a_job_in_no_set_waits_for_a_complete_one:
         "SMOVE ql:j:d1-dependencies ql:j:d1-gone w1"
         "DEL ql:j:d1-gone"
