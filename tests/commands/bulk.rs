@@ -6,10 +6,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Child, Command};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use expect_test::expect;
+use rustix::process::Signal;
 
 use crate::house::qless::Qless;
 use crate::house::redis::Redis;
@@ -903,31 +904,23 @@ fn a_rehearsal_makes_no_report() {
 
 // signals
 
-fn signal(child: &Child, name: &str) {
-    let pid = child.id().to_string();
-    Command::new("kill").args([name, &pid]).status().unwrap();
-}
-
 #[test]
 fn an_interrupted_action_is_ended_by_the_same_command() {
-    for (name, code) in [("-INT", 130), ("-TERM", 143), ("-HUP", 143)] {
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 143)] {
         let redis = failed(30);
         let dir = tempfile::tempdir().unwrap();
         let report = dir.path().join("r.ndjson");
         let shown = report.to_str().unwrap();
         let slow = format!("retry --group boom --yes --rate 20/s --report {shown}");
-        let mut command = redis.at(50).command();
-        let command = command.args(slow.split(' ')).args(["-o", "ndjson"]);
-        let mut child = command.spawn().unwrap();
-        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        let mut running = redis.at(50).start(&format!("{slow} -o ndjson"));
+        let mut stdout = BufReader::new(running.child.stdout.take().unwrap());
         let mut line = String::new();
         stdout.read_line(&mut line).unwrap();
         let begun = Instant::now();
-        signal(&child, name);
-        let output = child.wait_with_output().unwrap();
+        running.signal(signal);
+        let ran = running.end();
         assert!(begun.elapsed() < Duration::from_secs(1), "the wait goes on");
-        let stderr = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(code), "{stderr}");
+        let stderr = ran.exits(code).stderr();
         let last = stdout.lines().last().unwrap().unwrap();
         let sum: serde_json::Value = serde_json::from_str(&last).unwrap();
         let count = |field: &str| sum["summary"][field].as_u64().unwrap();
@@ -954,24 +947,20 @@ fn an_interrupted_action_is_ended_by_the_same_command() {
 #[test]
 fn a_second_signal_ends_at_once() {
     let redis = failed(1);
-    let mut child = redis.at(50).command();
     // The server takes the listing and no more.
     let port = proxy(redis.socket(), Cut::Hold(3));
-    child.env("QLESS_REDIS_URL", format!("redis://127.0.0.1:{port}"));
-    let child = child
-        .args(["retry", "j000", "--timeout", "60s"])
-        .spawn()
-        .unwrap();
+    let url = format!("redis://127.0.0.1:{port}");
+    let qless = redis.at(50).env("QLESS_REDIS_URL", url);
+    let running = qless.start("retry j000 --timeout 60s");
     let deadline = Instant::now() + Duration::from_secs(20);
     while redis.at(50).run("get j000 --field state").ok() == "failed" {
         assert!(Instant::now() < deadline, "the call is not made");
     }
-    signal(&child, "-INT");
+    running.signal(Signal::INT);
     std::thread::sleep(Duration::from_millis(100));
     let begun = Instant::now();
-    signal(&child, "-INT");
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(130));
+    running.signal(Signal::INT);
+    running.end().exits(130);
     assert!(begun.elapsed() < Duration::from_secs(5));
     redis.must_be_clean();
 }

@@ -484,7 +484,6 @@ fn a_job_that_changes_meanwhile_stays() {
 #[test]
 fn a_job_is_on_the_server_or_in_the_file_whenever_it_is_killed() {
     use std::collections::BTreeSet;
-    use std::process::Stdio;
 
     let redis = Redis::start();
     let jids: BTreeSet<String> = (0..3000).map(|at| format!("j{at:04}")).collect();
@@ -495,27 +494,18 @@ fn a_job_is_on_the_server_or_in_the_file_whenever_it_is_killed() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("c");
     let path = file.to_str().unwrap();
-    let args = [
-        "cancel", "--queue", "q", "--save", path, "--yes", "--rate", "5000/s",
-    ];
+    let line = format!("cancel --queue q --save {path} --yes --rate 5000/s");
     let listed = || -> BTreeSet<String> {
         let jids = redis.qless().run("jobs -o jid").ok();
         jids.lines().map(str::to_owned).collect()
     };
     let mut kills = 0;
     loop {
-        let mut child = redis
-            .qless()
-            .command()
-            .args(args)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
+        let mut running = redis.qless().start(&line);
         let before = listed().len();
-        while before - listed().len() < 500 && child.try_wait().unwrap().is_none() {}
-        _ = child.kill();
-        let done = child.wait().unwrap().success();
+        while before - listed().len() < 500 && !running.has_ended() {}
+        _ = running.child.kill();
+        let done = running.end().code() == 0;
         kills += u32::from(!done);
         let text = std::fs::read_to_string(&file).unwrap();
         let whole = text.rfind('\n').map_or("", |end| &text[..end]);

@@ -194,25 +194,19 @@ fn rows(redis: &Redis, flags: &str) -> String {
 
 #[test]
 fn what_is_met_from_two_sides_is_told_once() {
-    let redis = healthy();
     // In a queue that nothing lists: the job misses it, and the set tells where it is.
-    redis.send(&["ZREM", "ql:q:mail-work", "a2"]);
-    redis.send(&["ZADD", "ql:q:odd-work", "0", "a2"]);
-    expect![[r#"
-        error	in-foreign-queue	1	q:odd-work: a2
-        warn	queue-unlisted	1	odd
-    "#]]
-    .assert_eq(&rows(&redis, "--skip queue-empty"));
-    let redis = healthy();
-    redis.send(&["ZREM", "ql:q:images-locks", "r1"]);
-    redis.send(&["ZADD", "ql:q:odd-locks", "163", "r1"]);
-    expect![[r#"
-        error	in-foreign-queue	1	q:odd-locks: r1
-        warn	queue-unlisted	1	odd
-    "#]]
-    .assert_eq(&rows(&redis, "--skip queue-empty"));
-    let only = "--only running-without-lock,in-no-set";
-    assert_eq!(rows(&redis, only), "");
+    for (jid, home, elsewhere, score) in [
+        ("a2", "mail-work", "odd-work", "0"),
+        ("r1", "images-locks", "odd-locks", "163"),
+    ] {
+        let redis = healthy();
+        redis.send(&["ZREM", &format!("ql:q:{home}"), jid]);
+        redis.send(&["ZADD", &format!("ql:q:{elsewhere}"), score, jid]);
+        let foreign = format!("error\tin-foreign-queue\t1\tq:{elsewhere}: {jid}\n");
+        let unlisted = "warn\tqueue-unlisted\t1\todd\n";
+        assert_eq!(rows(&redis, "--skip queue-empty"), foreign + unlisted);
+        assert_eq!(rows(&redis, "--only running-without-lock,in-no-set"), "");
+    }
 }
 
 #[test]

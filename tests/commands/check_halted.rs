@@ -1,11 +1,11 @@
 //! `qless check` where not everything can be seen: never clean, and how far it came.
 
-use std::io::Read;
-use std::process::Child;
 use std::time::{Duration, Instant};
 
 use expect_test::expect;
+use rustix::process::Signal;
 
+use crate::house::qless::Running;
 use crate::house::redis::Redis;
 use crate::replicas::pair;
 
@@ -18,11 +18,10 @@ fn many() -> Redis {
 }
 
 /// Begins a look that takes ten seconds, and waits until it has come to the keys.
-fn slowly(redis: &Redis, flags: &str) -> Child {
+fn slowly(redis: &Redis, flags: &str) -> Running {
     redis.send(&["CONFIG", "RESETSTAT"]);
-    let mut command = redis.qless().command();
-    let words = format!("--timeout 1s check --rate 500/s {flags}");
-    let child = command.args(words.split_whitespace()).spawn().unwrap();
+    let line = format!("--timeout 1s check --rate 500/s {flags}");
+    let running = redis.qless().start(&line);
     let deadline = Instant::now() + Duration::from_secs(20);
     let scans = || {
         let info = redis.send(&["INFO", "commandstats"]);
@@ -32,38 +31,18 @@ fn slowly(redis: &Redis, flags: &str) -> Child {
         assert!(Instant::now() < deadline, "it never began to look");
         std::thread::sleep(Duration::from_millis(5));
     }
-    child
-}
-
-/// Returns stdout, stderr, and the code.
-fn ended(mut child: Child) -> (String, String, Option<i32>) {
-    let read = |from: &mut dyn Read| {
-        let mut text = String::new();
-        from.read_to_string(&mut text).unwrap();
-        text
-    };
-    let out = read(child.stdout.as_mut().unwrap());
-    let err = read(child.stderr.as_mut().unwrap());
-    (out, err, child.wait().unwrap().code())
-}
-
-fn signal(child: &Child, signal: rustix::process::Signal) {
-    let pid = rustix::process::Pid::from_child(child);
-    rustix::process::kill_process(pid, signal).unwrap();
+    running
 }
 
 #[test]
 fn who_stops_it_is_told_how_far_it_came() {
     let redis = many();
-    for (name, code) in [
-        (rustix::process::Signal::INT, 130),
-        (rustix::process::Signal::TERM, 143),
-    ] {
-        let child = slowly(&redis, "");
-        signal(&child, name);
-        let (out, err, ended) = ended(child);
-        assert_eq!(ended, Some(code), "{err}");
-        assert_eq!(out, "");
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+        let running = slowly(&redis, "");
+        running.signal(signal);
+        let ran = running.end();
+        let err = ran.stderr();
+        assert_eq!((ran.code(), ran.stdout().as_str()), (code, ""), "{err}");
         assert!(err.contains("cannot tell about everything, "), "{err}");
         assert!(
             err.contains(" of 3,002 keys were walked: interrupted\n"),
@@ -71,9 +50,10 @@ fn who_stops_it_is_told_how_far_it_came() {
         );
         assert!(!err.contains("nothing is damaged"), "{err}");
     }
-    let child = slowly(&redis, "-o json");
-    signal(&child, rustix::process::Signal::INT);
-    let (out, err, _) = ended(child);
+    let running = slowly(&redis, "-o json");
+    running.signal(Signal::INT);
+    let ran = running.end();
+    let (out, err) = (ran.stdout(), ran.stderr());
     let document: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!(
         (&document["complete"], &document["clean"]),
@@ -88,10 +68,11 @@ fn who_stops_it_is_told_how_far_it_came() {
 #[test]
 fn a_server_that_goes_away_is_no_clean_one() {
     let mut redis = many();
-    let child = slowly(&redis, "-o json");
+    let running = slowly(&redis, "-o json");
     redis.kill();
-    let (out, err, code) = ended(child);
-    assert_eq!((out.as_str(), code), ("", Some(6)), "{err}");
+    let ran = running.end();
+    let err = ran.stderr();
+    assert_eq!((ran.code(), ran.stdout().as_str()), (6, ""), "{err}");
     let error: serde_json::Value = serde_json::from_str(err.lines().last().unwrap()).unwrap();
     assert_eq!(error["code"], "unreachable");
     let message = error["message"].as_str().unwrap();

@@ -1,12 +1,14 @@
 //! `qless check --repair` and `--revert`
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use expect_test::expect;
 
 use crate::house::keyboard::answer;
 use crate::house::qless::Qless;
 use crate::house::redis::Redis;
+use crate::house::text::words;
 
 /// A moment of the tests, long after the damage was put.
 const NOW: u32 = 10_000;
@@ -43,7 +45,7 @@ fn file(redis: &Redis, name: &str) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// The binary with what changes from run to run hidden.
+/// The binary at that moment.
 fn at(redis: &Redis) -> Qless {
     redis.at(NOW)
 }
@@ -201,11 +203,20 @@ fn the_commands_of_a_dry_run_do_what_the_repair_does() {
     at(&mended).run("check --repair --yes").exits(0);
     let commands = at(&typed).run("check --repair -n -q").ok();
     for line in commands.lines().filter(|line| !line.starts_with('#')) {
-        let words = crate::house::text::words(line);
+        let words = words(line);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         typed.send(&words);
     }
     assert!(mended.dump() == typed.dump());
+}
+
+/// A repair that asks and is answered; returns what was on the terminal.
+fn asked(redis: &Redis, flags: &str, dialogue: (&str, &str), code: i32) -> String {
+    let mut command = at(redis).env("TERM", "dumb").command();
+    command.args(["check", "--repair"]).args(words(flags));
+    let (status, written) = answer(command, &[dialogue]);
+    assert_eq!(status.code(), Some(code), "{written}");
+    written
 }
 
 #[test]
@@ -219,38 +230,28 @@ fn somebody_is_asked_and_may_say_no() {
         hint: add `--yes`
         --- exit 9
     "#]]);
-    for (line, dialogue, code) in [
-        ("check --repair", [("[y/N]", "n\r")], 9),
-        ("check --repair", [("[y/N]", "y\r")], 0),
-    ] {
-        if code == 9 {
-            assert!(redis.dump() == before);
-        }
-        let mut command = at(&redis).env("TERM", "dumb").command();
-        command.args(crate::house::text::words(line));
-        let (status, written) = answer(command, &dialogue);
-        assert_eq!(status.code(), Some(code), "{written}");
-        if code == 9 {
-            let dir = redis.socket().parent().unwrap().display().to_string();
-            let (plan, _) = written.split_once("Proceed?").unwrap();
-            expect![[r#"
-                scanned 21 keys, 4 jobs, 2 queues in 0.0s
-                Mend 5 findings on unix://DIR/s
+    assert!(redis.dump() == before);
+    let written = asked(&redis, "", ("[y/N]", "n\r"), 9);
+    assert!(redis.dump() == before);
+    let dir = redis.socket().parent().unwrap().display().to_string();
+    let (plan, _) = written.split_once("Proceed?").unwrap();
+    expect![[r#"
+        scanned 21 keys, 4 jobs, 2 queues in 0.0s
+        Mend 5 findings on unix://DIR/s
 
-                  FINDING               COUNT  WHAT IS DONE                                  EXAMPLES
-                  ghost-waiting             1  remove the id                                 mail: ghost
-                  failed-unlisted           1  list it in the group of its failure           boom: fails
-                  running-without-lock      1  give it a lock that ends when it should have  images: runs
-                  group-set                 1  align it to the lists                         boom: empty
-                  tag-count                 1  set it to what the index holds                eu: 7, is 1
+          FINDING               COUNT  WHAT IS DONE                                  EXAMPLES
+          ghost-waiting             1  remove the id                                 mail: ghost
+          failed-unlisted           1  list it in the group of its failure           boom: fails
+          running-without-lock      1  give it a lock that ends when it should have  images: runs
+          group-set                 1  align it to the lists                         boom: empty
+          tag-count                 1  set it to what the index holds                eu: 7, is 1
 
-                  left as it is, for somebody has to decide:
-                  history-orphan, 1: history of a job that does not exist
-                    it is the only trace of a lost job; when it is no longer wanted: `qless check --repair --only history-orphan`
+          left as it is, for somebody has to decide:
+          history-orphan, 1: history of a job that does not exist
+            it is the only trace of a lost job; when it is no longer wanted: `qless check --repair --only history-orphan`
 
-            "#]].assert_eq(&plan.replace(&dir, "DIR"));
-        }
-    }
+    "#]].assert_eq(&plan.replace(&dir, "DIR"));
+    asked(&redis, "", ("[y/N]", "y\r"), 0);
     at(&redis).run("check").exits(0);
 }
 
@@ -306,15 +307,9 @@ fn what_was_set_aside_is_deleted_only_by_its_own_name() {
     assert_eq!(aside(&redis), 1);
     at(&redis).run("check --repair --only all --yes").exits(0);
     assert_eq!(aside(&redis), 1);
-    let mut command = at(&redis).env("TERM", "dumb").command();
-    command.args(["check", "--repair", "--only", "lost-key"]);
-    let (status, written) = answer(command, &[("to proceed", "yes\r")]);
-    assert_eq!(status.code(), Some(9), "{written}");
+    asked(&redis, "--only lost-key", ("to proceed", "yes\r"), 9);
     assert_eq!(aside(&redis), 1);
-    let mut command = at(&redis).env("TERM", "dumb").command();
-    command.args(["check", "--repair", "--only", "lost-key"]);
-    let (status, written) = answer(command, &[("to proceed", "1\r")]);
-    assert_eq!(status.code(), Some(0), "{written}");
+    asked(&redis, "--only lost-key", ("to proceed", "1\r"), 0);
     assert_eq!(aside(&redis), 0);
 }
 
@@ -564,26 +559,18 @@ fn ghosts(count: usize) -> Redis {
 #[test]
 fn a_signal_ends_it_after_the_running_slice() {
     let redis = ghosts(200);
-    let mut child = redis
-        .qless()
-        .command()
-        .args(["check", "--repair", "--yes", "--rate", "100/s"])
-        .spawn()
-        .unwrap();
+    let running = redis.qless().start("check --repair --yes --rate 100/s");
     let left = || match redis.send(&["ZCARD", "ql:q:mail-work"]) {
         redis::Value::Int(left) => left,
         other => panic!("{other:?}"),
     };
-    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    let deadline = Instant::now() + Duration::from_secs(20);
     while left() > 198 {
-        assert!(std::time::Instant::now() < deadline, "nothing is mended");
-        std::thread::sleep(std::time::Duration::from_millis(5));
+        assert!(Instant::now() < deadline, "nothing is mended");
+        std::thread::sleep(Duration::from_millis(5));
     }
-    let pid = rustix::process::Pid::from_child(&child);
-    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
-    let mut stderr = String::new();
-    std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut stderr).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(130), "{stderr}");
+    running.signal(rustix::process::Signal::INT);
+    let stderr = running.end().exits(130).stderr();
     let mended = 201 - left();
     assert!((2..200).contains(&mended), "{mended}");
     assert!(

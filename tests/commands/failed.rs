@@ -1,11 +1,12 @@
 //! `qless failed`
 
-use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 use expect_test::expect;
+use rustix::process::Signal;
 
 use crate::house::jobs::mixed;
+use crate::house::qless::Running;
 use crate::house::redis::Redis;
 
 fn fails() -> Redis {
@@ -331,9 +332,9 @@ fn three_thousand_in_one_group_are_retried() {
 #[test]
 fn what_changed_since_it_was_listed_is_skipped() {
     let redis = failed_by_the_hundred(6000);
-    let child = retrying(&redis, "ndjson");
+    let running = retrying(&redis, "ndjson");
     // Jobs of the last slice are cancelled and put again while the first ones are retried.
-    signal(&child, "-STOP");
+    running.signal(Signal::STOP);
     redis.calls([
         (301.0, vec!["cancel", "j005999"]),
         (
@@ -341,10 +342,8 @@ fn what_changed_since_it_was_listed_is_skipped() {
             vec!["put", "me", "elsewhere", "j005998", "K", "{}", "0"],
         ),
     ]);
-    signal(&child, "-CONT");
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(0));
-    let stdout = String::from_utf8(output.stdout).unwrap();
+    running.signal(Signal::CONT);
+    let stdout = running.end().exits(0).stdout();
     let skipped: Vec<&str> = stdout
         .lines()
         .filter(|line| line.contains(r#""result":"skipped""#))
@@ -360,16 +359,15 @@ fn what_changed_since_it_was_listed_is_skipped() {
 }
 
 /// Starts to retry a group of many and returns as soon as a slice is through.
-fn retrying(redis: &Redis, format: &str) -> Child {
+fn retrying(redis: &Redis, format: &str) -> Running {
     let qless = redis.at(300).env("QLESS_TIMEOUT", "2s");
-    let mut command = qless.command();
-    command.args(["failed", "--group", "upload error", "--retry-all", "--yes"]);
-    let child = command.args(["-o", format]).spawn().unwrap();
+    let line = format!("failed --group 'upload error' --retry-all --yes -o {format}");
+    let running = qless.start(&line);
     let (all, deadline) = (failed(redis), Instant::now() + Duration::from_secs(30));
     while failed(redis) == all {
         assert!(Instant::now() < deadline, "no slice went through");
     }
-    child
+    running
 }
 
 fn failed(redis: &Redis) -> i64 {
@@ -377,12 +375,6 @@ fn failed(redis: &Redis) -> i64 {
         redis::Value::Int(count) => count,
         other => panic!("{other:?}"),
     }
-}
-
-fn signal(child: &Child, signal: &str) {
-    let pid = child.id().to_string();
-    let sent = Command::new("kill").args([signal, &pid]).status().unwrap();
-    assert!(sent.success());
 }
 
 #[test]
@@ -466,15 +458,14 @@ fn an_action_wants_to_know_which_jobs() {
 #[test]
 fn an_interrupted_action_finishes_its_slice_and_says_what_remains() {
     let redis = failed_by_the_hundred(6000);
-    let child = retrying(&redis, "json");
+    let running = retrying(&redis, "json");
     // The signal comes in the middle of a call.
     redis.freeze();
-    signal(&child, "-INT");
+    running.signal(Signal::INT);
     redis.thaw();
-    let output = child.wait_with_output().unwrap();
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(130), "{stderr}");
-    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let ran = running.end().exits(130);
+    let stderr = ran.stderr();
+    let document: serde_json::Value = serde_json::from_slice(ran.bytes()).unwrap();
     let count = |field: &str| document[field].as_i64().unwrap();
     let (done, remaining) = (count("done"), count("remaining"));
     assert_eq!(done + remaining, 5400);
@@ -490,12 +481,10 @@ fn an_interrupted_action_finishes_its_slice_and_says_what_remains() {
 #[test]
 fn a_server_that_goes_away_leaves_the_rest_untried() {
     let mut redis = failed_by_the_hundred(6000);
-    let child = retrying(&redis, "json");
+    let running = retrying(&redis, "json");
     redis.kill();
-    let output = child.wait_with_output().unwrap();
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(6), "{stderr}");
-    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let ran = running.end().exits(6);
+    let document: serde_json::Value = serde_json::from_slice(ran.bytes()).unwrap();
     let count = |field: &str| document[field].as_i64().unwrap();
     assert_eq!(count("failed"), 200);
     assert_eq!(count("done") + count("failed") + count("remaining"), 5400);

@@ -5,6 +5,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use expect_test::expect;
+use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::house::qless::{Qless, Ran};
@@ -882,25 +883,14 @@ fn a_signal_ends_it_between_two_slices() {
     let redis = Redis::start();
     let (_dir, path) = place("f");
     std::fs::write(&path, many()).unwrap();
-    let args = [
-        "import",
-        path.to_str().unwrap(),
-        "--yes",
-        "--rate",
-        "1000/s",
-    ];
-    let child = redis.qless().command().args(args).spawn().unwrap();
+    let line = format!("import {} --yes --rate 1000/s", path.display());
+    let running = redis.qless().start(&line);
     let deadline = Instant::now() + Duration::from_secs(20);
     while redis.qless().run("length q").ok() == "0" {
         assert!(Instant::now() < deadline);
     }
-    let pid = child.id().to_string();
-    _ = std::process::Command::new("kill")
-        .args(["-INT", &pid])
-        .status();
-    let ended = child.wait_with_output().unwrap();
-    let told = String::from_utf8_lossy(&ended.stderr).into_owned();
-    assert_eq!(ended.status.code(), Some(130), "{told}");
+    running.signal(Signal::INT);
+    let told = running.end().exits(130).stderr();
     assert!(told.contains("not tried"), "{told}");
     assert!(
         told.ends_with("hint: the same command with `--if-absent` brings the rest\n"),
@@ -1001,33 +991,19 @@ fn a_run_that_was_killed_is_finished_by_another() {
     let redis = Redis::start();
     let (_dir, path) = place("f");
     std::fs::write(&path, many()).unwrap();
-    let args = [
-        "import",
-        path.to_str().unwrap(),
-        "--yes",
-        "--if-absent",
-        "--rate",
-        "20000/s",
-    ];
+    let line = format!("import {} --yes --if-absent --rate 20000/s", path.display());
     let mut kills = 0;
     let keys = || match redis.send(&["DBSIZE"]) {
         redis::Value::Int(keys) => keys,
         other => panic!("{other:?}"),
     };
     loop {
-        let mut child = redis
-            .qless()
-            .command()
-            .args(args)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
+        let mut running = redis.qless().start(&line);
         let until = keys() + 3000;
-        while keys() < until && child.try_wait().unwrap().is_none() {}
-        _ = child.kill();
+        while keys() < until && !running.has_ended() {}
+        _ = running.child.kill();
         kills += 1;
-        if child.wait().unwrap().success() {
+        if running.end().code() == 0 {
             break;
         }
         assert!(kills < 100);

@@ -5,10 +5,10 @@ use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use expect_test::expect;
+use rustix::process::Signal;
 use tempfile::TempDir;
 
 use crate::house::qless::Qless;
@@ -703,35 +703,6 @@ fn jobs_are_popped_in_the_order_of_their_lines() {
     }
 }
 
-/// A run that is to be ended by a signal.
-struct Running(Child);
-
-impl Running {
-    fn start(qless: &Qless, line: &str) -> Running {
-        let args = line.split(' ');
-        let mut command = qless.command();
-        command.args(args).stdin(Stdio::null());
-        Running(command.spawn().unwrap())
-    }
-
-    fn signal(&self, signal: &str) {
-        let pid = self.0.id().to_string();
-        let sent = std::process::Command::new("kill")
-            .args([signal, &pid])
-            .status();
-        assert!(sent.unwrap().success());
-    }
-
-    /// Waits for its end; returns the exit code, 128 + signal, and stderr.
-    fn end(self) -> (i32, String) {
-        use std::os::unix::process::ExitStatusExt;
-        let output = self.0.wait_with_output().unwrap();
-        let code = output.status.code();
-        let code = code.unwrap_or_else(|| 128 + output.status.signal().unwrap());
-        (code, String::from_utf8(output.stderr).unwrap())
-    }
-}
-
 /// Waits until so many jobs wait in `uploads`.
 fn await_jobs(redis: &Redis, jobs: i64) {
     let deadline = Instant::now() + Duration::from_secs(20);
@@ -757,14 +728,14 @@ fn lost_answers_lose_and_double_nothing() {
     let place = Place::new();
     let path = place.file("night.ndjson", night(2_000));
     let line = format!("put --from {} --batch 20", path.display());
-    let mut run = Running::start(&place.redis.qless(), &line);
+    let mut run = place.redis.qless().start(&line);
     let mut connection = place.redis.connection();
     let mut kill = redis::cmd("CLIENT");
     kill.arg(&["KILL", "TYPE", "normal", "SKIPME", "yes"]);
     let deadline = Instant::now() + Duration::from_secs(60);
     let (mut put, mut cuts) = (0, 0);
     // Each time it got on: one that never does gives up, and is right.
-    while run.0.try_wait().unwrap().is_none() {
+    while !run.has_ended() {
         assert!(Instant::now() < deadline, "it does not end");
         std::thread::sleep(Duration::from_millis(1));
         let there = waiting(&mut connection);
@@ -773,7 +744,8 @@ fn lost_answers_lose_and_double_nothing() {
             cuts += kill.query::<u64>(&mut connection).unwrap();
         }
     }
-    let (code, told) = run.end();
+    let ran = run.end();
+    let (code, told) = (ran.code(), ran.stderr());
     assert_eq!(code, 0, "{told}");
     assert!(told.starts_with("2000 put"), "{told}");
     assert!(cuts > 1, "{cuts}");
@@ -806,10 +778,11 @@ fn an_interrupted_run_says_what_remains_and_the_next_goes_on() {
         "put --from {} --jid-from photo --rate 400/s",
         path.display()
     );
-    let run = Running::start(&place.redis.qless(), &line);
+    let run = place.redis.qless().start(&line);
     await_jobs(&place.redis, 40);
-    run.signal("-INT");
-    let (code, told) = run.end();
+    run.signal(Signal::INT);
+    let ran = run.end();
+    let (code, told) = (ran.code(), ran.stderr());
     assert_eq!(code, 130, "{told}");
     assert!(told.contains(" put, "), "{told}");
     assert!(told.contains(" not tried"), "{told}");
@@ -833,9 +806,9 @@ fn a_killed_run_is_finished_by_the_next() {
     let path = place.file("night.ndjson", night(4_000));
     let line = format!("put --from {} --jid-from photo", path.display());
     for jobs in [1, 1_500, 3_000] {
-        let run = Running::start(&place.redis.qless(), &line);
+        let run = place.redis.qless().start(&line);
         await_jobs(&place.redis, jobs);
-        run.signal("-KILL");
+        run.signal(Signal::KILL);
         run.end();
     }
     place.qless().run(&line).exits(0);
@@ -860,9 +833,9 @@ fn a_journal_keeps_jids_over_kill_9() {
     let (journal, line) = journaled(&place, 3_000);
     let mut first = None;
     for jobs in [1, 700, 1_900] {
-        let run = Running::start(&place.redis.qless(), &format!("{line} --batch 50"));
+        let run = place.redis.qless().start(&format!("{line} --batch 50"));
         await_jobs(&place.redis, jobs);
-        run.signal("-KILL");
+        run.signal(Signal::KILL);
         run.end();
         let jids = place.qless().run("jobs --queue uploads -o jid").ok();
         first = first.or_else(|| jids.lines().next().map(str::to_owned));
@@ -1079,11 +1052,12 @@ fn a_file_that_changes_meanwhile_is_noticed() {
         "put --from {} --jid-from photo --rate 400/s",
         path.display()
     );
-    let run = Running::start(&place.redis.qless(), &line);
+    let run = place.redis.qless().start(&line);
     await_jobs(&place.redis, 40);
     let mut file = File::options().append(true).open(&path).unwrap();
     file.write_all(b"{}\n").unwrap();
-    let (code, told) = run.end();
+    let ran = run.end();
+    let (code, told) = (ran.code(), ran.stderr());
     assert_eq!(code, 1, "{told}");
     assert!(
         told.contains("night.ndjson` was changed while it was read"),

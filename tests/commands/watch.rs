@@ -1,9 +1,9 @@
 //! `--watch` of the commands that look.
 
 use std::io::{BufRead, BufReader};
-use std::process::Child;
 
 use expect_test::expect;
+use rustix::process::Signal;
 
 use crate::house::qless::Qless;
 use crate::house::redis::Redis;
@@ -127,14 +127,6 @@ fn ctrl_c_does_not_wait_for_a_server() {
     assert!(begun.elapsed().as_secs() < 10);
 }
 
-fn interrupt(child: &Child) {
-    let pid = child.id().to_string();
-    let sent = std::process::Command::new("kill")
-        .args(["-INT", &pid])
-        .status();
-    assert!(sent.unwrap().success());
-}
-
 #[test]
 fn ndjson_is_a_document_for_each_tick() {
     let redis = Redis::start();
@@ -149,12 +141,11 @@ fn ndjson_is_a_document_for_each_tick() {
         ("track", "jobs"),
         ("stats mail", "stats"),
     ] {
-        let mut command = redis.at(160).command();
-        command
-            .args(words(line))
-            .args(["--watch=0.5s", "-o", "ndjson"]);
-        let mut child = command.spawn().unwrap();
-        let told = BufReader::new(child.stdout.take().unwrap()).lines().take(2);
+        let mut running = redis
+            .at(160)
+            .start(&format!("{line} --watch=0.5s -o ndjson"));
+        let told = running.child.stdout.take().unwrap();
+        let told = BufReader::new(told).lines().take(2);
         for document in told {
             let document: serde_json::Value = serde_json::from_str(&document.unwrap()).unwrap();
             assert_eq!(document["kind"], kind, "{line}");
@@ -163,17 +154,15 @@ fn ndjson_is_a_document_for_each_tick() {
                 assert_eq!(document["items"].as_array().unwrap().len(), 2);
             }
         }
-        interrupt(&child);
-        let _ = child.wait();
+        running.signal(Signal::INT);
+        running.end();
     }
-    let mut command = redis.at(160).command();
-    command.args(words("queues --watch -o ndjson"));
-    let mut child = command.spawn().unwrap();
-    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut running = redis.at(160).start("queues --watch -o ndjson");
+    let mut out = BufReader::new(running.child.stdout.take().unwrap());
     let mut first = String::new();
     out.read_line(&mut first).unwrap();
-    interrupt(&child);
-    assert_eq!(child.wait().unwrap().code(), Some(0));
+    running.signal(Signal::INT);
+    running.end().exits(0);
     expect![[r#"
         {"kind":"queues","v":1,"at":"1970-01-01T00:02:40.000Z","total":1,"offset":0,"items":[{"name":"mail","waiting":2,"running":0,"stalled":0,"scheduled":0,"depends":0,"recurring":0,"paused":false,"paused_since":null,"paused_until":null,"paused_reason":null,"head_wait_s":60}]}
     "#]]

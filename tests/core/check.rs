@@ -521,40 +521,29 @@ fn who_may_not_ask_lists_by_lpos_gets_the_same_answer() {
     assert_eq!(with.len(), 3, "{with:?}");
 }
 
-/// The least rights (`reliability.md` 9): for all writes with what a check adds, and for reading only.
-const FULL: &str = "+eval +evalsha +del +exists +hdel +hget +hgetall +hincrby +hmget +hmset +hset \
-    +llen +lpop +lpush +lrange +lrem +ltrim +publish +rpush +sadd +scard +sismember +smembers +srem \
-    +zadd +zcard +zcount +zincrby +zrange +zrangebyscore +zrem +zremrangebyrank +zremrangebyscore \
-    +zrevrange +zrevrangebyscore +zscore +auth +scan +type +ttl +hlen +hscan +sscan +zscan +strlen \
-    +rename +lset +persist +info";
-const READING: &str = "+eval_ro +evalsha_ro +exists +hget +hgetall +hmget +llen +lrange +scard \
-    +sismember +smembers +zcard +zcount +zrange +zrangebyscore +zrevrange +zrevrangebyscore +zscore \
-    +auth +scan +type +ttl +hlen";
-
 #[test]
 fn the_least_rights_suffice() {
     let mut core = hurt();
-    core.redis(&format!(
-        "ACL SETUSER full on >p resetkeys ~ql:* resetchannels &ql:* -@all {FULL}"
-    ));
-    core.redis(&format!(
-        "ACL SETUSER reading on >p resetkeys %R~ql:* resetchannels &ql:* -@all {READING}"
-    ));
+    for line in qless::core::rights::lines("ql:").lines() {
+        if line.starts_with("ACL ") {
+            core.redis(line);
+        }
+    }
     let dump = core.dump();
     let mut mended = Vec::new();
     for (kind, name, items) in candidates(&dump) {
         let seen = slice(&mut core, NOW, "look", LATER, kind, &name, &items);
-        core.redis("AUTH reading p");
+        core.redis("AUTH qless-ro PASSWORD");
         let rows = read_only(&mut core, LATER, kind, &name, &items);
         assert!(rows.is_none_or(|rows| rows == seen), "{kind} {name}");
-        core.redis("AUTH full p");
+        core.redis("AUTH qless PASSWORD");
         let found = slice(&mut core, NOW, "mend", LATER, kind, &name, &items);
         core.redis("AUTH default p");
         assert!(found.iter().all(|one| one.outcome != "found"), "{found:?}");
         mended.extend(found.into_iter().filter(|one| one.outcome == "mended"));
     }
     assert!(mended.len() > 12);
-    core.redis("AUTH full p");
+    core.redis("AUTH qless PASSWORD");
     let (_, alone) = revert(&mut core, &mended);
     core.redis("AUTH default p");
     assert_eq!((core.dump(), alone), (dump, 0));

@@ -3,9 +3,10 @@
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 use expect_test::Expect;
+use rustix::process::{Pid, Signal, kill_process};
 
 use super::text;
 
@@ -56,17 +57,27 @@ impl Qless {
 
     /// Runs with arguments that need not be text.
     pub fn args<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Ran {
-        let args: Vec<OsString> = args.into_iter().map(|arg| arg.as_ref().into()).collect();
-        let line = format!("qless {args:?}");
-        let mut child = self.command().args(&args).spawn().unwrap();
-        let mut stdin = child.stdin.take().unwrap();
+        let mut running = self.spawn(args);
+        let mut stdin = running.child.stdin.take().unwrap();
         let input = self.input.clone();
         let writer = std::thread::spawn(move || _ = stdin.write_all(&input));
-        let output = child.wait_with_output().unwrap();
+        let ran = running.end();
         _ = writer.join();
-        Ran {
-            line,
-            output,
+        ran
+    }
+
+    /// Starts `qless <line>`, with nothing on stdin.
+    pub fn start(&self, line: &str) -> Running {
+        let mut running = self.spawn(text::words(line));
+        drop(running.child.stdin.take());
+        running
+    }
+
+    fn spawn<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Running {
+        let args: Vec<OsString> = args.into_iter().map(|arg| arg.as_ref().into()).collect();
+        Running {
+            line: format!("qless {args:?}"),
+            child: self.command().args(&args).spawn().unwrap(),
             hidden: self.hidden.clone(),
         }
     }
@@ -81,6 +92,32 @@ impl Qless {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         command
+    }
+}
+
+/// A run that goes on while the test does something.
+pub struct Running {
+    line: String,
+    pub child: Child,
+    hidden: Vec<(String, String)>,
+}
+
+impl Running {
+    pub fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    pub fn has_ended(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_some()
+    }
+
+    /// Waits for its end.
+    pub fn end(self) -> Ran {
+        Ran {
+            line: self.line,
+            output: self.child.wait_with_output().unwrap(),
+            hidden: self.hidden,
+        }
     }
 }
 

@@ -4,9 +4,13 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::thread;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::qless::Qless;
 
 /// Listens on a free port of this machine; each connection is handed to the behaviour.
 pub fn listen(behave: impl Fn(TcpStream) + Send + Sync + 'static) -> u16 {
@@ -87,6 +91,27 @@ pub fn proxy_then(socket: PathBuf, cut: Cut, then: impl Fn() + Send + Sync + 'st
     let count = AtomicUsize::new(0);
     let then: Then = Arc::new(then);
     listen(move |client| pass(client, &socket, cut, &count, &then))
+}
+
+/// Runs a line in front of a server, and kills it where the proxy cuts; returns whether it came to
+/// its end instead.
+pub fn run_and_kill(qless: &Qless, socket: PathBuf, line: &str, cut: Cut) -> bool {
+    let pid = Arc::new(OnceLock::new());
+    let told = pid.clone();
+    let port = proxy_then(socket, cut, move || {
+        // The run may be quicker than we learn its number.
+        kill_process(*told.wait(), Signal::KILL).unwrap();
+    });
+    let url = format!("redis://127.0.0.1:{port}");
+    let running = qless.clone().env("QLESS_REDIS_URL", url).start(line);
+    pid.set(Pid::from_child(&running.child)).unwrap();
+    match running.end().code() {
+        0 => true,
+        code => {
+            assert_eq!(code, 128 + Signal::KILL.as_raw(), "{line}");
+            false
+        }
+    }
 }
 
 type Then = Arc<dyn Fn() + Send + Sync>;

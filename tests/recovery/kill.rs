@@ -1,14 +1,9 @@
 //! `kill -9` of the binary at every request of a bulk run, before the server sees it and after it
 //! has answered; then the same command again. Each job is changed exactly once.
 
-use std::process::Stdio;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
-
 use crate::house::ledger::Hand;
 use crate::house::redis::Redis;
-use crate::house::text::words;
-use crate::house::wire::{self, Cut};
+use crate::house::wire::{Cut, run_and_kill};
 
 const JIDS: [&str; 4] = ["a", "b", "c", "-x y"];
 
@@ -36,7 +31,7 @@ fn killed_at_every_request(line: &str, check: impl Fn(&Redis, &str)) -> usize {
     for cut in cuts {
         for request in 1.. {
             let redis = failed();
-            let ended = run_and_kill(&redis, line, cut(request));
+            let ended = run_and_kill(&redis.qless(), redis.socket(), line, cut(request));
             let at = format!("killed at request {request}");
             if ended {
                 check(&redis, "not killed");
@@ -63,37 +58,6 @@ fn killed_at_every_request(line: &str, check: impl Fn(&Redis, &str)) -> usize {
         }
     }
     whole
-}
-
-/// Runs a line behind a proxy that kills it; returns whether it came to its end instead.
-fn run_and_kill(redis: &Redis, line: &str, cut: Cut) -> bool {
-    let pid = Arc::new(AtomicU32::new(0));
-    let told = pid.clone();
-    let port = wire::proxy_then(redis.socket(), cut, move || {
-        // The child may be quicker than we learn its number.
-        while told.load(Ordering::SeqCst) == 0 {
-            std::thread::yield_now();
-        }
-        let pid = rustix::process::Pid::from_raw(told.load(Ordering::SeqCst) as i32).unwrap();
-        rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
-    });
-    let mut child = redis
-        .qless()
-        .command()
-        .env("QLESS_REDIS_URL", format!("redis://127.0.0.1:{port}"))
-        .args(words(line))
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    pid.store(child.id(), Ordering::SeqCst);
-    let status = child.wait().unwrap();
-    assert!(
-        status.success() || status.code().is_none(),
-        "{line}: {status}"
-    );
-    status.success()
 }
 
 /// Each job was put back once, into the queue told or its own, and a worker gets it once.

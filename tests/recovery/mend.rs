@@ -2,13 +2,9 @@
 //! answered: then either all is put back exactly, or the repair is run again and comes to the same.
 
 use std::collections::BTreeMap;
-use std::process::Stdio;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::house::redis::Redis;
-use crate::house::text::words;
-use crate::house::wire::{self, Cut};
+use crate::house::wire::{self, Cut, run_and_kill};
 
 /// A bit of everything, damaged.
 fn damaged() -> Redis {
@@ -52,37 +48,6 @@ fn dump(redis: &Redis) -> BTreeMap<Vec<u8>, Vec<u8>> {
     keys.collect()
 }
 
-/// Runs a line behind a proxy that kills it; returns whether it came to its end instead.
-fn run_and_kill(redis: &Redis, line: &str, cut: Cut) -> bool {
-    let pid = Arc::new(AtomicU32::new(0));
-    let told = pid.clone();
-    let port = wire::proxy_then(redis.socket(), cut, move || {
-        // The child may be quicker than we learn its number.
-        while told.load(Ordering::SeqCst) == 0 {
-            std::thread::yield_now();
-        }
-        let pid = rustix::process::Pid::from_raw(told.load(Ordering::SeqCst) as i32).unwrap();
-        rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
-    });
-    let mut child = redis
-        .at(10_000)
-        .command()
-        .env("QLESS_REDIS_URL", format!("redis://127.0.0.1:{port}"))
-        .args(words(line))
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    pid.store(child.id(), Ordering::SeqCst);
-    let status = child.wait().unwrap();
-    assert!(
-        status.success() || status.code().is_none(),
-        "{line}: {status}"
-    );
-    status.success()
-}
-
 #[test]
 fn a_repair_that_was_killed_is_put_back_or_run_again() {
     let whole = damaged();
@@ -99,7 +64,7 @@ fn a_repair_that_was_killed_is_put_back_or_run_again() {
             let undo = redis.socket().with_file_name("undo.ndjson");
             let undo = undo.to_str().unwrap();
             let line = format!("check --repair --only all --undo {undo} --yes");
-            let ended = run_and_kill(&redis, &line, cut(request));
+            let ended = run_and_kill(&redis.at(10_000), redis.socket(), &line, cut(request));
             let at = format!("killed at request {request}");
             if std::fs::metadata(undo).is_ok_and(|file| file.len() > 0) {
                 let revert = format!("check --revert {undo} --yes");
