@@ -121,7 +121,10 @@ const KNOWN: usize = 400_000;
 /// So many bytes of candidates are kept for the end.
 const LATE: usize = 4 << 20;
 
-/// However slow the pace is, so many keys or members are read at once.
+/// So many keys or members are read at once at most: the server answers nobody else meanwhile.
+const MANY: usize = 4000;
+
+/// However slow the pace is, so many of them are.
 const FEW: usize = 10;
 
 /// Times further ahead than this are judged, in seconds.
@@ -189,7 +192,7 @@ impl<'a> Walk<'a> {
             core,
             now,
             scope,
-            most: sink.most(),
+            most: sink.most().min(MANY),
             sink,
             salt: Salt::default(),
             marks: Marks::default(),
