@@ -7,9 +7,12 @@ return function(c)
     elseif j.state == 'complete' and j.queue ~= '' then
       c.add('completed-stray', j.id, 'complete in queue ' .. j.queue, {}, 'queue')
     elseif j.state == 'complete' then
-      if not score then
-        c.add('completed-unlisted', j.id, '',
-          {{'zset', Keys.completed, j.id, false, c.score(need('number')(j.time) or c.now)}})
+      local time = need('number')(j.time)
+      if not score and time and time > c.now + 3600 then
+        -- It would stay there as long.
+        c.add('completed-unlisted', j.id, '', {}, 'ahead')
+      elseif not score then
+        c.add('completed-unlisted', j.id, '', {{'zset', Keys.completed, j.id, false, c.score(time or c.now)}})
       end
     elseif score then
       c.add('completed-stray', j.id, j.state, {{'zset', Keys.completed, j.id, score, false}})

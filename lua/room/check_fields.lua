@@ -13,12 +13,12 @@ return function(c)
     return found[1] and cjson.encode(found) or '{}'
   end
 
-  -- The moment of the newest history entry that tells one, as text.
+  -- The moment of the newest history entry that tells one and does not lie ahead, as text.
   local function newest(j)
     local list, moment = c.ask('lrange', j.key .. Keys.history, -100, -1) or {}, need('when')
     for i = #list, 1, -1 do
       local when = #list[i] < 250000 and string.sub(list[i], 1, 14) ~= '[0,"unreadable' and moment(list[i])
-      if when then return when end
+      if when and tonumber(when) <= c.now + 3600 then return when end
     end
   end
 

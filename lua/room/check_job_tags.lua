@@ -9,7 +9,7 @@ return function(c)
       if wrong then
         c.wrong_type(key, 'zset')
       elseif not score then
-        local changes = {{'zset', key, j.id, false, c.score(need('number')(j.time) or c.now)}}
+        local changes = {{'zset', key, j.id, false, c.score(c.moment(j))}}
         c.room('check_counter')(changes, tags[i], 1)
         c.add('tag-index', j.id, tags[i], changes)
       end

@@ -31,6 +31,7 @@ return function()
     ['clock'] = 'report',
     -- running jobs and their workers
     ['running-without-lock'] = 'found',
+    ['running-without-lock ahead'] = 'report',
     ['lock-without-run'] = 'found',
     ['worker-stray'] = 'found',
     ['worker-gap'] = 'found',
@@ -58,6 +59,7 @@ return function()
     ['completed-stray'] = 'found',
     ['completed-stray queue'] = 'report',
     ['completed-unlisted'] = 'found',
+    ['completed-unlisted ahead'] = 'report',
     ['tag-index'] = 'found',
     ['tag-count'] = 'found',
     ['tracked-gone'] = 'decide',

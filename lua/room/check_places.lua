@@ -4,6 +4,7 @@ return function(c)
   local homes = {waiting = Keys.work, stalled = Keys.work, running = Keys.locks, scheduled = Keys.scheduled,
     depends = Keys.depends}
   local parts, number = {Keys.work, Keys.locks, Keys.scheduled, Keys.depends}, need('number')
+  local far = c.room('check_far')
 
   -- Adds the entry of a job in a set, if it has one. Returns its score, and whether the set is none.
   local function enter(entries, key, part, queue, jid)
@@ -28,7 +29,8 @@ return function(c)
     return held, fine
   end
 
-  -- Returns where a job belongs that is not there: part and score, and the changes beside that.
+  -- Returns where a job belongs that is not there: part and score, and the changes beside that. No
+  -- score, if each end that a lock may have is absurd.
   local function settle(j, entries)
     local home, best, extra = homes[j.state], nil, {}
     for i = 1, #entries do
@@ -49,10 +51,17 @@ return function(c)
       end
       return Keys.work, best or c.place(j), extra
     elseif home == Keys.depends then
-      return home, best or c.score(number(j.time) or c.now), extra
+      return home, best or c.score(c.moment(j)), extra
     end
-    local expires = number(j.expires)
-    local lock = math.max(tonumber(best or '-inf'), expires or best and -math.huge or c.now)
+    local expires, lock = number(j.expires), tonumber(best or nil)
+    local absurd = {expires and far(j.queue, expires), lock and far(j.queue, lock)}
+    if absurd[1] then expires = nil end
+    if absurd[2] then lock = nil end
+    if not expires and not lock then
+      if absurd[1] or absurd[2] then return home end
+      lock = c.now
+    end
+    lock = math.max(lock or expires, expires or lock)
     if not j.grace or not expires then c.room('check_held')(extra, j, c.score(lock)) end
     return home, c.score(lock), extra
   end
@@ -129,6 +138,7 @@ return function(c)
     elseif j.state == 'running' then
       id = 'running-without-lock'
     end
+    if not score then return c.add(id, j.id, detail, {}, wrong[1] and 'locked' or foreign[1] and 'locked' or 'ahead') end
     if held[part] ~= score then
       drops[#drops + 1] = {'zset', Keys.queue .. own .. part, j.id, held[part], score}
     end

@@ -9,10 +9,16 @@ return function(c)
     return string.format('%.17g', n)
   end
 
+  -- Returns when a job was put; now, where nothing tells that or it lies ahead.
+  function c.moment(j)
+    local time = number(j.time)
+    return time and time <= now + 3600 and time or now
+  end
+
   -- Returns the place of a waiting job among the others.
   function c.place(j)
     if j.state == 'stalled' then return 'inf' end
-    return c.score((number(j.priority) or 0) - (number(j.time) or now) / 10000000000)
+    return c.score((number(j.priority) or 0) - c.moment(j) / 10000000000)
   end
 
   -- Returns up to 500 known queues, and whether there are more. They are read once in a call.

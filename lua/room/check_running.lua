@@ -1,13 +1,13 @@
 -- Returns a function that judges the lock of a running job and the list of its worker.
 return function(c)
-  local number, far = need('number'), c.now + 8640000
+  local number, far = need('number'), c.room('check_far')
   return function(j)
     local expires = number(j.expires)
     local locks = Keys.queue .. j.queue .. Keys.locks
     local lock = j.scores and j.scores[Keys.locks] or c.ask('zscore', locks, j.id)
     local n = tonumber(lock or nil)
     local judged = lock and expires
-    if n and n > far or expires and expires > far then
+    if n and far(j.queue, n) or expires and far(j.queue, expires) then
       c.add('clock', j.id, 'locked until ' .. c.score(math.max(n or expires, expires or n)))
       judged = false
     elseif lock then

@@ -254,6 +254,12 @@ const LOCKED: Case = Case {
     says: "while a lock on it lives",
 };
 
+const AHEAD: Case = Case {
+    word: "ahead",
+    consent: Consent::Never,
+    says: "where that would lie far ahead",
+};
+
 const AT_THE_HEAD: &[Grade] = &[Grade {
     severity: Severity::Critical,
     when: When::Head,
@@ -339,7 +345,7 @@ pub const FINDINGS: &[Finding] = &[
         ]),
     // Running jobs and their workers.
     finding("running-without-lock", Error, &[6, 12], JidIn, "job runs without a lock, it can't time out")
-        .mends("give", "gave", "it a lock that ends when it should have"),
+        .mends("give", "gave", "it a lock that ends when it should have").cases(&[AHEAD]),
     finding("lock-without-run", Error, &[5, 12], JidIn, "lock of a job that is not running")
         .mends("remove", "removed", "the lock").by_detail(),
     finding("worker-stray", Info, &[13], JidIn, "worker's list has a job that it does not run")
@@ -396,7 +402,8 @@ pub const FINDINGS: &[Finding] = &[
         .cases(&[Case { word: "queue", consent: Consent::Never, says: "where it is complete and has a queue: no core writes that" }])
         .choices(&["look at it: `qless get JID -o json`", "put it anew: `qless put QUEUE KLASS DATA --jid JID`"]),
     finding("completed-unlisted", Warn, &[7], Jid, "complete job is not listed, it never expires")
-        .mends("list", "listed", "it; the next completion may delete many that are old"),
+        .mends("list", "listed", "it; the next completion may delete many that are old")
+        .cases(&[AHEAD]),
     finding("tag-index", Warn, &[20], JidIn, "tag's index disagrees with the tags of a job")
         .mends("align", "aligned", "it to the tags of the job").by_detail(),
     finding("tag-count", Warn, &[21], NameIs, "tag counter differs from the tagged jobs")

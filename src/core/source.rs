@@ -113,6 +113,7 @@ pub const RARE: &[(&str, Source)] = &[
     ("check_fields", source!("room/check_fields.lua")),
     ("check_group", source!("room/check_group.lua")),
     ("check_healthy", source!("room/check_healthy.lua")),
+    ("check_far", source!("room/check_far.lua")),
     ("check_held", source!("room/check_held.lua")),
     ("check_history", source!("room/check_history.lua")),
     ("check_job", source!("room/check_job.lua")),

@@ -4,6 +4,7 @@
 use expect_test::expect;
 
 use super::damage::FIELDS;
+use super::invariants::Excuses;
 use crate::house::core::{Core, Reply};
 use crate::house::judge::{
     Finding, LATER, NAMES, all_named, candidates, finding, look, repair, revert, slice, told,
@@ -480,6 +481,29 @@ fn what_a_lost_job_left_behind_still_holds_others_back() {
         dependency-missing d2 decide [w1]
         edges-orphan j:w1-dependents decide [no job]"#]]
     .assert_eq(&told.join("\n"));
+}
+
+#[test]
+fn a_lock_may_last_as_long_as_the_heartbeat_of_its_queue() {
+    let mut core = Core::new();
+    core.many(
+        [
+            "config.set 1000 year-heartbeat 31536000",
+            "put 1000 w year long K {} 0",
+            "put 1000 w q short K {} 0",
+            "pop 1000 year w 1",
+            "pop 1000 q w 1",
+        ]
+        .map(str::to_owned),
+    );
+    core.must_be_clean(1000.0, Excuses::default());
+    core.redis("HSET ql:j:short expires 31537000");
+    core.redis("ZADD ql:q:q-locks 31537000 short");
+    core.redis("ZADD ql:w:w:jobs 31537000 short");
+    let told = told(&look(&mut core, 1000.0, ""));
+    assert_eq!(told, ["clock short report [locked until 31537000]"]);
+    core.redis("HSET ql:config heartbeat 31536000");
+    core.must_be_clean(1000.0, Excuses::default());
 }
 
 #[test]

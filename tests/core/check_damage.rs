@@ -406,6 +406,71 @@ damages! {
             clock r1 report [time is 99999999]
         "#]];
 
+    a_running_job_is_locked_elsewhere_until_never:
+        "ZREM ql:q:run-locks r2"
+        "ZADD ql:q:q-locks 201000000 r2" => expect![[r#"
+            in-foreign-queue r2 found [q:q-locks]
+        "#]];
+
+    a_running_job_is_locked_elsewhere_and_should_have_been_until_never:
+        "ZREM ql:q:run-locks r2"
+        "HSET ql:j:r2 expires 201000000"
+        "ZADD ql:q:q-locks 205500 r2" => expect![[r#"
+            clock r2 report [locked until 201000000]
+            in-foreign-queue r2 found [q:q-locks]
+            after repair
+              nothing
+        "#]];
+
+    a_running_job_has_only_an_absurd_lock_elsewhere:
+        "ZREM ql:q:run-locks r2"
+        "HSET ql:j:r2 expires soon"
+        "ZADD ql:q:q-locks 201000000 r2" => expect![[r#"
+            in-foreign-queue r2 report [q:q-locks]
+        "#]];
+
+    a_running_job_has_no_lock_and_should_have_it_until_never:
+        "ZREM ql:q:run-locks r2"
+        "HSET ql:j:r2 expires 201000000" => expect![[r#"
+            clock r2 report [locked until 201000000]
+            running-without-lock r2 report [run]
+        "#]];
+
+    a_running_job_only_waits_and_should_be_locked_until_never:
+        "ZREM ql:q:run-locks r2"
+        "HSET ql:j:r2 expires 201000000"
+        "ZADD ql:q:run-work 0 r2" => expect![[r#"
+            clock r2 report [locked until 201000000]
+            in-two-sets r2 report [q:run-work]
+        "#]];
+
+    jobs_with_wrong_clocks_are_nowhere:
+        "HSET ql:j:w2 time 201000000"
+        "HSET ql:j:d2 time 201000000"
+        "HSET ql:j:c1 time 201000000"
+        "ZREM ql:q:q-work w2"
+        "ZREM ql:q:q-depends d2"
+        "ZREM ql:completed c1"
+        "ZREM ql:t:x w2" => expect![[r#"
+            clock c1 report [time is 201000000]
+            clock d2 report [time is 201000000]
+            clock w2 report [time is 201000000]
+            completed-unlisted c1 report []
+            in-no-set d2 found [q]
+            in-no-set w2 found [q]
+            tag-index w2 found [x]
+        "#]];
+
+    only_a_wrong_clock_tells_when_a_job_was_put:
+        "HDEL ql:j:w2 time"
+        "HDEL ql:j:w1 time"
+        "DEL ql:j:w2-history"
+        "RPUSH ql:j:w2-history [201000000,\"x\"]"
+        "RPUSH ql:j:w1-history [201000000,\"x\"]" => expect![[r#"
+            job-unreadable w1 found [no time]
+            job-unreadable w2 report [no time]
+        "#]];
+
     a_waiting_job_is_only_scheduled_elsewhere:
         "ZREM ql:q:q-work w2"
         "ZADD ql:q:p-scheduled 205000 w2" => expect![[r#"
