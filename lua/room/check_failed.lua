@@ -1,35 +1,18 @@
--- Returns the newest failure that a history tells: group, when, worker; nil if it tells none.
-local function told(c, j)
-  local list = c.ask('lrange', j.key .. Keys.history, -100, -1) or {}
-  for i = #list, 1, -1 do
-    if string.find(list[i], '"failed"', 1, true) and #list[i] < 250000 then
-      local ok, entry = pcall(cjson.decode, list[i])
-      if ok and type(entry) == 'table' and entry[2] == 'failed' and type(entry[3]) == 'table'
-        and type(entry[3].group) == 'string' and type(entry[1]) == 'number' and entry[1] - entry[1] == 0 then
-        return entry[3].group, entry[1], type(entry[3].worker) == 'string' and entry[3].worker or ''
-      end
-    end
-  end
-end
-
 -- Returns a function that judges whether a failed job is once in the list of its group. `seen`: a
 -- group in whose list it was met.
 return function(c)
-  local lists, number = c.room('check_lists'), need('number')
+  local lists = c.room('check_lists')
   return function(j, seen)
-    local failure = need('failure')(j.failure)
-    local group, when = failure.group, number(failure.when)
-    if type(group) ~= 'string' or not when then
-      local known, moment, worker = told(c, j)
+    local group, when, told = c.room('check_failure')(j)
+    if not when then
       local changes = {}
-      if known then
-        changes[1] = {'hash', j.key, 'failure', j.failure, need('failure_text')(known, '', moment, worker)}
+      if told then
+        changes[1] = {'hash', j.key, 'failure', j.failure, need('failure_text')(told.group, '', told.when, told.worker)}
         if j.failure then
           changes[2] = {'hash', j.key, 'bad-failure', c.ask('hget', j.key, 'bad-failure'), j.failure}
         end
       end
       c.add('job-unreadable', j.id, j.failure and 'failure' or 'no failure', changes, 'failure')
-      if type(group) ~= 'string' then group = known end
     end
 
     local changes, places, length, beyond = {}, {}, 0, false

@@ -2,6 +2,21 @@
 -- empty. Each is asked once.
 return function(c)
   local asked = {}
+
+  -- Whether any entry of a list is to stay there. A list of none is not worth to be known: who takes
+  -- its entries off ends it.
+  local function lasts(group, key, length)
+    local jids = redis.call('lrange', key, 0, 99)
+    for i = 1, #jids do
+      local what, j = c.read(jids[i])
+      if what == 'odd' or what == 'type'
+        or what == 'job' and j.state == 'failed' and (c.room('check_failure')(j) or group) == group then
+        return true
+      end
+    end
+    return length > #jids
+  end
+
   return function(group)
     if asked[group] then return end
     asked[group] = true
@@ -14,7 +29,7 @@ return function(c)
       c.wrong_type(key, 'list')
     elseif known == 1 and length == 0 then
       c.add('group-set', group, 'empty', {{'set', Keys.failures, group, '1', false}})
-    elseif known == 0 and length > 0 then
+    elseif known == 0 and length > 0 and lasts(group, key, length) then
       c.add('group-set', group, 'unlisted', {{'set', Keys.failures, group, false, '1'}})
     end
   end

@@ -10,6 +10,5 @@ return function(c, queue)
     else
       c.room('check_recurring')(id, queue)
     end
-    c.room('check_listed')(queue)
   end
 end

@@ -87,6 +87,6 @@ return function(c)
     elseif tonumber(next_run) < 0 or tonumber(next_run) == math.huge then
       report('next run at ' .. next_run)
     end
-    if next_run then c.room('check_listed')(queue) end
+    c.room('check_listed')(queue)
   end
 end

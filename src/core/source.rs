@@ -109,6 +109,7 @@ pub const RARE: &[(&str, Source)] = &[
     ("check_edges", source!("room/check_edges.lua")),
     ("check_failed", source!("room/check_failed.lua")),
     ("check_failed_count", source!("room/check_failed_count.lua")),
+    ("check_failure", source!("room/check_failure.lua")),
     ("check_failures", source!("room/check_failures.lua")),
     ("check_fields", source!("room/check_fields.lua")),
     ("check_group", source!("room/check_group.lua")),

@@ -507,6 +507,25 @@ fn a_lock_may_last_as_long_as_the_heartbeat_of_its_queue() {
 }
 
 #[test]
+fn what_the_same_call_ends_is_not_listed() {
+    let mut core = busy();
+    core.redis("RPUSH ql:f:new nobody w1");
+    core.redis("ZADD ql:q:new-recur 5 nobody");
+    let items = ["nobody", "w1"].map(str::to_owned);
+    let mended = slice(&mut core, NOW, "mend", "", "group", "new", &items);
+    assert_eq!(
+        told(&mended),
+        [
+            "failed-stray nobody mended [new]",
+            "failed-stray w1 mended [new]"
+        ]
+    );
+    let mended = slice(&mut core, NOW, "mend", "", "recur", "new", &items);
+    assert_eq!(told(&mended), ["ghost-recurring nobody mended [new]"]);
+    core.must_be_clean(NOW, Excuses::default());
+}
+
+#[test]
 fn a_day_has_the_name_that_calls_give_it() {
     let mut core = Core::new();
     let lines = [

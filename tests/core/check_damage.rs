@@ -1046,6 +1046,19 @@ damages! {
             failed-stray w1 found [new]
         "#]];
 
+    an_unknown_list_holds_only_strays: "RPUSH ql:f:new w1 nobody" => expect![[r#"
+        failed-stray nobody found [new]
+        failed-stray w1 found [new]
+    "#]];
+
+    an_unknown_list_holds_a_stray_and_more:
+        "RPUSH ql:f:G w1 nobody"
+        "SREM ql:failures G" => expect![[r#"
+            failed-stray nobody found [G]
+            failed-stray w1 found [G]
+            group-set G found [unlisted]
+        "#]];
+
     a_group_is_not_known: "SREM ql:failures G" => expect![[r#"
         group-set G found [unlisted]
     "#]];
@@ -1166,6 +1179,23 @@ damages! {
 
     a_template_has_no_next_run: "ZREM ql:q:q-recur tpl" => expect![[r#"
         recurring-unscheduled tpl decide [q]
+    "#]];
+
+    a_template_has_no_next_run_and_its_queue_is_not_known:
+        "ZREM ql:q:q-recur tpl"
+        "HSET ql:r:tpl queue new" => expect![[r#"
+            queue-unlisted new found []
+            recurring-unscheduled tpl decide [new]
+            after repair
+              queue-empty new report [nothing in it]
+              recurring-unscheduled tpl decide [new]
+            after naming
+              nothing
+        "#]];
+
+    an_unknown_queue_has_only_the_next_run_of_nobody: "ZADD ql:q:new-recur 205000 nobody" => expect![[r#"
+        ghost-recurring nobody found [new]
+        queue-unlisted new found []
     "#]];
 
     a_template_is_in_another_queue:

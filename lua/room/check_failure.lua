@@ -1,0 +1,28 @@
+-- Returns a function that tells in which group a job failed and when; and if its failure does not say
+-- both, nil and what its history says: group, when, worker. No group if neither tells.
+return function(c)
+  local number = need('number')
+
+  -- Returns the newest failure that a history tells.
+  local function told(j)
+    local list = c.ask('lrange', j.key .. Keys.history, -100, -1) or {}
+    for i = #list, 1, -1 do
+      if string.find(list[i], '"failed"', 1, true) and #list[i] < 250000 then
+        local ok, entry = pcall(cjson.decode, list[i])
+        if ok and type(entry) == 'table' and entry[2] == 'failed' and type(entry[3]) == 'table'
+          and type(entry[3].group) == 'string' and type(entry[1]) == 'number' and entry[1] - entry[1] == 0 then
+          return entry[3].group, entry[1], type(entry[3].worker) == 'string' and entry[3].worker or ''
+        end
+      end
+    end
+  end
+
+  return function(j)
+    local failure = need('failure')(j.failure)
+    local group, when = failure.group, number(failure.when)
+    if type(group) ~= 'string' then group = nil end
+    if group and when then return group, when end
+    local known, moment, worker = told(j)
+    return group or known, nil, known and {group = group or known, when = moment, worker = worker}
+  end
+end
