@@ -33,7 +33,8 @@ pub(crate) struct Excuses {
     pub(crate) aged: bool,
     /// Words of every kind were sent: times far away, and what only the decoder of Lua takes.
     pub(crate) garbage: bool,
-    /// Fields were edited: a worker's name on a job that nobody runs, which no call minds.
+    /// Fields and entries were edited to what no core writes and none minds: a worker's name on a
+    /// job that nobody runs, a stalled job at its priority, a job with grace in a worker's list.
     pub(crate) edited: bool,
 }
 
@@ -57,7 +58,7 @@ pub(crate) fn broken(dump: &Dump, excuses: Excuses) -> Vec<String> {
     judge.places(excuses);
     judge.failures();
     judge.dependencies();
-    judge.workers();
+    judge.workers(excuses);
     judge.templates(excuses);
     judge.tags();
     judge.statistics();
@@ -286,7 +287,8 @@ impl Judge<'_> {
             let priority = number(&job["priority"]).unwrap_or(f64::NAN);
             if let Some((_, "work", score)) = mine.first() {
                 let fits = match state {
-                    "stalled" => *score == f64::INFINITY,
+                    "stalled" if *score == f64::INFINITY => true,
+                    "stalled" if !excuses.edited => false,
                     _ => *score > priority - 1.0 && *score <= priority + 1e-9,
                 };
                 if !fits {
@@ -419,7 +421,7 @@ impl Judge<'_> {
     }
 
     /// I-13, I-14: what workers hold.
-    fn workers(&mut self) {
+    fn workers(&mut self, excuses: Excuses) {
         for (name, key) in &self.dump.0 {
             let worker = name
                 .strip_prefix("ql:w:")
@@ -440,11 +442,13 @@ impl Judge<'_> {
                         of("state"),
                         of("worker")
                     ));
-                } else if number(of("expires")) != Some(*score) {
+                } else if number(of("expires")) != Some(*score)
+                    && !(excuses.edited && job.contains_key("grace"))
+                {
                     self.found
                         .push(format!("I-14: {worker} lists `{jid}` until {score}"));
                 }
-                if job.contains_key("grace") {
+                if job.contains_key("grace") && !excuses.edited {
                     self.found
                         .push(format!("I-13: {worker} lists `{jid}`, which has grace"));
                 }

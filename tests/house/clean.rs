@@ -106,11 +106,22 @@ pub(crate) fn tolerated(wrong: &str) -> bool {
     wrong.contains("is waiting in scheduled") || wrong.ends_with("remembers nothing") || taken
 }
 
-/// What times and priorities from anywhere lead to, a queue without a name, and what the decoder of
+/// What times, priorities and tries from anywhere lead to, a queue without a name, and what the decoder of
 /// Lua reads otherwise: `NaN`, `0x10`, a thousand levels.
 fn garbage(wrong: &str) -> bool {
-    let ids = ["I-02: data of", "I-17:", "I-18:", "I-27:", "I-29:", "I-32:"];
-    ids.iter().any(|id| wrong.starts_with(id)) || wrong.ends_with(" in queue \"\"")
+    let ids = [
+        "I-02: data of",
+        "I-17:",
+        "I-18:",
+        "I-27:",
+        "I-29:",
+        "I-31:",
+        "I-32:",
+    ];
+    // Names that are no text may look alike here.
+    ids.iter().any(|id| wrong.starts_with(id))
+        || wrong.ends_with(" in queue \"\"")
+        || wrong.contains('\u{fffd}')
 }
 
 /// The second, plain implementation sees what the check sees. Where it gives up on what it can't
