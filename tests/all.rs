@@ -67,6 +67,7 @@ mod commands {
     mod check;
     mod check_halted;
     mod check_repair;
+    mod check_sides;
     mod complete;
     mod completions;
     mod config;

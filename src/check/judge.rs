@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use super::finding::{Finding, Severity};
 use super::kept::Kept;
+use super::sides;
 use super::slices::Slices;
 use super::walk::{self, Scope, Seen, Sink};
 use super::wanted::{LISTS, Phase, Wanted};
@@ -276,10 +277,14 @@ impl Judge {
             }
             self.note(finding, &verdict);
             let new = self.is_new(finding, &verdict);
+            let wider = self.order.repair && self.kept.meet(place, &verdict);
             if !self.order.wanted.wants(finding) {
                 continue;
             }
             if !new {
+                if wider {
+                    self.keep(place, asked, &verdict);
+                }
                 self.larger(finding, place, asked, &verdict);
                 continue;
             }
@@ -313,27 +318,24 @@ impl Judge {
             |id: &str, detail: Option<&Name>| self.hasher.hash_one((id, &verdict.item, detail));
         let detail = finding.by_detail.then_some(&verdict.detail);
         let own = key(finding.id, detail);
-        let foreign = key("in-foreign-queue", None);
-        let lost = ["in-no-set", "running-without-lock"].map(|id| (id, key(id, None)));
         if self.told.contains(&own) {
             return false;
         }
-        // A set of a queue that is not listed is met only from that set.
-        match finding.id {
-            "in-foreign-queue" => {
-                for (id, key) in lost {
-                    if self.told.remove(&key) {
-                        self.take_back(id, &verdict.item);
-                    }
-                }
+        let others = sides::stood_for(finding.id);
+        if sides::stands_for(finding.id).is_some_and(|id| self.told.contains(&key(id, None))) {
+            return false;
+        }
+        let plain = key(finding.id, None);
+        let told = others.iter().map(|id| (*id, key(id, None)));
+        for (id, key) in told.collect::<Vec<_>>() {
+            if self.told.remove(&key) {
+                self.take_back(id, &verdict.item);
             }
-            "in-no-set" | "running-without-lock" if self.told.contains(&foreign) => return false,
-            _ => {}
         }
         if self.told.len() < REMEMBERED {
             self.told.insert(own);
-            if finding.id == "in-foreign-queue" {
-                self.told.insert(foreign);
+            if !others.is_empty() {
+                self.told.insert(plain);
             }
             return true;
         }
@@ -354,6 +356,7 @@ impl Judge {
         for found in self.found.iter_mut().filter(|found| found.finding.id == id) {
             found.count = found.count.saturating_sub(1);
             found.mends = found.mends.min(found.count);
+            found.asks = found.asks.min(found.count);
             found.examples.retain(|example| example.item != *item);
         }
     }

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 
+use super::sides::Sides;
 use super::stage::{self, Stage};
 use crate::core::check::{Kind, MOST, Place, Verdict};
 use crate::model::name::Name;
@@ -23,6 +24,8 @@ pub struct Kept {
     heavy: HashSet<Name>,
     /// Jobs that lost what they wait for, and who still knows of it.
     torn: Vec<(Name, Name)>,
+    /// What was met from several sides.
+    sides: Sides,
     bytes: usize,
     overflowed: bool,
     /// Whether there are more of the torn than are kept.
@@ -38,6 +41,8 @@ pub struct Kept {
 pub struct Batch {
     pub stage: Stage,
     pub place: Place,
+    /// Findings that are mended elsewhere, or not in this round.
+    pub without: Vec<&'static str>,
     /// Items that go into one call, a group each.
     groups: VecDeque<Vec<Name>>,
     /// Items that each take a call of its own, for they are large.
@@ -76,6 +81,12 @@ impl Kept {
         if self.has_room() && self.heavy.insert(item.clone()) {
             self.bytes += item.as_bytes().len() + 40;
         }
+    }
+
+    /// Notes a verdict, which may be met from several sides. Returns whether this one changes more
+    /// than the one before, and is to be mended instead.
+    pub fn meet(&mut self, place: &Place, verdict: &Verdict) -> bool {
+        self.sides.meet(place, verdict)
     }
 
     /// Keeps what a verdict about one of the `asked` is to be mended by, if there is room.
@@ -176,6 +187,7 @@ impl Kept {
             torn,
             more_torn,
             heavy,
+            sides,
             ..
         } = self;
         let heavy = Rc::new(heavy);
@@ -201,23 +213,35 @@ impl Kept {
             batches.push(Batch {
                 stage: Stage::Edges,
                 place: jobs,
+                without: Vec::new(),
                 groups: whole.into(),
                 heavy: heavy.clone(),
             });
         }
+        // Those of which something is left out are asked by themselves.
+        let mut sided: Vec<Batch> = Vec::new();
         for (stage, at, item) in items {
-            match batches.last_mut() {
-                Some(batch) if batch.stage == stage && batch.place == places[at as usize] => {
-                    batch.groups.push_back(vec![item]);
-                }
-                _ => batches.push(Batch {
+            let place = &places[at as usize];
+            let without = sides.left_out(place, &item);
+            let list = match without.is_empty() {
+                true => &mut batches,
+                false => &mut sided,
+            };
+            let like = |batch: &Batch| {
+                batch.stage == stage && batch.place == *place && batch.without == without
+            };
+            match list.last_mut().filter(|batch| like(batch)) {
+                Some(batch) => batch.groups.push_back(vec![item]),
+                None => list.push(Batch {
                     stage,
-                    place: places[at as usize].clone(),
+                    place: place.clone(),
+                    without,
                     groups: VecDeque::from([vec![item]]),
                     heavy: heavy.clone(),
                 }),
             }
         }
+        batches.extend(sided);
         batches.sort_by_key(|batch| (batch.stage, stage::rank(batch.stage, &batch.place)));
         batches
     }

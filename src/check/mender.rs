@@ -73,7 +73,7 @@ impl Mender {
         self.fates.values_mut().for_each(|fate| fate.refused = 0);
         let mut mended = 0;
         for mut batch in kept.in_order() {
-            let Some(findings) = self.wanted.mends(batch.stage) else {
+            let Some(findings) = self.wanted.mends(batch.stage, &batch.without) else {
                 continue;
             };
             let place = batch.place.clone();

@@ -8,6 +8,7 @@ pub mod look;
 pub mod mender;
 pub mod repair;
 pub mod revert;
+pub mod sides;
 pub mod slices;
 pub mod stage;
 pub mod tolerated;

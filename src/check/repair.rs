@@ -64,7 +64,9 @@ pub fn run(order: Order, cx: &mut Cx) -> Result<Exit, Error> {
     }
     let stop = Stop::listen();
     let first = look::run(told, true, &stop, cx)?;
-    if first.halted.is_some() || first.kept.is_empty() && !*dry_run {
+    let mends = first.check.items.iter().any(|found| found.mends > 0);
+    let idle = first.kept.is_empty() || !mends;
+    if first.halted.is_some() || idle && !*dry_run {
         return nothing(first, cx);
     }
     if *dry_run {
@@ -203,7 +205,7 @@ fn rehearse(told: &Told, looked: Looked, stop: &Stop, cx: &mut Cx) -> Result<Exi
     let mut slices = Slices::new(cx.core()?.trip(now));
     let mut pace = Pace::new(told.rate);
     for mut batch in kept.in_order() {
-        let Some(findings) = told.wanted.mends(batch.stage) else {
+        let Some(findings) = told.wanted.mends(batch.stage, &batch.without) else {
             continue;
         };
         let kind = batch.place.kind;

@@ -1,15 +1,14 @@
 //! Which findings are meant by `--only` and `--skip`, and how the core is told.
 
 use super::finding::{Consent, FINDINGS, Finding};
+use super::sides;
 use super::stage::Stage;
 
 /// What has to be looked for besides, since it decides whether the first is told.
-const FIRST: [(&str, &[&str]); 5] = [
+const FIRST: [(&str, &[&str]); 3] = [
     ("depends-on-nothing", &["dependency-one-sided"]),
     ("tag-count", &["tag-index"]),
     ("failed-counter", LISTS),
-    ("in-no-set", &["in-foreign-queue"]),
-    ("running-without-lock", &["in-foreign-queue"]),
 ];
 
 /// What is wrong with failure lists; while there is any, no counter is compared with them.
@@ -79,25 +78,28 @@ impl Wanted {
     /// is named is decided for only where `decided` says that a repair is meant.
     pub fn looks_for(&self, phase: Phase, decided: bool) -> Option<String> {
         let wants = |finding: &Finding| {
-            let first = FIRST.iter().any(|(of, needs)| {
-                needs.contains(&finding.id) && Finding::named(of).is_some_and(|of| self.wants(of))
-            });
+            let wants = |id: &str| Finding::named(id).is_some_and(|of| self.wants(of));
+            let needed = |(of, needs): &(&str, &[&str])| needs.contains(&finding.id) && wants(of);
+            let first =
+                FIRST.iter().any(needed) || sides::stood_for(finding.id).iter().any(|id| wants(id));
             self.wants(finding) || phase == Phase::Early && first
         };
         self.told(phase, decided, wants)
     }
 
-    /// Returns the findings to mend, as the core is told them; `None` if there are none.
-    pub fn mends(&self, stage: Stage) -> Option<String> {
+    /// Returns the findings to mend, `without` some, as the core is told them; `None` if there are
+    /// none.
+    pub fn mends(&self, stage: Stage, without: &[&str]) -> Option<String> {
+        let wants = |finding: &Finding| self.wants(finding) && !without.contains(&finding.id);
         let only = |of: &[Stage]| {
             self.told(Phase::Early, true, |finding| {
-                self.wants(finding) && of.contains(&Stage::of(finding.id))
+                wants(finding) && of.contains(&Stage::of(finding.id))
             })
         };
         match stage {
             Stage::Keys | Stage::Edges => only(&[stage]),
             Stage::Entries => only(&[Stage::Keys, Stage::Entries]),
-            Stage::Counts => self.told(Phase::Late, true, |finding| self.wants(finding)),
+            Stage::Counts => self.told(Phase::Late, true, wants),
         }
     }
 
@@ -184,19 +186,19 @@ mod tests {
     fn what_decides_over_another_is_looked_for_too_but_not_mended() {
         let wanted = Wanted::new(vec![one("tag-count")], Vec::new());
         assert_eq!(wanted.looks_for(Phase::Early, true).unwrap(), "tag-index");
-        assert_eq!(wanted.mends(Stage::Entries), None);
-        assert_eq!(wanted.mends(Stage::Counts).unwrap(), "tag-count");
+        assert_eq!(wanted.mends(Stage::Entries, &[]), None);
+        assert_eq!(wanted.mends(Stage::Counts, &[]).unwrap(), "tag-count");
     }
 
     #[test]
     fn what_is_deleted_has_to_be_named_itself() {
         let all = Wanted::new(vec![Word::All], Vec::new());
-        let mends = all.mends(Stage::Entries).unwrap();
+        let mends = all.mends(Stage::Entries, &[]).unwrap();
         assert!(!mends.contains("lost-key"), "{mends}");
         assert!(mends.contains("dependency-missing"), "{mends}");
         let one = Wanted::new(vec![one("lost-key")], Vec::new());
-        assert_eq!(one.mends(Stage::Entries).unwrap(), "lost-key");
-        assert_eq!(one.mends(Stage::Keys), None);
+        assert_eq!(one.mends(Stage::Entries, &[]).unwrap(), "lost-key");
+        assert_eq!(one.mends(Stage::Keys, &[]), None);
         // A look tells them anyway.
         let look = all.looks_for(Phase::Early, false).unwrap();
         assert!(!look.contains("-lost-key"), "{look}");
@@ -204,7 +206,7 @@ mod tests {
 
     #[test]
     fn what_others_lean_on_is_mended_first() {
-        let mends = Wanted::default().mends(Stage::Keys).unwrap();
+        let mends = Wanted::default().mends(Stage::Keys, &[]).unwrap();
         assert!(mends.contains("-ghost-waiting"), "{mends}");
         assert!(!mends.contains("-job-stub"), "{mends}");
     }

@@ -230,14 +230,26 @@ pub(crate) fn candidates(dump: &Dump) -> Vec<(&'static str, String, Vec<String>)
     all
 }
 
+/// What stands for what: a queue or a group that is not listed is not known to who asks only for
+/// the job.
+const STANDS: [(&str, &[&str]); 3] = [
+    ("in-foreign-queue", &["in-no-set", "running-without-lock"]),
+    ("failed-stray", &["failed-unlisted"]),
+    ("recurring-foreign", &["recurring-unscheduled"]),
+];
+
+fn stands(one: &Finding, for_other: &Finding) -> bool {
+    let names =
+        |(id, others): &(&str, &[&str])| *id == one.id && others.contains(&for_other.id.as_str());
+    one.item == for_other.item && STANDS.iter().any(names)
+}
+
 /// Whether two findings tell the same damage, met from two sides.
 pub(crate) fn same(other: &Finding, finding: &Finding) -> bool {
     if other.item != finding.item {
         return false;
     }
-    // A queue that is not listed is not known to who asks only for the job.
-    let missing = ["in-no-set", "running-without-lock"];
-    if other.id == "in-foreign-queue" && missing.contains(&finding.id.as_str()) {
+    if stands(other, finding) {
         return true;
     }
     other.id == finding.id
@@ -267,7 +279,10 @@ pub(crate) fn look(core: &mut Core, now: f64, findings: &str) -> Vec<Finding> {
             for finding in slice(core, now, "look", asked, kind, &name, &items) {
                 let number = |one: &Finding| one.detail.parse::<f64>().unwrap_or(0.0);
                 match found.iter().position(|other| same(other, &finding)) {
-                    None if keep(&finding, &found) => found.push(finding),
+                    None if keep(&finding, &found) => {
+                        found.retain(|other| !stands(&finding, other));
+                        found.push(finding);
+                    }
                     // The largest number that a template has made.
                     Some(at)
                         if finding.id == "recurring-count"
@@ -355,13 +370,33 @@ pub(crate) fn repair(core: &mut Core, now: f64, findings: &str) -> Vec<Finding> 
     };
     let mut pass = |core: &mut Core, asked: &str, kinds: &[&str]| {
         let dump = core.dump();
+        let stand = match lists_all(&dump) {
+            true => Vec::new(),
+            false => look(core, now, ""),
+        };
         for (kind, name, mut items) in candidates(&dump) {
             if kinds.is_empty() || kinds.contains(&kind) {
                 if asked == "depends-on-nothing" {
                     items.retain(|jid| !held_back(&dump, jid));
                 }
-                let found = slice(core, now, "mend", asked, kind, &name, &items);
-                mended.extend(found.into_iter().filter(|one| one.outcome == "mended"));
+                let stood = |item: &String| {
+                    let of = stand.iter().filter(|one| one.item == *item);
+                    of.flat_map(|one| STANDS.iter().filter(|(id, _)| *id == one.id))
+                        .flat_map(|(_, others)| others.iter().copied())
+                        .collect::<BTreeSet<&str>>()
+                };
+                let (some, others): (Vec<_>, Vec<_>) =
+                    items.into_iter().partition(|item| !stood(item).is_empty());
+                let alone = some.into_iter().map(|item| {
+                    let asked = without(asked, &stood(&item));
+                    (asked, vec![item])
+                });
+                for (asked, items) in [(Some(asked.to_owned()), others)].into_iter().chain(alone) {
+                    if let Some(asked) = asked {
+                        let found = slice(core, now, "mend", &asked, kind, &name, &items);
+                        mended.extend(found.into_iter().filter(|one| one.outcome == "mended"));
+                    }
+                }
             }
         }
     };
@@ -383,6 +418,36 @@ pub(crate) fn repair(core: &mut Core, now: f64, findings: &str) -> Vec<Finding> 
         }
     }
     mended
+}
+
+/// Whether every queue and every group is listed.
+fn lists_all(dump: &Dump) -> bool {
+    let listed = |list: &str, name: &str| match dump.0.get(list) {
+        Some(Key::Zset(zset)) => zset.contains_key(name),
+        Some(Key::Set(set)) => set.contains(name),
+        _ => false,
+    };
+    dump.0.keys().all(|key| {
+        let queue = key
+            .strip_prefix("ql:q:")
+            .and_then(|key| key.rsplit_once('-'));
+        let group = key.strip_prefix("ql:f:");
+        queue.is_none_or(|(queue, _)| listed("ql:queues", queue))
+            && group.is_none_or(|group| listed("ql:failures", group))
+    })
+}
+
+/// What is asked for without some findings, if anything is left.
+fn without(asked: &str, out: &BTreeSet<&str>) -> Option<String> {
+    let words = asked.split(',').filter(|word| !word.is_empty());
+    if words.clone().any(|word| !word.starts_with('-')) {
+        let left: Vec<&str> = words.filter(|word| !out.contains(word)).collect();
+        let any = left.iter().any(|word| !word.starts_with('-'));
+        return any.then(|| left.join(","));
+    }
+    let more = out.iter().map(|id| format!("-{id}"));
+    let left: Vec<String> = words.map(str::to_owned).chain(more).collect();
+    Some(left.join(","))
 }
 
 /// Naming an id is consent; without a name the same id is asked for by leaving out all others.

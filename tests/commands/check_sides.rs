@@ -1,0 +1,157 @@
+//! `qless check` of what lies where no list leads: only who meets it there knows of it.
+
+use crate::house::qless::Qless;
+use crate::house::redis::Redis;
+use redis::Value;
+
+const NOW: u32 = 10_000;
+
+/// As many damages of a kind as make it sure that some are met from either side first.
+const MANY: u32 = 12;
+
+fn at(redis: &Redis) -> Qless {
+    redis.at(NOW)
+}
+
+/// Some waiting jobs, `a0` and on, that are taken out of their set; of each the same in a queue of
+/// its own that is not listed.
+fn lost(part: &str, score: &str) -> Redis {
+    let redis = Redis::start();
+    for number in 0..MANY {
+        redis
+            .at(9_000)
+            .run(&format!("put mail K --jid a{number}"))
+            .ok();
+    }
+    redis.send(&["DEL", "ql:q:mail-work"]);
+    for number in 0..MANY {
+        let key = format!("ql:q:zz{number}-{part}");
+        redis.send(&["ZADD", &key, score, &format!("a{number}")]);
+    }
+    redis
+}
+
+fn waiting(redis: &Redis) -> Value {
+    redis.send(&["ZCARD", "ql:q:mail-work"])
+}
+
+#[test]
+fn nothing_waits_beside_a_lock_in_a_queue_that_is_not_listed() {
+    let redis = lost("locks", "10500");
+    for flags in ["--only in-no-set", "--queue mail", ""] {
+        let plan = at(&redis).run(&format!("check --repair -n {flags}"));
+        assert!(!plan.stdout().contains("q:mail-work"), "{}", plan.stdout());
+        let flags = format!("check --repair --yes {flags}");
+        at(&redis).run(&flags);
+        assert_eq!(waiting(&redis), Value::Int(0), "{flags}");
+    }
+    // One that has ended is dropped.
+    let later = redis.at(11_000);
+    later.run("check --repair --yes").exits(0);
+    assert_eq!(waiting(&redis), Value::Int(MANY.into()));
+}
+
+#[test]
+fn nothing_is_moved_beside_such_a_lock() {
+    let redis = lost("locks", "10500");
+    for number in 0..MANY {
+        redis.send(&["ZADD", "ql:q:listed-work", "1", &format!("a{number}")]);
+    }
+    redis.send(&["ZADD", "ql:queues", "9000", "listed"]);
+    let plan = at(&redis).run("check --repair -n");
+    assert!(!plan.stdout().contains("q:mail-work"), "{}", plan.stdout());
+    at(&redis).run("check --repair --yes").exits(7);
+    assert_eq!(waiting(&redis), Value::Int(0));
+}
+
+#[test]
+fn what_is_elsewhere_is_not_made_twice() {
+    let redis = lost("work", "0");
+    at(&redis)
+        .run("check --repair --yes --only in-no-set")
+        .exits(0);
+    assert_eq!(waiting(&redis), Value::Int(0));
+    at(&redis).run("check --repair --yes").exits(0);
+    assert_eq!(waiting(&redis), Value::Int(MANY.into()));
+
+    let redis = Redis::start();
+    for number in 0..MANY {
+        redis
+            .at(9_990)
+            .run(&format!("put mail K --jid a{number}"))
+            .ok();
+        redis.at(9_990).run("pop mail --worker w1").ok();
+        let zz = format!("ql:q:zz{number}-locks");
+        redis.send(&["ZADD", &zz, "10050", &format!("a{number}")]);
+    }
+    redis.send(&["DEL", "ql:q:mail-locks"]);
+    at(&redis)
+        .run("check --repair --yes --only running-without-lock")
+        .exits(0);
+    let locks = redis.send(&["ZCARD", "ql:q:mail-locks"]);
+    assert_eq!(locks, Value::Int(0));
+}
+
+#[test]
+fn a_failure_in_the_list_of_another_group_is_one_damage() {
+    let redis = Redis::start();
+    for number in 0..MANY {
+        let jid = format!("a{number}");
+        redis.at(9_000).run(&format!("put mail K --jid {jid}")).ok();
+        redis.at(9_000).run("pop mail --worker w1").ok();
+        let fail = format!("fail {jid} --worker w1 --group boom --message no");
+        redis.at(9_000).run(&fail).ok();
+        redis.send(&["RPUSH", &format!("ql:f:zz{number}"), &jid]);
+    }
+    redis.send(&["DEL", "ql:f:boom"]);
+    let told = at(&redis).run("check").stdout();
+    assert!(told.contains("failed-stray\t12\t"), "{told}");
+    assert!(!told.contains("failed-unlisted"), "{told}");
+    let one = "check --repair --yes --only failed-unlisted";
+    at(&redis).run(one).exits(0);
+    assert_eq!(redis.send(&["LLEN", "ql:f:boom"]), Value::Int(0));
+    let mended = at(&redis).run("check --repair --yes").stdout();
+    assert!(!mended.contains("failed-twice"), "{mended}");
+    assert_eq!(redis.send(&["LLEN", "ql:f:boom"]), Value::Int(MANY.into()));
+    at(&redis).run("check").exits(0);
+}
+
+#[test]
+fn a_recurring_job_in_another_queue_is_one_damage() {
+    let redis = Redis::start();
+    for number in 0..MANY {
+        let recur = format!("recur put mail K --every 60s --jid t{number}");
+        redis.at(9_000).run(&recur).ok();
+        let zz = format!("ql:q:zz{number}-recur");
+        redis.send(&["ZADD", &zz, "10100", &format!("t{number}")]);
+    }
+    redis.send(&["DEL", "ql:q:mail-recur"]);
+    let told = at(&redis).run("check").stdout();
+    assert!(told.contains("recurring-foreign\t12\t"), "{told}");
+    assert!(!told.contains("recurring-unscheduled"), "{told}");
+    let one = "check --repair --yes --only recurring-unscheduled";
+    at(&redis).run(one).exits(0);
+    let recur = ["ZCARD", "ql:q:mail-recur"];
+    assert_eq!(redis.send(&recur), Value::Int(0));
+    at(&redis).run("check --repair --yes").exits(0);
+    assert_eq!(redis.send(&recur), Value::Int(MANY.into()));
+}
+
+#[test]
+fn the_side_that_sees_most_is_mended() {
+    let redis = Redis::start();
+    for number in 0..MANY {
+        let jid = format!("a{number}");
+        redis.send(&["HSET", &format!("ql:j:{jid}"), "worker", "x"]);
+        redis.send(&["ZADD", &format!("ql:q:zz{number}-locks"), "5000", &jid]);
+    }
+    let plan = at(&redis).run("check --repair -n").stdout();
+    for number in 0..MANY {
+        let remove = format!("ZREM ql:q:zz{number}-locks a{number}\n");
+        assert_eq!(plan.matches(&remove).count(), 1, "{plan}");
+        let aside = format!("RENAME ql:j:a{number} ");
+        assert_eq!(plan.matches(&aside).count(), 1, "{plan}");
+    }
+    at(&redis).run("check --repair --yes").exits(0);
+    assert_eq!(redis.send(&["EXISTS", "ql:queues"]), Value::Int(0));
+}
