@@ -3,16 +3,17 @@
 return function(c)
   local lists = c.room('check_lists')
   return function(j, seen)
-    local group, when, told = c.room('check_failure')(j)
-    if not when then
+    local group, when, anew = c.room('check_failure')(j)
+    local wrong = j.failure and 'failure' or 'no failure'
+    if not when and group then
       local changes = {}
-      if told then
-        changes[1] = {'hash', j.key, 'failure', j.failure, need('failure_text')(told.group, '', told.when, told.worker)}
+      if anew then
+        changes[1] = {'hash', j.key, 'failure', j.failure, anew}
         if j.failure then
           changes[2] = {'hash', j.key, 'bad-failure', c.ask('hget', j.key, 'bad-failure'), j.failure}
         end
       end
-      c.add('job-unreadable', j.id, j.failure and 'failure' or 'no failure', changes, 'failure')
+      c.add('job-unreadable', j.id, wrong, changes)
     end
 
     local changes, places, length, beyond = {}, {}, 0, false
@@ -60,8 +61,8 @@ return function(c)
     more = more or left <= 0
     -- Without a group there is no better list than the one where it is.
     if not group then
-      if not elsewhere then c.add('failed-unlisted', j.id, 'no group', {}, 'group') end
-      return
+      if not elsewhere and not more then wrong = wrong .. ', in no list' end
+      return c.add('job-unreadable', j.id, wrong, {}, 'part')
     end
     if not elsewhere and more then return c.add('not-judged', j.id, 'too many failure lists') end
     changes[#changes + 1] = {'list', Keys.group .. group, '0', false, j.id}

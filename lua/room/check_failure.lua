@@ -1,5 +1,5 @@
 -- Returns a function that tells in which group a job failed and when; and if its failure does not say
--- both, nil and what its history says: group, when, worker. No group if neither tells.
+-- both, nil and the failure as it should be, false if its history does not tell that either.
 return function(c)
   local number = need('number')
 
@@ -23,6 +23,9 @@ return function(c)
     if type(group) ~= 'string' then group = nil end
     if group and when then return group, when end
     local known, moment, worker = told(j)
-    return group or known, nil, known and {group = group or known, when = moment, worker = worker}
+    if not known then return group, nil, false end
+    local message = failure.message
+    if type(message) ~= 'string' then message = '' end
+    return group or known, nil, need('failure_text')(group or known, message, moment, worker)
   end
 end

@@ -23,7 +23,6 @@ return function()
     ['job-stub data'] = 'decide',
     ['job-stub part'] = 'report',
     ['job-unreadable'] = 'found',
-    ['job-unreadable failure'] = 'decide',
     ['job-unreadable part'] = 'report',
     ['field-leftover'] = 'decide',
     ['remaining'] = 'report',
@@ -51,7 +50,6 @@ return function()
     -- failures
     ['failed-stray'] = 'found',
     ['failed-unlisted'] = 'found',
-    ['failed-unlisted group'] = 'report',
     ['failed-twice'] = 'found',
     ['failed-counter'] = 'found',
     ['group-set'] = 'found',

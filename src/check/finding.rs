@@ -319,13 +319,12 @@ pub const FINDINGS: &[Finding] = &[
         }])
         .mends("replace", "replaced", "what can be replaced without guessing; the old text is kept beside it")
         .cases(&[
-            Case { word: "failure", consent: Consent::Asks, says: "its failure: made anew from its history, without its message" },
             Case { word: "part", consent: Consent::Never, says: "data, state, retries, time, or what no history tells" },
         ])
         .by_detail()
         .choices(&[
             "read what is there: `qless get JID -o json`",
-            "make a failure anew from the history: `qless check --repair --only job-unreadable`",
+            "where nothing tells why it failed, run it again: `qless retry JID`",
             "put the job anew: `qless put QUEUE KLASS DATA --jid JID`, or give it up: `qless cancel JID`",
         ]),
     finding("field-leftover", Info, &[15, 16], JidIs, "field of an earlier state is left over")
@@ -387,9 +386,7 @@ pub const FINDINGS: &[Finding] = &[
         .grades(&[Grade { severity: Critical, when: When::Gone, says: "where the job does not exist" }])
         .mends("remove", "removed", "it there, or move it to its own list").by_detail(),
     finding("failed-unlisted", Error, &[8], JidIn, "failed job is in no failure list")
-        .mends("list", "listed", "it in the group of its failure")
-        .cases(&[Case { word: "group", consent: Consent::Never, says: "where nothing tells its group" }])
-        .choices(&["run it again: `qless retry JID`", "give it up: `qless cancel JID`"]),
+        .mends("list", "listed", "it in the group of its failure"),
     finding("failed-twice", Error, &[8], JidIn, "failed job is in failure lists more than once")
         .mends("keep", "kept", "one, in the group of its failure").by_detail(),
     finding("group-set", Warn, &[9], NameIs, "list of groups disagrees with the failure lists")

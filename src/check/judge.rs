@@ -10,7 +10,7 @@ use super::kept::Kept;
 use super::sides;
 use super::slices::Slices;
 use super::walk::{self, Scope, Seen, Sink};
-use super::wanted::{LISTS, Phase, Wanted};
+use super::wanted::{IN_NO_LIST, LISTS, Phase, Wanted};
 use crate::bulk::pace::Pace;
 use crate::core::Core;
 use crate::core::check::{Kind, MOST, Outcome, Place, Verdict};
@@ -309,7 +309,8 @@ impl Judge {
         if finding.id == "dependency-one-sided" {
             self.torn.add(self.hasher.hash_one(&verdict.item));
         }
-        self.lists |= LISTS.contains(&finding.id);
+        self.lists |= LISTS.contains(&finding.id)
+            || finding.id == "job-unreadable" && verdict.detail.as_bytes().ends_with(IN_NO_LIST);
     }
 
     /// Whether it was not told before, under this name or by one that stands for it.

@@ -19,6 +19,9 @@ pub const LISTS: &[&str] = &[
     "group-set",
 ];
 
+/// What a job is told with that failed, nobody knows how, and in no list. None is compared then, too.
+pub const IN_NO_LIST: &[u8] = b", in no list";
+
 /// What may be typed after `--only`.
 #[derive(Clone, Copy, Debug)]
 pub enum Word {

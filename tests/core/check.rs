@@ -526,6 +526,18 @@ fn what_the_same_call_ends_is_not_listed() {
 }
 
 #[test]
+fn what_can_be_read_of_a_failure_is_kept() {
+    let mut core = busy();
+    let stored = r#"{"group":"G","message":"why"}"#;
+    core.redis_words(&[b"HSET", b"ql:j:f1", b"failure", stored.as_bytes()]);
+    repair(&mut core, NOW, "");
+    let whole = r#"{"group":"G","message":"why","when":200021,"worker":"a"}"#;
+    assert_eq!(core.field("f1", "failure").as_deref(), Some(whole));
+    assert_eq!(core.field("f1", "bad-failure").as_deref(), Some(stored));
+    core.must_be_clean(NOW, Excuses::default());
+}
+
+#[test]
 fn a_day_has_the_name_that_calls_give_it() {
     let mut core = Core::new();
     let lines = [

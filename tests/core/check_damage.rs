@@ -1068,22 +1068,39 @@ damages! {
     "#]];
 
     a_failure_is_missing: "HDEL ql:j:f1 failure" => expect![[r#"
-        job-unreadable f1 decide [no failure]
+        job-unreadable f1 found [no failure]
     "#]];
 
     a_failure_is_no_json:
         "HSET ql:j:f1 failure {]"
         "LREM ql:f:G 0 f1" => expect![[r#"
             failed-unlisted f1 found [G]
-            job-unreadable f1 decide [failure]
+            job-unreadable f1 found [failure]
+        "#]];
+
+    a_failure_tells_no_moment:
+        "HSET ql:j:f1 failure '{\"group\":\"H\",\"message\":\"why\"}'" => expect![[r#"
+            failed-stray f1 found [G]
+            job-unreadable f1 found [failure]
+        "#]];
+
+    a_failure_tells_no_moment_and_no_history_does:
+        "HSET ql:j:f1 failure '{\"group\":\"G\"}'"
+        "DEL ql:j:f1-history" => expect![[r#"
+            job-unreadable f1 report [failure]
+        "#]];
+
+    a_failure_is_missing_and_no_history_tells:
+        "HDEL ql:j:f1 failure"
+        "DEL ql:j:f1-history" => expect![[r#"
+            job-unreadable f1 report [no failure]
         "#]];
 
     a_failure_is_empty_and_no_history_tells:
         "HSET ql:j:f1 failure {}"
         "DEL ql:j:f1-history"
         "LREM ql:f:G 0 f1" => expect![[r#"
-            failed-unlisted f1 report [no group]
-            job-unreadable f1 report [failure]
+            job-unreadable f1 report [failure, in no list]
         "#]];
 
     a_counter_is_too_high: "HINCRBY ql:s:stats:172800:run failed 3" => expect![[r#"

@@ -309,6 +309,7 @@ pub(crate) fn look(core: &mut Core, now: f64, findings: &str) -> Vec<Finding> {
                 "failed-counter" => !found.iter().any(|other| {
                     other.id.starts_with("failed-") && other.id != "failed-counter"
                         || other.id == "group-set"
+                        || other.detail.ends_with(", in no list")
                 }),
                 _ => !held_back(&before, &finding.item),
             });
