@@ -44,8 +44,8 @@ pub struct Order {
     pub examples: usize,
     /// Whether a repair is meant: what is named is decided, and what it would mend is kept.
     pub repair: bool,
-    /// Whether only some queues are looked at.
-    pub scoped: bool,
+    /// Which queues are looked at; all if empty.
+    pub queues: Vec<Name>,
 }
 
 /// What sets the pace of a look, and ends it.
@@ -111,7 +111,7 @@ impl Barred {
 impl Judge {
     pub fn new(order: Order, watch: Watch) -> Judge {
         let looks_for = |phase| order.wanted.looks_for(phase, order.repair);
-        let kept = Kept::of(order.scoped);
+        let kept = Kept::of(!order.queues.is_empty());
         Judge {
             early: looks_for(Phase::Early),
             late: looks_for(Phase::Late),
@@ -196,6 +196,10 @@ impl Judge {
     }
 
     fn judge(&mut self, core: &mut Core, place: &Place) -> Result<(), Error> {
+        if place.kind == Kind::Key && !self.order.queues.is_empty() {
+            // What jobs know themselves is told of them, not of a key that is left over.
+            self.judge(core, &Place::new(Kind::Job, ""))?;
+        }
         let Some(mut items) = self.waiting.remove(place) else {
             return Ok(());
         };
@@ -264,6 +268,7 @@ impl Judge {
         verdicts: Vec<Verdict>,
     ) -> Result<(), Error> {
         let gone = self.gone(core, &verdicts)?;
+        let (verdicts, shared) = self.ours(core, place, verdicts)?;
         for mut verdict in verdicts {
             let Some(finding) = Finding::named(&verdict.id) else {
                 return Err(Error::internal(format!("finding `{}`", verdict.id)));
@@ -295,10 +300,43 @@ impl Judge {
                 let told = [verdict.detail.as_bytes(), b", ", age.as_bytes()].concat();
                 verdict.detail = Name::from(told);
             }
-            self.keep(place, asked, &verdict);
+            match shared.contains(&verdict.detail) {
+                true if verdict.outcome == Outcome::Found => self.kept.leave(),
+                true => {}
+                false => self.keep(place, asked, &verdict),
+            }
             self.count(finding, severity, &verdict);
         }
         Ok(())
+    }
+
+    /// Returns the verdicts about keys that belong to the queues that are looked at. Of what a job
+    /// that is gone has left over it is those who wait; and which of such jobs others wait for, too,
+    /// who would be mended by the same call.
+    fn ours(
+        &mut self,
+        core: &mut Core,
+        place: &Place,
+        verdicts: Vec<Verdict>,
+    ) -> Result<(Vec<Verdict>, HashSet<Name>), Error> {
+        let mut shared = HashSet::new();
+        if place.kind != Kind::Key || self.order.queues.is_empty() {
+            return Ok((verdicts, shared));
+        }
+        let edge = |verdict: &Verdict| verdict.id.starts_with("dependency-");
+        let (edges, mut ours): (Vec<Verdict>, Vec<Verdict>) = verdicts.into_iter().partition(edge);
+        ours.retain(|one| one.id == "not-judged" || !one.item.as_bytes().starts_with(b"j:"));
+        let jids: Vec<Name> = edges.iter().map(|verdict| verdict.item.clone()).collect();
+        self.go_on(jids.len())?;
+        let queues = core.fields(core.now(), &["queue"], &jids)?;
+        for (verdict, queue) in edges.into_iter().zip(queues) {
+            let queue = queue.into_iter().next().flatten().map(Name::from);
+            match queue.is_some_and(|queue| self.order.queues.contains(&queue)) {
+                true => ours.push(verdict),
+                false => _ = shared.insert(verdict.detail),
+            }
+        }
+        Ok((ours, shared))
     }
 
     /// Remembers what decides over other findings.

@@ -128,7 +128,7 @@ impl Kept {
     fn tear(&mut self, verdict: &Verdict) {
         // Others that know of it may lie elsewhere.
         if self.scoped {
-            self.left += 1;
+            self.leave();
         } else if !self.has_room() {
             self.more_torn = true;
         } else {
@@ -142,6 +142,11 @@ impl Kept {
         let room = self.items.len() + self.torn.len() < ITEMS && self.bytes < BYTES;
         self.overflowed |= !room;
         room
+    }
+
+    /// Notes that something is left as it is because not all queues are looked at.
+    pub fn leave(&mut self) {
+        self.left += 1;
     }
 
     /// Returns how many were not kept because not all queues are looked at.

@@ -71,7 +71,7 @@ pub fn run(told: &Told, repair: bool, stop: &Stop, cx: &mut Cx) -> Result<Looked
         wanted: told.wanted.clone(),
         examples: usize::try_from(told.examples).unwrap_or(usize::MAX),
         repair,
-        scoped: !scope.queues.is_empty(),
+        queues: scope.queues.clone(),
     };
     let mut judge = Judge::new(order, watch);
     let walked = judge.look(core, now, &scope);

@@ -777,3 +777,76 @@ fn a_backup_is_thought_of_where_a_whole_queue_is_lost() {
     let count = redis.send(&["ZCARD", "ql:q:mail-work"]);
     assert_eq!(count, redis::Value::Int(12));
 }
+
+/// So many jobs of two queues that wait for a job that is gone; they know it themselves, or only
+/// what it has left tells so.
+fn forsaken(count: usize, known: bool) -> Redis {
+    let redis = Redis::start();
+    redis.at(9_000).run("put up K --jid gone").ok();
+    let put = |n: usize| {
+        let queue = ["mail", "img"][n % 2];
+        format!("put me {queue} y{n} K {{}} 0 depends [\"gone\"]")
+    };
+    redis.calls((0..count).map(|n| (9_000.0, put(n).split(' ').map(str::to_owned).collect())));
+    let mut pipe = redis::pipe();
+    pipe.cmd("DEL").arg("ql:j:gone").arg("ql:j:gone-history");
+    pipe.cmd("ZREM").arg("ql:q:up-work").arg("gone");
+    for n in 0..if known { 0 } else { count } {
+        pipe.cmd("DEL").arg(format!("ql:j:y{n}-dependencies"));
+    }
+    pipe.exec(&mut redis.connection()).unwrap();
+    redis
+}
+
+/// Returns how many of the queues' jobs run by now, and how many still wait for others.
+fn freed(redis: &Redis) -> [i64; 4] {
+    let keys = ["mail-work", "mail-depends", "img-work", "img-depends"];
+    keys.map(|key| match redis.send(&["ZCARD", &format!("ql:q:{key}")]) {
+        redis::Value::Int(count) => count,
+        other => panic!("{other:?}"),
+    })
+}
+
+#[test]
+fn a_thousand_jobs_are_freed_of_one_that_is_gone_of_one_queue_or_of_all() {
+    let redis = forsaken(1000, true);
+    let repair = |flags: &str| {
+        let words = format!("check --repair --yes --only dependency-missing {flags}");
+        let ran = at(&redis).run(&words);
+        assert_eq!(ran.code(), 0, "{}", ran.stderr());
+        assert!(ran.stderr().contains("500 mended"), "{}", ran.stderr());
+    };
+    repair("--queue mail");
+    assert_eq!(freed(&redis), [500, 0, 0, 500]);
+    repair("");
+    assert_eq!(freed(&redis), [500, 0, 500, 0]);
+    at(&redis).run("check").exits(0);
+}
+
+#[test]
+fn who_lost_its_own_list_is_freed_of_one_that_is_gone_with_its_queue_only_if_no_other_is_concerned()
+{
+    let redis = forsaken(20, false);
+    let told = |flags: &str, code: i32| {
+        let ran = at(&redis).run(&format!("check {flags}"));
+        assert_eq!(ran.code(), code, "{flags}: {}", ran.stderr());
+        (ran.stdout(), ran.stderr())
+    };
+    let missing = |count: usize| format!("dependency-missing\t{count}\t");
+    let (out, _) = told("--queue mail", 7);
+    assert!(
+        out.contains(&missing(10)) && !out.contains("orphan"),
+        "{out}"
+    );
+    // One call mends all that wait for it.
+    let before = redis.dump();
+    let (out, err) = told("--queue mail --repair --yes --only dependency-missing", 7);
+    assert!(out.contains(&missing(10)), "{out}");
+    assert!(err.contains("is mended only without `--queue`"), "{err}");
+    assert_eq!(redis.dump(), before);
+    let all =
+        "--queue mail --queue img --repair --yes --only dependency-missing,depends-on-nothing";
+    told(all, 0);
+    assert_eq!(freed(&redis), [10, 0, 10, 0]);
+    told("", 0);
+}

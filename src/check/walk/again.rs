@@ -73,11 +73,11 @@ impl Walk<'_> {
             }
             for (x, members) in walk.first_pages(Companion::Dependents, &below)? {
                 let key = walk.keys.companion(Companion::Dependents, &x);
-                walk.edges(&key, members, |walk, members| {
+                let mut ours = false;
+                walk.edges(&key, members, |walk, mut members| {
+                    members.retain(|y| walk.marks.is_left(walk.edge(y, &x), Side::Lower));
+                    ours = ours || walk.have_ours(&members)?;
                     for y in members {
-                        if !walk.marks.is_left(walk.edge(&y, &x), Side::Lower) {
-                            continue;
-                        }
                         walk.sink.held_back(Some(&y));
                         count += 1;
                         match count <= KEPT {
@@ -87,6 +87,9 @@ impl Walk<'_> {
                     }
                     Ok(())
                 })?;
+                if ours {
+                    walk.suspect_left_over(&key, &x)?;
+                }
             }
             Ok(())
         })?;

@@ -80,6 +80,36 @@ impl Walk<'_> {
         Ok(())
     }
 
+    /// Whether some of the jobs belong to the queues that are looked at, if those are not all.
+    pub fn have_ours(&mut self, jids: &[Vec<u8>]) -> Result<bool, Error> {
+        if self.whole() || jids.is_empty() {
+            return Ok(false);
+        }
+        let asks = jids
+            .iter()
+            .map(|jid| Ask::field(&self.keys.job(jid), "queue"));
+        let told = self.reads(asks.collect())?;
+        self.sink.read(self.core, told.len())?;
+        let ours = |told: &Told| matches!(told, Told::Text(Some(queue)) if self.wants(queue));
+        Ok(told.iter().any(ours))
+    }
+
+    /// Suspects what a job that is gone has left of those that waited for it: it belongs to no queue,
+    /// but nothing else tells for whom jobs of ours wait that lost their own list. What they know
+    /// themselves is judged before.
+    pub fn suspect_left_over(&mut self, key: &[u8], jid: &[u8]) -> Result<(), Error> {
+        self.close()?;
+        let ask = Ask::exists(&self.keys.job(jid));
+        match self.core.read(self.now, ask)? {
+            Told::Number(0) => {
+                let bare = Name::from(self.keys.bare(key));
+                self.sink
+                    .suspect(self.core, &Place::new(Kind::Key, ""), bare)
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Suspects what has to be judged in one call, if any of it, or the job that it is about,
     /// belongs to a queue that is looked at.
     pub fn suspect_together(
