@@ -12,8 +12,8 @@ use super::check::{NOW, busy, fill};
 use super::invariants::{Excuses, broken};
 use crate::house::clean::{agree, tolerated};
 use crate::house::core::{Core, Key, Reply};
-use crate::house::judge::{Finding, all_named, look, repair, revert};
-use crate::house::mend::{Mend, Stage, kept};
+use crate::house::judge::{Finding, look};
+use crate::house::mend::{Course, Mend, Stage, by_calls, kept};
 use crate::house::walk;
 
 /// Lines of what was found, each once.
@@ -109,50 +109,20 @@ fn damaged(damage: &[&str], expect: &Expect) {
     walk::finds(&mut core, NOW, &found);
     agree(&before, &found, Excuses::default()).unwrap_or_else(|fault| panic!("{fault}"));
 
-    let mut mended = repair(&mut core, NOW, "");
-    let first = core.dump();
-    kept(&before, &first);
-    let left = look(&mut core, NOW, "");
-    assert!(
-        left.iter().all(|one| one.outcome != "found"),
-        "not mended: {:?}",
-        lines(&left)
-    );
-    let again = repair(&mut core, NOW, "");
-    assert_eq!(lines(&again), Vec::<String>::new(), "a second repair");
-
-    let named = all_named();
-    mended.extend(repair(&mut core, NOW, &named));
-    let second = core.dump();
-    kept(&before, &second);
-    let remains = look(&mut core, NOW, &named);
-    assert!(
-        remains.iter().all(|one| one.outcome == "report"),
-        "not mended: {:?}",
-        lines(&remains)
-    );
-    expect.assert_eq(&told(&found, &left, &remains));
+    let course = by_calls(&mut core, NOW, found);
+    let Course { stages, remains } = course.unwrap_or_else(|fault| panic!("{fault}"));
+    let [before, mended, named] = &stages;
+    expect.assert_eq(&told(&before.told, &mended.told, &remains));
     if remains.is_empty() {
-        let mut wrong = broken(&second, Excuses::default());
+        let mut wrong = broken(&named.keys, Excuses::default());
         wrong.retain(|text| !tolerated(text));
         assert_eq!(wrong, Vec::<String>::new(), "after the repair");
     }
-    let last = look(&mut core, NOW, "");
-
-    let (_, alone) = revert(&mut core, &mended);
-    assert_eq!(core.dump(), before, "all is as it was");
-    assert_eq!(alone, 0, "left alone");
-    // Once more does nothing.
-    revert(&mut core, &mended);
-    assert_eq!(core.dump(), before, "all is as it was, still");
-
-    let [before, mended, after] =
-        [(found, before), (left, first), (last, second)].map(|(told, keys)| Stage { told, keys });
     Mend::new(&mut core, NOW)
-        .whole_way(&before, &mended, &after)
+        .whole_way(before, mended, named)
         .unwrap_or_else(|fault| panic!("{fault}"));
     comes_out(&mut core, &remains);
-    one_queue(&mut core, damage, [&before, &mended]);
+    one_queue(&mut core, damage, [before, mended]);
 }
 
 /// A repair of one queue makes no damage that was not there, and what is left of it a repair of all
@@ -167,7 +137,7 @@ fn one_queue(core: &mut Core, damage: &[&str], [before, mended]: [&Stage; 2]) {
     let unlisted = matches!(before.keys.0.get("ql:queues"), Some(Key::Text(_)));
     let told = ran.code() == 1 && unlisted && ran.stderr().contains("--only key-type");
     assert!(told || [0, 4, 7].contains(&ran.code()), "{}", ran.stderr());
-    kept(&before.keys, &mend.core.dump());
+    kept(&before.keys, &mend.core.dump()).unwrap_or_else(|fault| panic!("{fault}"));
     let known = |one: &Finding| {
         let same = |other: &Finding| (&other.id, &other.item) == (&one.id, &one.item);
         before.told.iter().chain(&mended.told).any(same)

@@ -10,21 +10,17 @@ use super::damage::{PRELUDE, damage};
 use super::invariants::Excuses;
 use super::model::Model;
 use super::property::{Step, cases, fill, step};
-use super::refusal::{changed, still_works};
+use super::refusal::still_works;
 use crate::house::clean::agree;
 use crate::house::core::Core;
-use crate::house::judge::{Finding, all_named, look, repair, revert, told};
-use crate::house::mend::{Mend, Stage, kept};
+use crate::house::judge::{all_named, look, repair, told};
+use crate::house::mend::{Course, Mend, by_calls};
 use crate::house::walk;
 
 #[derive(Clone, Debug)]
 enum Event {
     Call(Step),
     Damage(String),
-}
-
-fn lines(found: &[Finding]) -> String {
-    told(found).join("\n    ")
 }
 
 /// Plays on an empty server; returns the moment and what was sent.
@@ -58,73 +54,31 @@ fn damage_done(core: &mut Core, events: &[Event]) -> (f64, String) {
 
 fn play(core: &mut Core, events: &[Event], binary: bool) -> Result<(), TestCaseError> {
     let (now, script) = damage_done(core, events);
-    let before = core.dump();
     let found = look(core, now, "");
     let excuses = Excuses {
         edited: true,
         ..Excuses::default()
     };
-    agree(&before, &found, excuses)
-        .map_err(|fault| TestCaseError::fail(format!("\n    {script}\n{fault}")))?;
+    let fault = |what: String| TestCaseError::fail(format!("\n    {script}\n{what}"));
+    agree(&core.dump(), &found, excuses).map_err(fault)?;
     let mut missed = walk::missed(core, now, &found, 1 << 22);
     // An edge that only one side knows may close a cycle, or not.
     let torn = found.iter().any(|one| one.id == "dependency-one-sided");
     missed.retain(|one| !torn || one.id != "dependency-cycle");
-    prop_assert!(
-        missed.is_empty(),
-        "\n    {script}\nthe walk misses\n    {}",
-        lines(&missed)
-    );
-    let named = all_named();
-    let mut mended = repair(core, now, "");
-    let first = core.dump();
-    let left = look(core, now, "");
-    let found_again = left.iter().any(|one| one.outcome == "found");
-    prop_assert!(
-        !found_again,
-        "\n    {script}\nfound\n    {}\nbut after the repair\n    {}",
-        lines(&found),
-        lines(&left)
-    );
-    mended.extend(repair(core, now, &named));
-    let after = core.dump();
-    let last = look(core, now, "");
-    let remains = look(core, now, &named);
-    let all_told = remains.iter().all(|one| one.outcome == "report");
-    prop_assert!(
-        all_told,
-        "\n    {script}\nfound\n    {}\nand after naming all\n    {}",
-        lines(&found),
-        lines(&remains)
-    );
-    prop_assert!(
-        core.events().is_empty(),
-        "\n    {script}\nmended with events"
-    );
-    for keys in [&first, &after] {
-        let lost = std::panic::catch_unwind(|| kept(&before, keys)).is_err();
-        prop_assert!(!lost, "\n    {script}\nlost something of a job");
+    if !missed.is_empty() {
+        let missed = told(&missed).join("\n    ");
+        return Err(fault(format!("the walk misses\n    {missed}")));
     }
-    let (_, alone) = revert(core, &mended);
-    let back = core.dump();
-    prop_assert!(
-        back == before && alone == 0,
-        "\n    {script}\nmended\n    {}\nput back, {alone} left alone, but\n{}",
-        lines(&mended),
-        changed(&before, &back)
-    );
+    let Course { stages, .. } = by_calls(core, now, found).map_err(fault)?;
+    let [damaged, mended, named] = &stages;
     if binary {
-        let [found, mended, named] = [(found, before), (left, first), (last, after.clone())]
-            .map(|(told, keys)| Stage { told, keys });
-        Mend::new(core, now)
-            .whole_way(&found, &mended, &named)
-            .map_err(|fault| TestCaseError::fail(format!("\n    {script}\nthen\n    {fault}")))?;
+        let mut mend = Mend::new(core, now);
+        mend.whole_way(damaged, mended, named).map_err(fault)?;
     } else {
         repair(core, now, "");
-        repair(core, now, &named);
+        repair(core, now, &all_named());
     }
-    still_works(core, now, &after)
-        .map_err(|fault| TestCaseError::fail(format!("\n    {script}\nthen\n    {fault}")))
+    still_works(core, now, &named.keys).map_err(fault)
 }
 
 fn run(default: u32, binary: bool) {

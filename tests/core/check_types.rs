@@ -40,7 +40,7 @@ fn survived(core: &mut Core, what: &str) -> Walked {
         let ran = mend.repair(flags, &format!("undo{}", flags.len()));
         let code = ran.code();
         assert!([0, 7].contains(&code), "{what}: {code}: {}", ran.stderr());
-        kept(&before, &mend.core.dump());
+        kept(&before, &mend.core.dump()).unwrap_or_else(|fault| panic!("{what}: {fault}"));
         let left = Walked::run(&mend.qless(), NOW);
         assert_eq!(left.code, code, "{what}: {:?}", left.lines);
     }

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::clean::{unrun, walked};
 use super::core::{Core, Dump, Key};
-use super::judge::{Finding, INFO};
+use super::judge::{Finding, INFO, all_named, look, repair, revert, told};
 use super::qless::{Qless, Ran};
 
 /// What is told and what the keys are, at a stage.
@@ -103,10 +103,7 @@ impl Mend<'_> {
         self.revert("second")?;
         same_keys(&self.keys(), &mended.keys, "the naming put back")?;
         self.revert("first")?;
-        if self.core.dump() != damaged {
-            same_keys(&self.keys(), &damaged, "all put back")?;
-            return Err("not all is as it was".to_owned());
-        }
+        as_it_was(self.core, &damaged, "all put back")?;
         self.mends("", "third", mended)?;
         self.mends("--only all", "fourth", named)
     }
@@ -122,6 +119,16 @@ fn code(told: &[Finding]) -> i32 {
         true => 7,
         false => 0,
     }
+}
+
+/// Whether everything is back, what was set aside under the name it had.
+fn as_it_was(core: &mut Core, damaged: &Dump, what: &str) -> Result<(), String> {
+    let keys = core.dump();
+    if keys == *damaged {
+        return Ok(());
+    }
+    same_keys(&named_alike(&keys), damaged, what)?;
+    Err(format!("{what}: some keys have other names"))
 }
 
 fn same_keys(seen: &Dump, wanted: &Dump, what: &str) -> Result<(), String> {
@@ -161,39 +168,90 @@ fn readable(entry: &str) -> bool {
 }
 
 /// Nothing that can be read of a job has changed: data, klass, tags, history.
-pub(crate) fn kept(before: &Dump, after: &Dump) {
+pub(crate) fn kept(before: &Dump, after: &Dump) -> Result<(), String> {
     let after = named_alike(after);
-    for (name, key) in &before.0 {
-        if !name.starts_with("ql:j:") {
-            continue;
-        }
+    let of_jobs = before
+        .0
+        .iter()
+        .filter(|(name, _)| name.starts_with("ql:j:"));
+    for (name, key) in of_jobs {
         let aside = name.replacen("ql:", "ql:lost:RUN:", 1);
         let alike = |now: &&Key| std::mem::discriminant(*now) == std::mem::discriminant(key);
         let now = [name, &aside]
             .into_iter()
             .find_map(|name| after.0.get(name).filter(alike));
-        match (key, now) {
+        let whole = match (key, now) {
             (Key::Hash(job), Some(Key::Hash(now))) => {
-                for field in ["klass", "data"] {
-                    assert_eq!(job.get(field), now.get(field), "{name} {field}");
-                }
                 let tags = job.get("tags").cloned().unwrap_or_default();
-                if serde_json::from_str::<Vec<String>>(&tags).is_ok() || tags == "{}" {
-                    assert_eq!(Some(&tags), now.get("tags"), "{name}");
-                } else if !tags.is_empty() {
-                    let kept = [now.get("tags"), now.get("bad-tags")];
-                    assert!(kept.contains(&Some(&tags)), "{name} lost {tags}");
-                }
+                let legible = tags == "{}" || serde_json::from_str::<Vec<String>>(&tags).is_ok();
+                let same = |field: &&str| job.get(*field) == now.get(*field);
+                ["klass", "data"].iter().all(same)
+                    && match legible {
+                        true => now.get("tags") == Some(&tags),
+                        false => {
+                            let kept = [now.get("tags"), now.get("bad-tags")];
+                            tags.is_empty() || kept.contains(&Some(&tags))
+                        }
+                    }
             }
-            (Key::Hash(_), other) => panic!("{name} became {other:?}"),
             (Key::List(list), Some(Key::List(now))) => {
-                assert_eq!(list.len(), now.len(), "{name}");
-                for (old, new) in list.iter().zip(now) {
-                    assert!(old == new || !readable(old), "{name}: {old} became {new}");
-                }
+                let same = |(old, new): (&String, &String)| old == new || !readable(old);
+                list.len() == now.len() && list.iter().zip(now).all(same)
             }
-            (Key::List(_), other) => panic!("{name} became {other:?}"),
-            _ => {}
+            (Key::Hash(_) | Key::List(_), _) => false,
+            _ => true,
+        };
+        if !whole {
+            return Err(format!("{name} was {key:?} and became {now:?}"));
         }
     }
+    Ok(())
+}
+
+/// What calls of the core alone make of a damaged database.
+pub(crate) struct Course {
+    /// Damaged, mended, and mended by name.
+    pub(crate) stages: [Stage; 3],
+    /// What a look tells in the end that decides whatever can be decided.
+    pub(crate) remains: Vec<Finding>,
+}
+
+/// Mends all, then all by name, and puts all back.
+pub(crate) fn by_calls(core: &mut Core, now: f64, found: Vec<Finding>) -> Result<Course, String> {
+    let fault = |what: &str, of: &[Finding]| {
+        let (found, of) = (told(&found).join("\n    "), told(of).join("\n    "));
+        Err(format!("found\n    {found}\nbut {what}\n    {of}"))
+    };
+    let damaged = core.dump();
+    let mut mends = repair(core, now, "");
+    let (mended, left) = (core.dump(), look(core, now, ""));
+    if left.iter().any(|one| one.outcome == "found") {
+        return fault("after the repair", &left);
+    }
+    let again = repair(core, now, "");
+    if !again.is_empty() {
+        return fault("a second repair mends", &again);
+    }
+    let all = all_named();
+    mends.extend(repair(core, now, &all));
+    let (named, last) = (core.dump(), look(core, now, ""));
+    let remains = look(core, now, &all);
+    if remains.iter().any(|one| one.outcome != "report") {
+        return fault("after naming all", &remains);
+    }
+    if !core.events().is_empty() {
+        return fault("mended with events", &mends);
+    }
+    kept(&damaged, &mended)?;
+    kept(&damaged, &named)?;
+    let (_, alone) = revert(core, &mends);
+    if alone > 0 {
+        return fault("not all is put back of", &mends);
+    }
+    as_it_was(core, &damaged, "put back")?;
+    revert(core, &mends);
+    as_it_was(core, &damaged, "put back twice")?;
+    let stages = [(found, damaged), (left, mended), (last, named)];
+    let stages = stages.map(|(told, keys)| Stage { told, keys });
+    Ok(Course { stages, remains })
 }
