@@ -43,6 +43,21 @@ return function(argv)
   for i = 3, #argv, 4 do changes[#changes + 1] = read(argv[i], argv[i + 1], argv[i + 2], argv[i + 3]) end
   local place, write, back = need('check_place'), need('check_write')(), 0
 
+  -- Whether a list holds a text at an index or behind it: once back, it is moved there by what was
+  -- taken out before it and comes back after it.
+  local function holds(key, index, text)
+    local places = redis.pcall('lpos', key, text, 'COUNT', 0)
+    if not places.err then return (places[#places] or -1) >= index end
+    -- Who may not ask so looks through it.
+    for from = index, call('llen', key) - 1, 1000 do
+      local page = call('lrange', key, from, from + 999)
+      for i = 1, #page do
+        if page[i] == text then return true end
+      end
+    end
+    return false
+  end
+
   -- Whether the place is still as the repair left it.
   local function unchanged(kind, key, item, before, after)
     if kind == 'move' then return call('exists', after) == 1 and call('exists', key) == 0 end
@@ -53,7 +68,7 @@ return function(argv)
     if kind == 'hash' and not after and call('exists', key) == 0 then return false end
     if kind == 'list' and not after then
       -- What was taken out is not there again, and the list still reaches to its place.
-      return held ~= nil and held ~= before and call('llen', key) >= tonumber(item)
+      return held ~= nil and call('llen', key) >= tonumber(item) and not holds(key, tonumber(item), before)
     end
     if kind == 'zset' and held and after then return tonumber(held) == tonumber(after) end
     return held == after

@@ -1033,6 +1033,15 @@ damages! {
         group-set G found [unlisted]
     "#]];
 
+    several_jobs_are_in_a_failure_list_where_they_do_not_belong:
+        "RPUSH ql:f:G w1 w2 nobody"
+        "LPUSH ql:f:G r1" => expect![[r#"
+            failed-stray nobody found [G]
+            failed-stray r1 found [G]
+            failed-stray w1 found [G]
+            failed-stray w2 found [G]
+        "#]];
+
     a_group_is_empty: "SADD ql:failures nothing" => expect![[r#"
         group-set nothing found [empty]
     "#]];
