@@ -73,6 +73,8 @@ pub struct Judge {
     told: HashSet<u64>,
     /// Tags whose index disagrees with jobs: their counters are not compared with it.
     tags: Barred,
+    /// Jobs that others know, and those others.
+    known: Vec<(Name, Vec<Name>)>,
     /// Jobs that others know to wait for them: they are not released.
     torn: Barred,
     lists: bool,
@@ -126,6 +128,7 @@ impl Judge {
             hasher: RandomState::new(),
             told: HashSet::new(),
             tags: Barred::default(),
+            known: Vec::new(),
             torn: Barred::default(),
             lists: false,
             waited: BTreeSet::new(),
@@ -174,6 +177,17 @@ impl Judge {
     /// a repair would mend.
     pub fn end(mut self) -> (Vec<Found>, Kept) {
         self.watch.progress.finish();
+        let told = |job: &Name, other: &Name| {
+            let key = self
+                .hasher
+                .hash_one(("dependency-one-sided", job, Some(other)));
+            self.told.contains(&key)
+        };
+        for (job, others) in &self.known {
+            if !others.iter().all(|other| told(job, other)) {
+                self.kept.bar(job);
+            }
+        }
         self.found.retain(|found| found.count > 0);
         self.found.sort_by(|one, other| {
             let worst = other.severity.cmp(&one.severity);
@@ -526,6 +540,12 @@ impl Sink for Judge {
         }
         let mut slices = items.chunks(MOST);
         slices.try_for_each(|slice| self.ask(core, place, slice, false))
+    }
+
+    fn knows(&mut self, job: &[u8], others: &[Name]) {
+        if self.order.repair {
+            self.known.push((Name::from(job), others.to_vec()));
+        }
     }
 
     fn held_back(&mut self, jid: Option<&[u8]>) {

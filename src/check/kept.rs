@@ -26,6 +26,8 @@ pub struct Kept {
     torn: Vec<(Name, Name)>,
     /// What was met from several sides.
     sides: Sides,
+    /// Those of whom others know that were not judged.
+    barred: HashSet<Name>,
     bytes: usize,
     overflowed: bool,
     /// Whether there are more of the torn than are kept.
@@ -138,6 +140,11 @@ impl Kept {
         }
     }
 
+    /// Notes that not all who know of a job were judged: if it lost what it waits for, it is left so.
+    pub fn bar(&mut self, job: &Name) {
+        self.barred.insert(job.clone());
+    }
+
     fn has_room(&mut self) -> bool {
         let room = self.items.len() + self.torn.len() < ITEMS && self.bytes < BYTES;
         self.overflowed |= !room;
@@ -168,7 +175,7 @@ impl Kept {
         self.items.len() + self.torn.len()
     }
 
-    /// Returns the jobs that more know of than one call may judge.
+    /// Returns the jobs that lost what they wait for, of which more know than one call may judge.
     pub fn too_wide(&self) -> Vec<Name> {
         let mut known: HashMap<&Name, usize> = HashMap::new();
         for (job, _) in &self.torn {
@@ -176,7 +183,7 @@ impl Kept {
         }
         let mut wide: Vec<Name> = known
             .into_iter()
-            .filter(|(_, count)| *count > MOST)
+            .filter(|(job, count)| *count > MOST || self.barred.contains(job))
             .map(|(job, _)| job.clone())
             .collect();
         wide.sort();
@@ -192,12 +199,13 @@ impl Kept {
             torn,
             more_torn,
             heavy,
+            barred,
             sides,
             ..
         } = self;
         let heavy = Rc::new(heavy);
         let jobs = Place::new(Kind::Job, "");
-        let (whole, barred) = together(torn, more_torn);
+        let (whole, barred) = together(torn, more_torn, &barred);
         // Who knows of a torn job of which not all can be judged at once is left alone.
         items.retain(|(stage, at, item)| {
             *stage != Stage::Edges
@@ -297,10 +305,16 @@ fn holds(text: &[u8], part: &[u8]) -> bool {
 }
 
 /// Returns those who know of a job in one group with those who know of another that one of them
-/// knows of, too; and those whose group is too large for one call, or may not be whole.
-fn together(torn: Vec<(Name, Name)>, more: bool) -> (Vec<Vec<Name>>, HashSet<Name>) {
+/// knows of, too; and those whose group is too large for one call, or may not be whole, or knows of
+/// a job that is barred.
+fn together(
+    torn: Vec<(Name, Name)>,
+    more: bool,
+    barred: &HashSet<Name>,
+) -> (Vec<Vec<Name>>, HashSet<Name>) {
     // Of each one who knows, its group; of each group, the one that it was merged into.
     let mut groups: Vec<usize> = Vec::new();
+    let mut broken: Vec<usize> = Vec::new();
     let mut of_job: HashMap<Name, usize> = HashMap::new();
     let mut of_other: HashMap<Name, usize> = HashMap::new();
     fn root(groups: &mut [usize], mut at: usize) -> usize {
@@ -313,6 +327,9 @@ fn together(torn: Vec<(Name, Name)>, more: bool) -> (Vec<Vec<Name>>, HashSet<Nam
     for (job, other) in torn {
         let fresh = groups.len();
         groups.push(fresh);
+        if barred.contains(&job) {
+            broken.push(fresh);
+        }
         let one = *of_job.entry(job).or_insert(fresh);
         let two = *of_other.entry(other).or_insert(fresh);
         let (one, two) = (root(&mut groups, one), root(&mut groups, two));
@@ -325,10 +342,12 @@ fn together(torn: Vec<(Name, Name)>, more: bool) -> (Vec<Vec<Name>>, HashSet<Nam
         let at = root(&mut groups, at);
         together.entry(at).or_default().push(other);
     }
+    let broken = broken.into_iter().map(|at| root(&mut groups, at));
+    let broken: HashSet<usize> = broken.collect();
     let (mut whole, mut barred) = (Vec::new(), HashSet::new());
-    for mut group in together.into_values() {
+    for (at, mut group) in together {
         group.sort();
-        match more || group.len() > MOST {
+        match more || group.len() > MOST || broken.contains(&at) {
             true => barred.extend(group),
             false => whole.push(group),
         }

@@ -15,7 +15,7 @@ use super::slices::Slices;
 use super::undo::Undo;
 use crate::bulk::pace::Pace;
 use crate::cli::Format;
-use crate::core::check::{MOST, Outcome};
+use crate::core::check::Outcome;
 use crate::core::keys::Keys;
 use crate::cx::Cx;
 use crate::error::{Error, Kind};
@@ -148,8 +148,8 @@ fn untold(left: usize, wide: &[Name], cx: &mut Cx) {
     for job in wide.iter().take(3) {
         let job = quoted(job);
         cx.out.note(&format!(
-            "note: {job} lost the list of what it waits for, and more than {MOST} jobs know of it, \
-             which no single call can judge: `qless depends {job} --on JID …` with all of them"
+            "note: {job} lost the list of what it waits for, and more jobs know of it than one \
+             call can judge: `qless depends {job} --on JID …` with all of them"
         ));
     }
 }

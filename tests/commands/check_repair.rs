@@ -748,7 +748,7 @@ fn what_more_know_of_than_one_call_may_judge_is_left_whole() {
         error	in-no-set	1	0	0	0	put it into the set that fits its state
         --- stderr
         scanned 755 keys, 251 jobs, 1 queue in 0.0s
-        note: y lost the list of what it waits for, and more than 200 jobs know of it, which no single call can judge: `qless depends y --on JID …` with all of them
+        note: y lost the list of what it waits for, and more jobs know of it than one call can judge: `qless depends y --on JID …` with all of them
         1 mended; 250 left
         --- exit 7
     "#]]);
@@ -849,4 +849,38 @@ fn who_lost_its_own_list_is_freed_of_one_that_is_gone_with_its_queue_only_if_no_
     told(all, 0);
     assert_eq!(freed(&redis), [10, 0, 10, 0]);
     told("", 0);
+}
+
+#[test]
+fn who_lost_its_list_stays_so_while_one_who_knows_of_it_has_too_many_to_be_judged() {
+    let redis = Redis::start();
+    let put = |jid: &str, deps: &str| {
+        let words = format!("put me mail {jid} K {{}} 0 depends {deps}");
+        (9_000.0, words.split(' ').map(str::to_owned).collect())
+    };
+    let mut calls: Vec<(f64, Vec<String>)> = vec![put("x", "[]"), put("z", "[]")];
+    calls.extend((0..2500).map(|n| match n % 250 {
+        0 => put(&format!("y{n}"), "[\"x\",\"z\"]"),
+        _ => put(&format!("y{n}"), "[\"x\"]"),
+    }));
+    redis.calls(calls);
+    let torn: Vec<String> = (0..2500).step_by(250).map(|n| format!("y{n}")).collect();
+    for jid in &torn {
+        redis.send(&["DEL", &format!("ql:j:{jid}-dependencies")]);
+    }
+    let before = redis.dump();
+    let ran = at(&redis).run("check --repair --yes");
+    assert_eq!(ran.code(), 7, "{}", ran.stderr());
+    assert!(
+        ran.stderr()
+            .contains("more jobs know of it than one call can judge"),
+        "{}",
+        ran.stderr()
+    );
+    // Made of `z` alone, their lists would let them run before `x` is done.
+    assert_eq!(redis.dump(), before);
+    for jid in &torn {
+        at(&redis).run(&format!("depends {jid} --on x z")).exits(0);
+    }
+    at(&redis).run("check").exits(0);
 }

@@ -95,9 +95,26 @@ impl Walk<'_> {
         })?;
         let place = Place::new(Kind::Job, "");
         for (y, jids) in kept {
+            if self.whole() {
+                let there = self.are_there(&jids)?;
+                self.sink.knows(&y, &there);
+            }
             self.suspect_together(&place, &y, jids)?;
         }
         Ok(())
+    }
+
+    /// Returns those of the jobs that are not gone.
+    fn are_there(&mut self, jids: &[Name]) -> Result<Vec<Name>, Error> {
+        let asks = jids.iter().map(|jid| {
+            let key = self.keys.job(jid.as_bytes());
+            Ask::field(&key, "jid")
+        });
+        let told = self.reads(asks.collect())?;
+        self.sink.read(self.core, jids.len())?;
+        let there = jids.iter().zip(told);
+        let there = there.filter(|(_, told)| matches!(told, Told::Text(Some(_))));
+        Ok(there.map(|(jid, _)| jid.clone()).collect())
     }
 
     fn first_pages(

@@ -72,6 +72,10 @@ pub trait Sink {
     /// off there, it must not be released.
     fn held_back(&mut self, _jid: Option<&[u8]>) {}
 
+    /// Is told which jobs know of one that does not know them: unless all of these are judged, it is
+    /// not to be told anew what it waits for.
+    fn knows(&mut self, _job: &[u8], _others: &[Name]) {}
+
     /// Is told what no call can judge, and why.
     fn beyond(&mut self, _item: Name, _why: &str) {}
 
