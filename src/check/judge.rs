@@ -8,7 +8,7 @@ use std::time::Instant;
 use super::finding::{Finding, Severity};
 use super::kept::Kept;
 use super::sides;
-use super::slices::Slices;
+use super::slices::{SLICE, Slices};
 use super::walk::{self, Scope, Seen, Sink};
 use super::wanted::{IN_NO_LIST, LISTS, Phase, Wanted};
 use crate::bulk::pace::Pace;
@@ -21,9 +21,6 @@ use crate::model::name::Name;
 use crate::out::Progress;
 use crate::stop::Stop;
 use crate::view::text::duration;
-
-/// As many candidates of a place wait for each other.
-const SLICE: usize = 100;
 
 /// How many candidates wait to be judged, and how long their names are together.
 const WAITING: usize = 4_000;

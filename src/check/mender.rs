@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::finding::Finding;
 use super::kept::Kept;
-use super::slices::Slices;
+use super::slices::{SLICE, Slices};
 use super::undo::Undo;
 use super::wanted::Wanted;
 use crate::bulk::pace::Pace;
@@ -17,9 +17,6 @@ use crate::model::rate::Rate;
 use crate::model::repair::Fate;
 use crate::out::Progress;
 use crate::stop::Stop;
-
-/// How many items are mended by one call at most.
-const SLICE: usize = 100;
 
 /// What mends.
 pub struct Mender {

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use super::slices::Slices;
+use super::slices::{SLICE, Slices};
 use super::undo::Past;
 use crate::bulk::pace::Pace;
 use crate::core::Core;
@@ -18,9 +18,6 @@ use crate::out::Progress;
 use crate::stop::Stop;
 use crate::view::repair::by_finding;
 use crate::view::text::{clean, plural, thousands};
-
-/// How many changes go into one call at most; what mended one finding stays together.
-const MOST: usize = 100;
 
 /// What is measured here are changes of all kinds.
 const ALL: Kind = Kind::Key;
@@ -124,13 +121,14 @@ fn put_back(
 ) -> Result<(), Error> {
     let stop = Stop::listen();
     let mut pace = Pace::new(rate);
-    let most = pace.slice(MOST);
+    let most = pace.slice(SLICE);
     let now = core.now();
     let mut slices = Slices::new(core.trip(now));
     while let Some(mends) = past.newest()? {
         let mut mends = mends.into_iter().peekable();
         while mends.peek().is_some() {
             let size = slices.size(ALL).min(most);
+            // What mended one finding stays together.
             let mut changes: Vec<Change> = mends.next().unwrap_or_default();
             while let Some(more) = mends.next_if(|more| changes.len() + more.len() <= size) {
                 changes.extend(more);

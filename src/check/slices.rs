@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use crate::core::check::Kind;
 
-/// The most items of a call.
-const MOST: usize = 100;
+/// The most items of a call, however quick.
+pub const SLICE: usize = 100;
 
 /// As long as a call may keep the server from others.
 const LONG: Duration = Duration::from_millis(5);
@@ -40,7 +40,7 @@ impl Slices {
             let part = LONG.as_secs_f64() / took.as_secs_f64();
             *size = ((items as f64 * part) as usize).max(1);
         } else if took < LONG / 2 && items >= *size {
-            *size = (items * 2).min(MOST);
+            *size = (items * 2).min(SLICE);
         }
     }
 }
