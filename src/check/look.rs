@@ -120,8 +120,9 @@ pub fn run(told: &Told, repair: bool, stop: &Stop, cx: &mut Cx) -> Result<Looked
     })
 }
 
-/// Reports what was found, and returns the code to exit with.
-pub fn report(looked: Looked, cx: &mut Cx) -> Result<Exit, Error> {
+/// Reports what was found, with what to do next if nobody has done it, and returns the code to exit
+/// with.
+pub fn report(looked: Looked, hints: bool, cx: &mut Cx) -> Result<Exit, Error> {
     let (check, out) = (&looked.check, &mut cx.out);
     let nothing = match (check.items.is_empty(), check.complete) {
         (true, true) if !looked.waited.is_empty() => "",
@@ -143,15 +144,16 @@ pub fn report(looked: Looked, cx: &mut Cx) -> Result<Exit, Error> {
     for cause in &check.causes {
         out.note(&format!("likely cause: {cause}"));
     }
-    if check.complete {
+    if check.complete && hints {
         let again = cx.own();
         let named = again.contains(" --only ");
         let mends = |found: &Found| found.mends > 0 || named && found.asks > 0;
         if check.items.iter().any(mends) {
             let hint = format!("see the plan with: qless {again} --repair --dry-run");
-            cx.out.hint(&hint);
+            cx.out.hint_in_any_case(&hint);
         } else if check.items.iter().any(|found| found.asks > 0) {
-            cx.out.hint("what there is to decide: qless help findings");
+            cx.out
+                .hint_in_any_case("what there is to decide: qless help findings");
         }
     }
     let failing = looked.failing();

@@ -131,7 +131,7 @@ fn nothing(looked: Looked, cx: &mut Cx) -> Result<Exit, Error> {
     let decisions = decisions(&looked.check.items, Severity::Warn);
     let whole = looked.halted.is_none();
     let left = looked.kept.left();
-    let exit = look::report(looked, cx)?;
+    let exit = look::report(looked, false, cx)?;
     untold(left, &[], cx);
     if whole && !decisions.is_empty() {
         cx.out

@@ -85,7 +85,7 @@ pub struct Args {
     undo: Option<PathBuf>,
     /// Put back what a repair changed, from the file of its `--undo`, where nothing has changed since
     #[arg(long, value_name = "FILE", value_parser = value::file(),
-          conflicts_with_all = ["repair", "queues", "only", "skip"])]
+          conflicts_with_all = ["repair", "undo", "queues", "only", "skip"])]
     revert: Option<PathBuf>,
     #[command(flatten)]
     dry: DryRun,
@@ -145,5 +145,5 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     cx.out.shows::<Check>()?;
     cx.begin()?;
     let looked = look::run(&told, false, &Stop::listen(), cx)?;
-    look::report(looked, cx)
+    look::report(looked, true, cx)
 }

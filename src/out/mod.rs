@@ -308,6 +308,13 @@ impl Out {
         }
     }
 
+    /// The same, also where a script reads: it belongs to what was found.
+    pub fn hint_in_any_case(&mut self, line: &str) {
+        if self.format == Format::Table {
+            self.note(&format!("hint: {line}"));
+        }
+    }
+
     /// Warns on stderr.
     pub fn warn(&mut self, line: &str) {
         self.note(&format!("warning: {line}"));

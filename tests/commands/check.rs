@@ -76,6 +76,7 @@ fn a_job_that_was_deleted_by_hand_is_found_with_all_it_left() {
             --- stderr
             scanned 20 keys, 4 jobs, 2 queues in 0.0s
             likely cause: somebody deleted keys of jobs (DEL) instead of the jobs: 1 history is left behind
+            hint: see the plan with: qless check --repair --dry-run
             --- exit 7
         "#]]);
     redis
@@ -150,6 +151,7 @@ fn the_worst_stand_first() {
         --- stderr
         scanned 21 keys, 5 jobs, 2 queues in 0.0s
         likely cause: clients with the reference core work here, too: its `tag` leaves tag-count
+        hint: see the plan with: qless check --repair --dry-run
         --- exit 7
     "#]]);
 }
@@ -597,4 +599,16 @@ fn the_rate_holds_for_indexes_and_verdicts_too() {
     // What is judged is told, whatever the rate.
     let told = redis.at(9).run("check --rate 100000/s").stdout();
     assert!(told.contains("ghost-waiting\t500\t"), "{told}");
+}
+
+#[test]
+fn a_file_of_a_revert_is_not_written() {
+    let redis = Redis::start();
+    let ran = redis.qless().run("check --revert a --undo b --yes");
+    assert!(
+        ran.stderr().contains("cannot be used with"),
+        "{}",
+        ran.stderr()
+    );
+    ran.exits(2);
 }

@@ -168,6 +168,7 @@ fn a_replica_can_be_looked_at_but_says_nothing_of_its_primary() {
         scanned 5 keys, 1 job, 1 queue in 0.0s
         likely cause: somebody deleted keys of jobs (DEL) instead of the jobs: 1 history is left behind
         likely cause: this is a replica: what its primary wrote last may not have come yet
+        hint: see the plan with: qless check --repair --dry-run
         --- exit 7
     "#]]);
     look("-o json --only ghost-waiting -q").exits(6);
