@@ -267,6 +267,14 @@ fn held_back(dump: &Dump, jid: &str) -> bool {
     })
 }
 
+/// The findings that are asked for, but for those that wait.
+fn but_later(findings: &str) -> String {
+    match findings {
+        "" => LATER.to_owned(),
+        findings => format!("{findings},{LATER}"),
+    }
+}
+
 /// A look over everything, each finding once.
 pub(crate) fn look(core: &mut Core, now: f64, findings: &str) -> Vec<Finding> {
     let before = core.dump();
@@ -295,11 +303,7 @@ pub(crate) fn look(core: &mut Core, now: f64, findings: &str) -> Vec<Finding> {
             }
         }
     };
-    let joined = |more: &str| match findings {
-        "" => more.to_owned(),
-        findings => format!("{findings},{more}"),
-    };
-    ask(core, &joined(LATER), &[], &|_, _| true);
+    ask(core, &but_later(findings), &[], &|_, _| true);
     for (id, kinds) in LAST {
         if named(findings, id) {
             ask(core, id, kinds, &|finding, found| match *id {
@@ -365,10 +369,6 @@ fn cycles(core: &mut Core, now: f64, findings: &str, dump: &Dump) -> Vec<Finding
 /// A repair of everything, named or not. Returns what it changed, oldest first.
 pub(crate) fn repair(core: &mut Core, now: f64, findings: &str) -> Vec<Finding> {
     let mut mended = Vec::new();
-    let joined = |more: &str| match findings {
-        "" => more.to_owned(),
-        findings => format!("{findings},{more}"),
-    };
     let mut pass = |core: &mut Core, asked: &str, kinds: &[&str]| {
         let dump = core.dump();
         let stand = match lists_all(&dump) {
@@ -410,7 +410,7 @@ pub(crate) fn repair(core: &mut Core, now: f64, findings: &str) -> Vec<Finding> 
             pass(core, id_or_consent(findings, id).as_str(), &[kind]);
         }
     }
-    pass(core, &joined(LATER), &[]);
+    pass(core, &but_later(findings), &[]);
     for (id, kinds) in LAST {
         // Counters wait for lists that are right.
         let waits = *id == "failed-counter" && !look(core, now, "").iter().any(|one| one.id == *id);
