@@ -33,7 +33,11 @@ return function(c, queue, kind)
       c.room('check_stub')(j, what, queue)
     elseif what == 'job' then
       c.room('check_places')(j, queue)
-      if j.queue == queue then c.room('check_listed')(queue) end
+      if j.queue == queue then
+        -- The place in this set may be wrong beside that in another.
+        if kind == 'work' then c.room('check_leftovers')(j) end
+        c.room('check_listed')(queue)
+      end
     end
   end
 end

@@ -895,6 +895,22 @@ damages! {
             depends-on-nothing d1 found []
         "#]];
 
+    one_of_those_who_know_what_waits_is_in_another_queue:
+        "DEL ql:j:d2-dependencies"
+        "ZADD ql:q:other-work 1 w1" => expect![[r#"
+            dependency-one-sided d2 found [r1]
+            dependency-one-sided d2 found [w1]
+            in-foreign-queue w1 found [q:other-work]
+            queue-unlisted other found []
+        "#]];
+
+    a_waiting_job_is_scheduled_and_misplaced:
+        "ZADD ql:q:q-scheduled 205000 w2"
+        "ZADD ql:q:q-work 99 w2" => expect![[r#"
+            in-two-sets w2 found [q:q-scheduled]
+            score w2 found [priority 7, placed at 99]
+        "#]];
+
     only_a_job_that_is_gone_knows_what_waits_for_it:
         "DEL ql:j:p1 ql:j:d4-dependencies"
         "ZREM ql:q:p-work p1" => expect![[r#"

@@ -386,8 +386,17 @@ pub(crate) fn repair(core: &mut Core, now: f64, findings: &str) -> Vec<Finding> 
                         .flat_map(|(_, others)| others.iter().copied())
                         .collect::<BTreeSet<&str>>()
                 };
+                let together = items.clone();
                 let (some, others): (Vec<_>, Vec<_>) =
                     items.into_iter().partition(|item| !stood(item).is_empty());
+                // A lost list is made anew from all who know of it, in one call.
+                let edges = "dependency-one-sided";
+                let asks_edges = asked == but_later(findings) && named(findings, edges);
+                if kind == "job" && asks_edges && !some.is_empty() {
+                    let asked = id_or_consent(findings, edges);
+                    let found = slice(core, now, "mend", &asked, kind, &name, &together);
+                    mended.extend(found.into_iter().filter(|one| one.outcome == "mended"));
+                }
                 let alone = some.into_iter().map(|item| {
                     let asked = without(asked, &stood(&item));
                     (asked, vec![item])
