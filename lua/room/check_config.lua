@@ -11,7 +11,8 @@ return function(c)
     if not numeric[option] and not most and not string.find(option, '%-heartbeat$') then return end
     local n = need('number')(value)
     if not n then
-      c.add('config-value', option, 'is no number')
+      local unread = option == 'stats-history' or option == 'histogram-history'
+      c.add('config-value', option, unread and 'nobody reads it, is no number' or 'is no number')
     elseif n < 0 and (most or option == 'max-worker-age') then
       c.add('config-value', option, 'is below 0')
     end

@@ -452,7 +452,10 @@ pub const FINDINGS: &[Finding] = &[
     finding("stats-sum", Warn, &[28], NameIs, "statistics of a day contradict themselves")
         .choices(&["nothing can make them anew: leave them out: `qless check --skip stats-sum`"]),
     finding("config-value", Critical, &[35], NameIs, "option that has to be a number is none")
-        .grades(&[Grade { severity: Warn, when: When::Begins("is below 0"), says: "where it is below 0" }])
+        .grades(&[
+            Grade { severity: Warn, when: When::Begins("is below 0"), says: "where it is below 0" },
+            Grade { severity: Warn, when: When::Begins("nobody reads it"), says: "of an option that nobody reads" },
+        ])
         .choices(&["take the default: `qless config unset OPTION`", "set it: `qless config set OPTION 60`"]),
     finding("not-judged", Info, &[], NameIs, "more than one call may judge")
         .choices(&["nothing: it may be damaged or not"]),

@@ -1339,6 +1339,10 @@ damages! {
             config-value q-max-concurrency report [is below 0]
         "#]];
 
+    a_setting_that_nobody_reads_is_no_number: "HSET ql:config stats-history soon" => expect![[r#"
+        config-value stats-history report [nobody reads it, is no number]
+    "#]];
+
     a_queue_runs_more_than_it_may: "HSET ql:config run-max-concurrency 1" => expect![[r#"
         over-limit run report [3 of 1]
     "#]];
