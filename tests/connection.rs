@@ -805,7 +805,7 @@ mod refusals {
         // To each word of the handshake.
         const BOTH: &[u8] = b"-LOADING Redis is loading\r\n-LOADING Redis is loading\r\n";
         at_port(answering(BOTH))
-            .run("--timeout 300ms length mail")
+            .run("--timeout 2s length mail")
             .shows(expect![[r#"
                 --- stderr
                 error: `redis://127.0.0.1:PORT/0` is still loading its data
