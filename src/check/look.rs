@@ -144,6 +144,11 @@ pub fn report(looked: Looked, hints: bool, cx: &mut Cx) -> Result<Exit, Error> {
     for cause in &check.causes {
         out.note(&format!("likely cause: {cause}"));
     }
+    if hints && !out.format().is_json() {
+        for cut in check.items.iter().flat_map(Found::cuts) {
+            out.note(&format!("to break dependency-cycle: {cut}"));
+        }
+    }
     if check.complete && hints {
         let again = cx.own();
         let named = again.contains(" --only ");

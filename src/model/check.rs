@@ -4,7 +4,8 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use super::json::Number;
 use super::name::{self, Name};
-use crate::check::finding::{Consent, Finding, Severity};
+use crate::check::finding::{Consent, Finding, Form, Severity};
+use crate::view::text;
 
 /// The document of a look.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -59,6 +60,46 @@ impl Found {
         }
     }
 
+    /// Returns what a human has to decide, and the command for each choice: for jobs that wait for
+    /// each other one that cuts each edge of the examples.
+    pub fn choices(&self) -> Vec<String> {
+        let told = self
+            .finding
+            .choices
+            .iter()
+            .map(|choice| (*choice).to_owned());
+        if self.finding.form != Form::Chain {
+            return told.collect();
+        }
+        let cuts = self.cuts().into_iter();
+        let cuts: Vec<String> = cuts.map(|cut| format!("break it here: `{cut}`")).collect();
+        // The first of them names no jobs.
+        let skipped = usize::from(!cuts.is_empty());
+        cuts.into_iter().chain(told.skip(skipped)).collect()
+    }
+
+    /// Returns the commands of which each cuts an edge of a cycle, as far as they can be typed.
+    pub fn cuts(&self) -> Vec<String> {
+        if self.finding.form != Form::Chain {
+            return Vec::new();
+        }
+        let mut cuts = Vec::new();
+        for example in &self.examples {
+            let mut one = example.item.as_str();
+            for other in example
+                .detail
+                .as_str()
+                .into_iter()
+                .flat_map(|rest| rest.split(" needs "))
+            {
+                let cut = one.and_then(|one| cut(one, other));
+                cuts.extend(cut.filter(|cut| !cuts.contains(cut)));
+                one = Some(other);
+            }
+        }
+        cuts
+    }
+
     /// Keeps an example, if it is among the first of them: the same ones in any order of a walk.
     pub fn show(&mut self, detail: &Name, item: &Name, most: usize) {
         let key = (detail, item);
@@ -73,6 +114,19 @@ impl Found {
     }
 }
 
+/// Returns the command that cuts an edge, if it can be typed.
+fn cut(one: &str, other: &str) -> Option<String> {
+    let typable = |name: &str| !name.is_empty() && text::clean(name) == name;
+    if !typable(one) || !typable(other) {
+        return None;
+    }
+    let [job, off] = [one, other].map(text::quoted);
+    Some(match one.starts_with('-') || other.starts_with('-') {
+        true => format!("qless depends --off={off} -- {job}"),
+        false => format!("qless depends {job} --off {off}"),
+    })
+}
+
 impl Serialize for Severity {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.word())
@@ -83,9 +137,9 @@ impl Serialize for Found {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let finding = self.finding;
         let invariants: Vec<String> = finding.invariants().collect();
-        let choices: &[&str] = match finding.consent {
-            Consent::Unasked if self.mends == self.count => &[],
-            _ => finding.choices,
+        let choices = match finding.consent {
+            Consent::Unasked if self.mends == self.count => Vec::new(),
+            _ => self.choices(),
         };
         let mut doc = serializer.serialize_struct("found", 10)?;
         doc.serialize_field("severity", &self.severity)?;
@@ -96,7 +150,7 @@ impl Serialize for Found {
         doc.serialize_field("invariants", &invariants)?;
         doc.serialize_field("mends", &self.mends)?;
         doc.serialize_field("asks", &self.asks)?;
-        doc.serialize_field("choices", choices)?;
+        doc.serialize_field("choices", &choices)?;
         doc.serialize_field("examples", &self.examples)?;
         doc.end()
     }

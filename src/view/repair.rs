@@ -198,7 +198,7 @@ pub fn decisions(items: &[Found], least: Severity) -> String {
         }
         let (id, left) = (found.finding.id, thousands(found.count - found.mends));
         text.push_str(&format!("  {id}, {left}: {}\n", found.finding.problem));
-        for choice in found.finding.choices {
+        for choice in found.choices() {
             text.push_str(&format!("    {choice}\n"));
         }
     }

@@ -450,6 +450,42 @@ fn who_waits_for_himself_is_told_with_the_whole_chain() {
 }
 
 #[test]
+fn each_edge_of_a_cycle_may_be_cut() {
+    let redis = Redis::start();
+    for args in [
+        &["put", "mail", "K", "--jid", "it's x"][..],
+        &["put", "mail", "K", "--jid=-y", "--depends", "it's x"],
+    ] {
+        redis.at(100).args(args).ok();
+    }
+    redis.send(&["HSET", "ql:j:it's x", "state", "depends"]);
+    redis.send(&["ZREM", "ql:q:mail-work", "it's x"]);
+    redis.send(&["ZADD", "ql:q:mail-depends", "100", "it's x"]);
+    redis.send(&["SADD", "ql:j:it's x-dependencies", "-y"]);
+    redis.send(&["SADD", "ql:j:-y-dependents", "it's x"]);
+    let told = redis.at(200).run("check").stderr();
+    let cuts = [
+        "qless depends --off=-y -- 'it'\\''s x'",
+        "qless depends --off='it'\\''s x' -- -y",
+    ];
+    let document = redis.at(200).run("check -o json").stdout();
+    let document: serde_json::Value = serde_json::from_str(&document).unwrap();
+    let choices = document["items"][0]["choices"].to_string();
+    for cut in cuts {
+        assert!(told.contains(&format!(": {cut}\n")), "{told}");
+        assert!(choices.contains(&cut.replace('\\', "\\\\")), "{choices}");
+    }
+    assert_eq!(told.matches("--off").count(), 2, "{told}");
+    let none = redis.at(200).run("check --max-examples 0").stderr();
+    assert!(!none.contains("--off"), "{none}");
+    redis
+        .at(200)
+        .args(["depends", "--off=-y", "--", "it's x"])
+        .ok();
+    redis.at(200).run("check").exits(0);
+}
+
+#[test]
 fn a_set_that_was_lost_is_made_again_from_all_that_know_of_it() {
     let redis = healthy();
     redis.at(104).run("depends b1 --on a2").ok();
