@@ -44,7 +44,7 @@ return function(argv)
   local place, write, back = need('check_place'), need('check_write')(), 0
 
   -- Whether a list holds a text at an index or behind it: once back, it is moved there by what was
-  -- taken out before it and comes back after it.
+  -- taken out before it and comes back after it, and to the front by what was put in and is gone.
   local function holds(key, index, text)
     local places = redis.pcall('lpos', key, text, 'COUNT', 0)
     if not places.err then return (places[#places] or -1) >= index end
@@ -58,6 +58,15 @@ return function(argv)
     return false
   end
 
+  -- How many entries that were put into a list are gone from it, of changes that are still to come.
+  local gone, ahead = {}, {}
+  for i = 1, #changes do
+    local kind, key, _, before, after = unpack(changes[i])
+    if kind == 'list' and after and not before and place(kind, key, 0) ~= nil and not holds(key, 0, after) then
+      gone[i], ahead[key] = true, (ahead[key] or 0) + 1
+    end
+  end
+
   -- Whether the place is still as the repair left it.
   local function unchanged(kind, key, item, before, after)
     if kind == 'move' then return call('exists', after) == 1 and call('exists', key) == 0 end
@@ -68,7 +77,8 @@ return function(argv)
     if kind == 'hash' and not after and call('exists', key) == 0 then return false end
     if kind == 'list' and not after then
       -- What was taken out is not there again, and the list still reaches to its place.
-      return held ~= nil and call('llen', key) >= tonumber(item) and not holds(key, tonumber(item), before)
+      local index = math.max(0, tonumber(item) - (ahead[key] or 0))
+      return held ~= nil and call('llen', key) >= tonumber(item) and not holds(key, index, before)
     end
     if kind == 'zset' and held and after then return tonumber(held) == tonumber(after) end
     return held == after
@@ -76,6 +86,7 @@ return function(argv)
 
   for i = 1, #changes do
     local kind, key, item, before, after = unpack(changes[i])
+    if gone[i] then ahead[key] = ahead[key] - 1 end
     local done = unchanged(kind, key, item, before, after)
     if done then
       if kind == 'move' then

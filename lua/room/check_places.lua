@@ -62,7 +62,10 @@ return function(c)
       lock = c.now
     end
     lock = math.max(lock or expires, expires or lock)
-    if not j.grace or not expires then c.room('check_held')(extra, j, c.score(lock)) end
+    -- A lock that ends when its job should have been done has no grace.
+    local over = j.grace and expires and lock <= expires + 0.001
+    if over then extra[1] = {'hash', j.key, 'grace', j.grace, false} end
+    if over or not j.grace or not expires then c.room('check_held')(extra, j, c.score(lock), over) end
     return home, c.score(lock), extra
   end
 

@@ -911,6 +911,20 @@ damages! {
             score w2 found [priority 7, placed at 99]
         "#]];
 
+    a_running_job_with_grace_has_no_lock:
+        "HSET ql:j:r2 grace 1"
+        "ZREM ql:w:a:jobs r2"
+        "ZREM ql:q:run-locks r2" => expect![[r#"
+            running-without-lock r2 found [run]
+        "#]];
+
+    a_list_holds_a_stray_and_lacks_a_failed_job:
+        "RPUSH ql:f:G ghost"
+        "LREM ql:f:G 0 f1" => expect![[r#"
+            failed-stray ghost found [G]
+            failed-unlisted f1 found [G]
+        "#]];
+
     only_a_job_that_is_gone_knows_what_waits_for_it:
         "DEL ql:j:p1 ql:j:d4-dependencies"
         "ZREM ql:q:p-work p1" => expect![[r#"
