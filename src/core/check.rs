@@ -229,10 +229,9 @@ impl Core {
             Call::plain("INFO").arg("memory"),
             Call::plain("INFO").arg("stats"),
             Call::plain("INFO").arg("replication"),
-            Call::plain("DBSIZE"),
+            Call::plain("INFO").arg("keyspace"),
         ];
-        let mut answers = self.calls(now, &calls);
-        let keys = answers.pop().and_then(Result::ok);
+        let answers = self.calls(now, &calls);
         let told = answers
             .into_iter()
             .flatten()
@@ -246,6 +245,17 @@ impl Core {
             values.next().map(|value| value.trim().to_owned())
         };
         let number = |name: &str| field(name).and_then(|text| text.parse::<u64>().ok());
+        // `db0:keys=12,expires=0,…`, and no line for an empty one.
+        let database = field(&format!("db{}", self.db()));
+        let keys = match database
+            .as_deref()
+            .unwrap_or("keys=0")
+            .strip_prefix("keys=")
+        {
+            Some(text) if !told.is_empty() => text.split(',').next(),
+            _ => None,
+        };
+        let keys = keys.and_then(|text| text.parse().ok());
         let replica = field("role").is_some_and(|role| role == "slave");
         Server {
             policy: field("maxmemory_policy"),
@@ -255,9 +265,7 @@ impl Core {
                 up: field("master_link_status").is_none_or(|status| status == "up"),
                 down: number("master_link_down_since_seconds").unwrap_or(0),
             }),
-            keys: keys
-                .and_then(|keys| reply::integer(keys).ok())
-                .map(i64::unsigned_abs),
+            keys,
         }
     }
 

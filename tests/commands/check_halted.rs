@@ -86,6 +86,8 @@ fn who_may_not_look_gets_no_clean_answer() {
         let mut words = vec![
             "ACL", "SETUSER", "ops", "reset", "on", ">x", "~*", "&*", "+@all",
         ];
+        // How many keys there are is no right of the least.
+        words.push("-dbsize");
         words.push(right);
         redis.send(&words);
         let url = format!("{}?user=ops", redis.url());
@@ -112,9 +114,7 @@ fn who_may_not_look_gets_no_clean_answer() {
         );
     }
     // Of the server itself less is known.
-    for right in ["-info", "-dbsize"] {
-        assert_eq!(refused(right).0, 0, "{right}");
-    }
+    assert_eq!(refused("-info").0, 0);
     let (_, told) = refused("-scan");
     expect![[r#"
         error: cannot tell about everything, 0 of 3,002 keys were walked: user `ops` may not run `scan`
@@ -183,7 +183,7 @@ fn a_replica_can_be_looked_at_but_says_nothing_of_its_primary() {
     replica.send(&["CONFIG", "SET", "replica-serve-stale-data", "no"]);
     look("--timeout 1s --read-only").shows(expect![[r#"
         --- stderr
-        error: cannot tell about everything, 0 keys were walked: replica `unix://DIR/s` has lost its primary
+        error: cannot tell about everything, 0 of 5 keys were walked: replica `unix://DIR/s` has lost its primary
         --- exit 6
     "#]]);
 }
