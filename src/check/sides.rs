@@ -23,8 +23,8 @@ const SIDED: [&str; 3] = ["job-stub", "in-two-sets", "in-foreign-queue"];
 /// What waits while a lock lives.
 const MOVES: [&str; 2] = ["in-two-sets", "in-foreign-queue"];
 
-/// How many items are remembered.
-const MANY: usize = 400_000;
+/// How many items are remembered: 10 MB. What is beyond waits for the next round.
+const MANY: usize = 100_000;
 
 /// What stands for a finding of this name.
 pub fn stands_for(id: &str) -> Option<&'static str> {
