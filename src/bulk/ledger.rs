@@ -252,7 +252,10 @@ impl Ledger {
         let file = options.open(&self.path)?;
         // Where files cannot be locked, it is on those who start two at once.
         match file.try_lock() {
-            Err(TryLockError::WouldBlock) => Err(io::Error::other("another run is at it")),
+            Err(TryLockError::WouldBlock) => Err(io::Error::new(
+                ErrorKind::WouldBlock,
+                "another run is at it",
+            )),
             _ => Ok(file),
         }
     }
@@ -281,8 +284,13 @@ impl Ledger {
 
     fn unwritten(&self, fault: &io::Error) -> Error {
         let (file, why) = (self.shown(), io_words(fault));
-        Error::new(Kind::File, format!("cannot write `{file}`: {why}"))
-            .hint("run again with the same file")
+        let hint = match &self.file {
+            None if fault.kind() != ErrorKind::WouldBlock => {
+                "nothing was changed; name a file that can be written"
+            }
+            _ => "run again with the same file",
+        };
+        Error::new(Kind::File, format!("cannot write `{file}`: {why}")).hint(hint)
     }
 }
 

@@ -154,7 +154,11 @@ pub fn report(looked: Looked, hints: bool, cx: &mut Cx) -> Result<Exit, Error> {
         let named = again.contains(" --only ");
         let mends = |found: &Found| found.mends > 0 || named && found.asks > 0;
         if check.items.iter().any(mends) {
-            let hint = format!("see the plan with: qless {again} --repair --dry-run");
+            let dry = match again.ends_with(" --dry-run") || again.contains(" --dry-run ") {
+                true => "",
+                false => " --dry-run",
+            };
+            let hint = format!("see the plan with: qless {again} --repair{dry}");
             cx.out.hint_in_any_case(&hint);
         } else if check.items.iter().any(|found| found.asks > 0) {
             cx.out

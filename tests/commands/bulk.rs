@@ -779,13 +779,13 @@ fn a_report_that_cannot_be_written_is_told_before_anything_is_changed() {
     retry(shown).shows(expect![[r#"
         --- stderr
         error: cannot write `DIR`: is a directory
-        hint: run again with the same file
+        hint: nothing was changed; name a file that can be written
         --- exit 1
     "#]]);
     retry(&format!("{shown}/nowhere/r")).shows(expect![[r#"
         --- stderr
         error: cannot write `DIR/nowhere/r`: no such file or directory
-        hint: run again with the same file
+        hint: nothing was changed; name a file that can be written
         --- exit 1
     "#]]);
     retry("/dev/full").shows(expect![[r#"

@@ -648,3 +648,14 @@ fn a_file_of_a_revert_is_not_written() {
     );
     ran.exits(2);
 }
+
+#[test]
+fn the_hint_to_the_plan_repeats_no_flag() {
+    let redis = healthy();
+    redis.send(&["ZADD", "ql:q:mail-work", "1", "ghost"]);
+    let told = redis.at(120).run("check --dry-run").stderr();
+    assert!(
+        told.ends_with("see the plan with: qless check --dry-run --repair\n"),
+        "{told}"
+    );
+}

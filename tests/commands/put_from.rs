@@ -1039,7 +1039,7 @@ fn a_journal_belongs_to_its_input_prefix_and_command() {
     place.qless().run(missing).shows(expect![[r#"
         --- stderr
         error: cannot write `/nonexistent/journal`: no such file or directory
-        hint: run again with the same file
+        hint: nothing was changed; name a file that can be written
         --- exit 1
     "#]]);
 }
