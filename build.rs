@@ -1,10 +1,10 @@
 //! Joins the Lua core for the usual prefix, so that no command has to.
 
 #[allow(dead_code)]
-#[path = "src/core/join.rs"]
+#[path = "src/core/script/join.rs"]
 mod join;
 #[allow(dead_code)]
-#[path = "src/core/source.rs"]
+#[path = "src/core/script/source.rs"]
 mod source;
 
 use std::path::Path;

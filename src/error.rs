@@ -4,7 +4,8 @@ use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
 use crate::exit::Exit;
-use crate::model::name::Name;
+use crate::name::Name;
+use crate::text;
 
 /// What went wrong, told to the operator and to scripts.
 #[derive(Clone, Debug, PartialEq)]
@@ -153,6 +154,15 @@ impl Error {
         Error::new(Kind::NotFound, message)
     }
 
+    /// A name that does not exist, with the known name most like it as the hint: exit 4.
+    pub fn unknown(what: &str, name: &Name, known: &[Name]) -> Error {
+        let error = Error::not_found(format!("{what} `{}` does not exist", text::clean(name)));
+        match text::nearest(name, known) {
+            Some(near) => error.hint(format!("did you mean `{}`?", text::clean(near))),
+            None => error,
+        }
+    }
+
     /// Something that the present state forbids: exit 5.
     pub fn conflict(message: impl Into<String>) -> Error {
         Error::new(Kind::Conflict, message)
@@ -204,7 +214,7 @@ impl Error {
 }
 
 /// Returns the words of the system, without its number: `no space left on device`.
-pub fn io_words(error: &std::io::Error) -> String {
+pub(crate) fn io_words(error: &std::io::Error) -> String {
     let words = error.to_string();
     let words = words.split(" (os error").next().unwrap_or_default();
     let mut letters = words.chars();
@@ -229,5 +239,23 @@ impl Serialize for Error {
             doc.serialize_field("jid_bytes", &bytes)?;
         }
         doc.end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_typo_suggests_the_nearest_known_name() {
+        let known = ["emails", "images", "test"].map(Name::from);
+        let hint = |name: &str| {
+            Error::unknown("queue", &Name::from(name), &known)
+                .hint_text()
+                .map(str::to_owned)
+        };
+        assert_eq!(hint("emials").as_deref(), Some("did you mean `emails`?"));
+        assert_eq!(hint("Test").as_deref(), Some("did you mean `test`?"));
+        assert_eq!(hint("zebra"), None);
     }
 }

@@ -1,83 +1,56 @@
-//! The rooms of `qless`, and [`run`]: parse, command, report, exit code.
+//! `qless`: the command line of a job queue on Redis. [`run`] is the whole program.
 //!
-//! A private library: it exists so that `main.rs` and the tests can reach it.
-//! How a command is added is told in [`commands`].
+//! A private library: it exists so that `main.rs` and the tests can reach it. `CONTRIBUTING.md`
+//! has the table of layers, which `tests/architecture.rs` holds.
 
-use std::ffi::OsString;
+mod address;
+mod app;
+mod args;
+mod bulk;
+mod check;
+mod clock;
+mod commands;
+mod consent;
+mod core;
+mod env;
+mod error;
+mod exit;
+mod fs;
+mod input;
+mod interrupt;
+mod json;
+mod model;
+mod name;
+mod select;
+mod session;
+mod settings;
+mod submit;
+mod text;
+mod trace;
+mod ui;
+mod view;
+mod watch;
 
-pub mod bulk;
-pub mod check;
-pub mod cli;
-pub mod clock;
-pub mod commands;
-pub mod complete;
-pub mod core;
-pub mod cx;
-pub mod error;
-pub mod exit;
-pub mod input;
-pub mod model;
-pub mod out;
-pub mod password;
-pub mod select;
-pub mod settings;
-pub mod stop;
-pub mod submit;
-pub mod view;
-pub mod watch;
-pub mod who;
+pub use app::run;
 
-use cli::Stop;
-use clock::Clock;
-use cx::Cx;
-use exit::Exit;
-use out::Out;
-
-/// Runs one command line and returns the code to exit with.
-pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
-    let args: Vec<OsString> = args.into_iter().collect();
-    if let Some(asked) = complete::asked(&args) {
-        return complete::run(asked);
-    }
-    let mut cli = match cli::parse(&args) {
-        Ok(cli) => cli,
-        Err(stop) => return stopped(stop, &args),
-    };
-    let settings = match cli.command.settings(&mut cli.globals) {
-        Ok(settings) => settings,
-        Err(error) => return Out::new(&cli.globals).fail(&error),
-    };
-    let mut out = Out::new(&cli.globals);
-    out.holds(settings.as_ref());
-    let clock = match Clock::from_env() {
-        Ok(clock) => clock,
-        Err(error) => return out.fail(&error),
-    };
-    let mut cx = Cx::new(cli.globals, cli.typed, settings, out, clock);
-    let result = commands::run(cli.command, &mut cx);
-    match result.and_then(|exit| cx.out.finish().map(|()| exit)) {
-        Ok(exit) => exit,
-        Err(error) => cx.out.fail(&error),
-    }
-}
-
-/// Tells why no command is run.
-fn stopped(stop: Stop, args: &[OsString]) -> Exit {
-    let mut out = Out::plain(cli::usage::format_of(args));
-    match stop {
-        Stop::Answer(text) => {
-            if !args.iter().any(|arg| arg == "--no-pager") {
-                out.page_long();
-            }
-            match out.text(&text).and_then(|()| out.finish()) {
-                Ok(()) => Exit::Ok,
-                Err(error) => out.fail(&error),
-            }
-        }
-        Stop::Nothing(text) => {
-            out.say(&text);
-            Exit::Usage
-        }
-        Stop::Wrong(error) => out.fail(&error),
-    }
+/// What the tests reach besides [`run`]: the tables that documents are held against, and the parts
+/// that a test drives with inputs of its own.
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::address::Target;
+    pub use crate::app::generate::{files as generated_files, manual};
+    pub use crate::app::help::RECIPES;
+    pub use crate::app::parse::command;
+    pub use crate::check::scan;
+    pub use crate::clock::Clock;
+    pub use crate::clock::moment::Moment;
+    pub use crate::core::call::rights::lines as acl_lines;
+    pub use crate::core::call::{Core, Settings};
+    pub use crate::core::script::Script;
+    pub use crate::error::Error;
+    pub use crate::model::{finding, known_deviations, verdict};
+    pub use crate::name::Name;
+    pub use crate::session::actor::host;
+    pub use crate::text::width;
+    pub use crate::trace::Trace;
 }

@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP, SIGWINCH};
 use signal_hook::{flag, low_level};
 
-use crate::commands::{self, Command};
-use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::out::screen::{self, Screen};
-use crate::view::text::{clean, duration, measure};
+use crate::session::Session;
+use crate::text::{clean, duration, measure};
+use crate::ui::screen;
+use crate::ui::screen::Screen;
 
 /// How often signals are looked at.
 const BLINK: Duration = Duration::from_millis(20);
@@ -22,34 +22,40 @@ const BLINK: Duration = Duration::from_millis(20);
 const PATIENCE: Duration = Duration::from_millis(200);
 
 /// Shows what a command shows every so often.
-pub fn run(command: &Command, every: Duration, cx: &mut Cx) -> Result<Exit, Error> {
-    let frames = cx.out.begin_ticks()?;
+///
+/// `once` runs the command and writes one frame.
+pub(crate) fn run(
+    every: Duration,
+    session: &mut Session,
+    once: impl FnMut(&mut Session) -> Result<Exit, Error>,
+) -> Result<Exit, Error> {
+    let frames = session.ui.begin_ticks()?;
     let signals = Signals::listen();
     signals.guard();
-    let ended = show(command, every, frames, &signals, cx);
+    let ended = show(every, frames, &signals, session, once);
     signals.ended.store(true, Ordering::Relaxed);
-    cx.out.end_ticks();
+    session.ui.end_ticks();
     ended
 }
 
 fn show(
-    command: &Command,
     every: Duration,
     frames: bool,
     signals: &Signals,
-    cx: &mut Cx,
+    session: &mut Session,
+    mut once: impl FnMut(&mut Session) -> Result<Exit, Error>,
 ) -> Result<Exit, Error> {
     let mut screen: Option<Screen> = None;
     let mut frame = Vec::new();
     let mut away = false;
     for tick in 0u64.. {
         let begun = Instant::now();
-        cx.out.measure();
-        let outcome = commands::look(command, cx).and_then(|_| cx.out.finish());
+        session.ui.measure();
+        let outcome = once(session).and_then(|_| session.ui.finish());
         if let Some(exit) = signals.asked() {
             return Ok(exit);
         }
-        let shown = cx.out.framed();
+        let shown = session.ui.framed();
         let lost = match outcome {
             Ok(()) => None,
             // What was there before may come back; a mistake stays one.
@@ -60,16 +66,18 @@ fn show(
             None => {
                 frame = shown;
                 // The next tick tries again; until then it is told.
-                cx.core()?.hurry();
+                session.core()?.hurry();
             }
             Some(error) if !frames && !away => {
-                cx.out.warn(&format!("{}; trying again", error.message()));
+                session
+                    .ui
+                    .warn(&format!("{}; trying again", error.message()));
             }
             Some(_) => {}
         }
         away = lost.is_some();
         if frames {
-            let head = head(every, lost, cx);
+            let head = head(every, lost, session);
             screen.get_or_insert_with(Screen::open).paint(&head, &frame);
             signals.painted.store(true, Ordering::Relaxed);
         }
@@ -87,17 +95,20 @@ fn show(
 }
 
 /// Returns the line above the frame: what is watched, and whether it is still there.
-fn head(every: Duration, lost: Option<Error>, cx: &mut Cx) -> String {
+fn head(every: Duration, lost: Option<Error>, session: &mut Session) -> String {
     match lost {
         Some(error) => format!("error: {}; trying again", clean(error.message().as_bytes())),
         None => {
-            let now = cx.out.page().stamp(cx.now());
-            let address = cx.core().map(|core| core.address()).unwrap_or_default();
+            let now = session.ui.page().stamp(session.now());
+            let address = session
+                .core()
+                .map(|core| core.address())
+                .unwrap_or_default();
             let every = match every.subsec_nanos() {
                 0 => duration(every.as_secs_f64()),
                 _ => measure(every.as_secs_f64()),
             };
-            let name = cx.name();
+            let name = session.name();
             format!(
                 "{now}  qless {name}, every {every}  {}",
                 clean(address.as_bytes())

@@ -69,7 +69,7 @@ impl Home {
 fn examples_of_the_help_are_understood() {
     let home = Home::new();
     let mut examples = Vec::new();
-    collect(&qless::cli::command(), &mut examples);
+    collect(&qless::internals::command(), &mut examples);
     assert!(examples.len() > 30, "{examples:?}");
     let mut wrong = Vec::new();
     for example in examples {
@@ -93,7 +93,7 @@ fn lines_of_the_recipes_are_understood() {
     let home = Home::new();
     let mut wrong = Vec::new();
     let mut lines = 0;
-    for line in qless::commands::help::RECIPES.lines() {
+    for line in qless::internals::RECIPES.lines() {
         let Some(typed) = line.strip_prefix("    ") else {
             continue;
         };

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use qless::cli::generate::files;
+use qless::internals::generated_files as files;
 
 #[test]
 fn completions_and_man_pages_are_fresh() {

@@ -48,7 +48,7 @@ fn what_is_installed_is_where_the_system_looks_and_goes_again() {
     ]
     .map(String::from)
     .into();
-    for page in qless::cli::generate::manual().unwrap() {
+    for page in qless::internals::manual().unwrap() {
         let name = page.name();
         let section = name.rsplit('.').next().unwrap();
         wanted.insert(format!("usr/share/man/man{section}/{name}"));

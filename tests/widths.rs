@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use qless::view::text::width;
+use qless::internals::width;
 
 use super::house::qless::Qless;
 use super::house::redis::Redis;
@@ -133,7 +133,7 @@ fn help_fits_narrow_terminals() {
             walk(below, &path, paths);
         }
     }
-    walk(&qless::cli::command(), "", &mut paths);
+    walk(&qless::internals::command(), "", &mut paths);
     for path in &paths {
         for columns in [40, 80] {
             let shown = shown(&Qless::bare(), &format!("{path} --help"), columns);

@@ -4,6 +4,8 @@
 //!
 //! Microseconds belong to one machine and one hour. Counts of commands and ratios are results.
 
+#![allow(unreachable_pub)] // A program exports nothing.
+
 mod binary;
 mod calls;
 mod check;

@@ -2,7 +2,7 @@
 //! what it says that they cost.
 
 use ::redis::{Connection, ConnectionLike, Value, cmd};
-use qless::core::script::Script;
+use qless::internals::Script;
 
 use crate::redis::Redis;
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use qless::core::script::Script;
+use qless::internals::Script;
 
 use crate::binary;
 use crate::redis::Redis;

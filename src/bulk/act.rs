@@ -4,24 +4,24 @@ use std::time::Duration;
 
 use super::pace::Pace;
 use super::{Fate, Named, Order, Plan, Refused, Report, SLICE, Slice};
-use crate::core::Core;
-use crate::cx::Cx;
+use crate::clock::moment::Moment;
+use crate::core::call::Core;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
+use crate::interrupt::Interrupt;
 use crate::model::bulk::{Item, Result as Counted, Sum};
-use crate::model::moment::Moment;
-use crate::model::seen::Seen;
-use crate::out::Out;
-use crate::stop::Stop;
+use crate::model::job_snapshot::Seen;
+use crate::session::Session;
+use crate::ui::Ui;
 use crate::view::json;
 
 impl Plan {
     /// Changes the jobs, slice by slice. `change` is
     /// given now and answers with what became of each job of a slice,
     /// and of those that went with one.
-    pub fn run(
+    pub(crate) fn run(
         mut self,
-        cx: &mut Cx,
+        session: &mut Session,
         change: impl FnMut(&mut Core, Moment, &[Seen]) -> Slice,
     ) -> Result<Exit, Error> {
         self.refusal()?;
@@ -34,31 +34,31 @@ impl Plan {
         let held_back = self.fail_fast();
         let sum = Sum::of(self.order.verb.word, self.dry_run(), matched);
         let mut told = Told {
-            report: Report::new(&cx.out, self.order.verb, one, sum, cx.now()),
+            report: Report::new(&session.ui, self.order.verb, one, sum, session.now()),
             order: self.order,
         };
         for fate in std::mem::take(&mut self.before) {
-            told.report.add(&mut cx.out, fate)?;
+            told.report.add(&mut session.ui, fate)?;
         }
         if told.order.dry_run {
             for Refused { fate, .. } in self.refused {
-                told.report.add(&mut cx.out, fate)?;
+                told.report.add(&mut session.ui, fate)?;
             }
             for seen in &self.jobs {
                 let fate = Fate::from(Item::planned(&seen.jid)).seen(seen);
-                told.report.add(&mut cx.out, fate)?;
+                told.report.add(&mut session.ui, fate)?;
             }
             for fate in self.along {
-                told.report.add(&mut cx.out, fate)?;
+                told.report.add(&mut session.ui, fate)?;
             }
-            let now = cx.now();
-            return told.report.end(&mut cx.out, now, held_back, None);
+            let now = session.now();
+            return told.report.end(&mut session.ui, now, held_back, None);
         }
         if let Some(ledger) = &mut told.order.report {
-            ledger.begin(cx)?;
+            ledger.begin(session)?;
         }
         for Refused { fate, .. } in self.refused {
-            told.add(&mut cx.out, fate)?;
+            told.add(&mut session.ui, fate)?;
         }
         told.flush()?;
         let jobs = Jobs {
@@ -67,9 +67,9 @@ impl Plan {
             spread: self.spread,
             held_back,
         };
-        let (left, broke) = told.act(cx, jobs, change)?;
-        let now = cx.now();
-        told.report.end(&mut cx.out, now, left, broke)
+        let (left, broke) = told.act(session, jobs, change)?;
+        let now = session.now();
+        told.report.end(&mut session.ui, now, left, broke)
     }
 
     /// Where the first failure ends all, it may be one that is known already: then what was told
@@ -107,9 +107,9 @@ struct Told {
 }
 
 impl Told {
-    fn add(&mut self, out: &mut Out, fate: Fate) -> Result<(), Error> {
+    fn add(&mut self, ui: &mut Ui, fate: Fate) -> Result<(), Error> {
         self.note(&fate)?;
-        self.report.add(out, fate)
+        self.report.add(ui, fate)
     }
 
     /// Notes it in the file alone.
@@ -130,28 +130,28 @@ impl Told {
     /// Changes the jobs; returns how many were not tried, and what broke the action off.
     fn act(
         &mut self,
-        cx: &mut Cx,
+        session: &mut Session,
         mut jobs: Jobs,
         mut change: impl FnMut(&mut Core, Moment, &[Seen]) -> Slice,
     ) -> Result<(usize, Option<Error>), Error> {
         let one = jobs.named == Named::One;
         let all = jobs.jobs.len();
         let matched = all + jobs.held_back;
-        let stop = Stop::listen();
+        let stop = Interrupt::listen();
         let mut pace = Pace::new(self.order.rate);
         // One by one, so that nothing comes after the first failure.
         let size = pace.slice(if self.order.fail_fast { 1 } else { SLICE });
-        let mut progress = cx.out.progress(all as u64);
+        let mut progress = session.ui.progress(all as u64);
         let mut left = matched;
         let mut broke = None;
         for (at, slice) in jobs.jobs.chunks_mut(size).enumerate() {
             pace.wait(slice.len(), &stop);
             if let Some(kind) = stop.asked() {
-                broke = Some(interrupted(kind, matched, left, cx));
+                broke = Some(interrupted(kind, matched, left, session));
                 break;
             }
             left -= slice.len();
-            let core = cx.core()?;
+            let core = session.core()?;
             let now = core.now();
             if !jobs.spread.is_zero() {
                 for (job, at) in slice.iter_mut().zip(at * size..) {
@@ -179,45 +179,45 @@ impl Told {
                     self.flush()?;
                     return Err(fate.error(self.order.verb.asks));
                 }
-                self.add(&mut cx.out, fate)?;
+                self.add(&mut session.ui, fate)?;
             }
             if let Some(replicas) = self.order.replicas
                 && broke.is_none()
             {
-                broke = cx.core()?.replicated(replicas).err();
+                broke = session.core()?.replicated(replicas).err();
             }
             // First of all: nobody may be there any more to read the rest.
             if let Err(error) = self.flush() {
                 broke.get_or_insert(error);
             }
-            cx.out.finish()?;
+            session.ui.finish()?;
             progress.add(slice.len() as u64);
             if broke.is_some() || (failed && self.order.fail_fast) {
                 break;
             }
         }
         progress.finish();
-        Ok((left, broke.map(|error| again(error, one, cx))))
+        Ok((left, broke.map(|error| again(error, one, session))))
     }
 }
 
 /// What broke an action of many jobs off is no reason to look at one of them.
-fn again(error: Error, one: bool, cx: &Cx) -> Error {
+fn again(error: Error, one: bool, session: &Session) -> Error {
     match (one, error.kind()) {
-        (false, Kind::Unknown) => error.hint(go_on(cx)),
+        (false, Kind::Unknown) => error.hint(go_on(session)),
         _ => error,
     }
 }
 
-fn interrupted(kind: Kind, matched: usize, left: usize, cx: &Cx) -> Error {
-    let page = cx.out.page();
+fn interrupted(kind: Kind, matched: usize, left: usize, session: &Session) -> Error {
+    let page = session.ui.page();
     let count = |number: usize| page.count(number as u64);
     let (done, all) = (count(matched - left), count(matched));
-    Error::new(kind, format!("interrupted after {done} of {all}")).hint(go_on(cx))
+    Error::new(kind, format!("interrupted after {done} of {all}")).hint(go_on(session))
 }
 
-fn go_on(cx: &Cx) -> String {
-    match cx.typed() {
+fn go_on(session: &Session) -> String {
+    match session.typed() {
         Some(typed) => format!("run the same command again to go on: `{typed}`"),
         None => "run the same command again to go on".to_string(),
     }

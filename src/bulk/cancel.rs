@@ -3,21 +3,22 @@
 use std::collections::{HashMap, HashSet};
 
 use super::save::{Save, trees};
-use super::{Fate, Named, Plan, Verb};
-use crate::core::Core;
-use crate::core::guard::{Dependents, Outcome};
-use crate::cx::Cx;
+use super::{Fate, Named, Plan};
+use crate::clock::moment::Moment;
+use crate::consent::Consent;
+use crate::core::api::guard::{Dependents, Outcome};
+use crate::core::call::Core;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::{Code, Item, Shows};
-use crate::model::moment::Moment;
-use crate::model::name::Name;
-use crate::model::seen::Seen;
-use crate::out::Consent;
+use crate::model::job_snapshot::Seen;
+use crate::model::verb::Verb;
+use crate::name::Name;
+use crate::session::Session;
+use crate::text::{clean, plural};
 use crate::view::Page;
-use crate::view::text::{clean, plural};
 
-pub const CANCEL: Verb = Verb {
+pub(crate) const CANCEL: Verb = Verb {
     word: "cancel",
     asks: "cancel",
     past: "cancelled",
@@ -28,7 +29,7 @@ pub const CANCEL: Verb = Verb {
 const TYPED: usize = 1000;
 
 /// Refuses a job that cannot be cancelled.
-pub fn judge(job: &Seen) -> Option<Fate> {
+pub(crate) fn judge(job: &Seen) -> Option<Fate> {
     match job.is("complete") {
         true => Some(
             Fate::refused(&job.jid, Code::Complete, "it is complete")
@@ -40,32 +41,34 @@ pub fn judge(job: &Seen) -> Option<Fate> {
 
 /// Cancels the jobs of a plan, after a question where there are several; saves them before, if so
 /// wanted.
-pub fn run(
+pub(crate) fn run(
     mut plan: Plan,
     dependents: Dependents,
     save: Option<Save>,
     now: Moment,
-    cx: &mut Cx,
+    session: &mut Session,
 ) -> Result<Exit, Error> {
     plan.refusal()?;
     if let (Some(save), false) = (save, plan.dry_run()) {
-        return saved(plan, dependents, save, now, cx);
+        return saved(plan, dependents, save, now, session);
     }
-    let edges = edges(&plan, now, cx)?;
+    let edges = edges(&plan, now, session)?;
     let below = match dependents {
-        Dependents::Cancel if plan.dry_run() || cx.out.asks() => below(&plan, &edges, now, cx)?,
+        Dependents::Cancel if plan.dry_run() || session.ui.asks() => {
+            below(&plan, &edges, now, session)?
+        }
         _ => Vec::new(),
     };
     if dependents == Dependents::Refuse {
         plan.jobs = dependents_first(std::mem::take(&mut plan.jobs), &edges);
     }
     if plan.dry_run() {
-        return rehearse(plan, dependents, &edges, below, now, cx);
+        return rehearse(plan, dependents, &edges, below, now, session);
     }
-    let consent = ask(&plan, plan.jobs.len() + below.len(), below.len(), cx)?;
+    let consent = ask(&plan, plan.jobs.len() + below.len(), below.len(), session)?;
     let named: HashSet<Name> = plan.jobs.iter().map(|job| job.jid.clone()).collect();
     let mut taken: HashSet<Name> = HashSet::new();
-    plan.run(cx, |core, now, jobs| {
+    plan.run(session, |core, now, jobs| {
         let jobs: Vec<&Seen> = jobs
             .iter()
             .filter(|job| !taken.contains(&job.jid))
@@ -109,20 +112,20 @@ fn saved(
     dependents: Dependents,
     mut save: Save,
     now: Moment,
-    cx: &mut Cx,
+    session: &mut Session,
 ) -> Result<Exit, Error> {
     let jobs = std::mem::take(&mut plan.jobs);
     let (jobs, below) = match dependents {
-        Dependents::Cancel => trees(cx.core()?, now, jobs)?,
+        Dependents::Cancel => trees(session.core()?, now, jobs)?,
         Dependents::Refuse => {
             let jids: Vec<Name> = jobs.iter().map(|job| job.jid.clone()).collect();
-            let edges = cx.core()?.dependents(now, &jids)?;
+            let edges = session.core()?.dependents(now, &jids)?;
             (dependents_first(jobs, &edges), 0)
         }
         Dependents::Release => (jobs, 0),
     };
     plan.jobs = jobs;
-    let consent = ask(&plan, plan.jobs.len(), below, cx)?;
+    let consent = ask(&plan, plan.jobs.len(), below, session)?;
     if below > 0 {
         plan.named = Named::Many;
     }
@@ -130,8 +133,8 @@ fn saved(
         Dependents::Cancel => Dependents::Refuse,
         dependents => dependents,
     };
-    save.begin(cx)?;
-    plan.run(cx, |core, now, jobs| {
+    save.begin(session)?;
+    plan.run(session, |core, now, jobs| {
         let jobs: Vec<&Seen> = jobs.iter().collect();
         let (kept, mut fates) = match save.keep(core, now, &jobs) {
             Ok(kept) => kept,
@@ -207,20 +210,25 @@ fn needed<'n>(job: &Seen, by: impl Iterator<Item = &'n Name>) -> Fate {
 /// Who waits for whom, as far as the jobs of the plan go.
 type Edges = HashMap<Name, Vec<Name>>;
 
-fn edges(plan: &Plan, now: Moment, cx: &mut Cx) -> Result<Edges, Error> {
+fn edges(plan: &Plan, now: Moment, session: &mut Session) -> Result<Edges, Error> {
     let jids: Vec<Name> = plan.jobs.iter().map(|job| job.jid.clone()).collect();
-    cx.core()?.dependents(now, &jids)
+    session.core()?.dependents(now, &jids)
 }
 
 /// Returns all that waits for the jobs of the plan and is not in it, however far below.
-fn below(plan: &Plan, edges: &Edges, now: Moment, cx: &mut Cx) -> Result<Vec<Name>, Error> {
+fn below(
+    plan: &Plan,
+    edges: &Edges,
+    now: Moment,
+    session: &mut Session,
+) -> Result<Vec<Name>, Error> {
     let mut known: HashSet<Name> = plan.jobs.iter().map(|job| job.jid.clone()).collect();
     let mut below = Vec::new();
     let mut next: Vec<Name> = edges.values().flatten().cloned().collect();
     next.sort();
     while !next.is_empty() {
         next.retain(|jid| known.insert(jid.clone()));
-        let edges = cx.core()?.dependents(now, &next)?;
+        let edges = session.core()?.dependents(now, &next)?;
         below.append(&mut next);
         next = edges.into_values().flatten().collect();
         next.sort();
@@ -273,24 +281,24 @@ fn dependents_first(jobs: Vec<Seen>, edges: &Edges) -> Vec<Seen> {
 }
 
 /// Asks; `below` jobs go because they wait for others.
-fn ask(plan: &Plan, count: usize, below: usize, cx: &mut Cx) -> Result<Consent, Error> {
+fn ask(plan: &Plan, count: usize, below: usize, session: &mut Session) -> Result<Consent, Error> {
     if count == 0 || (count == 1 && plan.named != Named::Not) {
-        return Ok(cx.out.named());
+        return Ok(session.ui.named());
     }
-    let what = what(plan, count, below, cx)?;
+    let what = what(plan, count, below, session)?;
     let details = |page: &Page| plan.details(page, "");
     match count > TYPED {
-        true => cx.out.confirm_typed(&what, &count.to_string(), details),
-        false => cx.out.confirm(&what, details),
+        true => session.ui.confirm_typed(&what, &count.to_string(), details),
+        false => session.ui.confirm(&what, details),
     }
 }
 
-fn what(plan: &Plan, count: usize, below: usize, cx: &mut Cx) -> Result<String, Error> {
+fn what(plan: &Plan, count: usize, below: usize, session: &mut Session) -> Result<String, Error> {
     let jobs = match below {
         0 => plan.told_jobs(count),
         _ => plural(count as u64, "job", "jobs"),
     };
-    let mut what = format!("cancel {jobs} on {}", cx.place()?);
+    let mut what = format!("cancel {jobs} on {}", session.place()?);
     if below > 0 {
         what.push_str(&format!(", {below} of them because they wait for others"));
     }
@@ -303,7 +311,7 @@ fn rehearse(
     edges: &Edges,
     below: Vec<Name>,
     now: Moment,
-    cx: &mut Cx,
+    session: &mut Session,
 ) -> Result<Exit, Error> {
     if dependents == Dependents::Refuse && !edges.is_empty() {
         let mut stays: HashSet<Name> = HashSet::new();
@@ -326,16 +334,16 @@ fn rehearse(
     }
     let count = plan.jobs.len() + below.len();
     if plan.named != Named::One && count > 0 {
-        let what = what(&plan, count, below.len(), cx)?;
-        cx.out.rehearse(&what, |page| plan.details(page, ""));
+        let what = what(&plan, count, below.len(), session)?;
+        session.ui.rehearse(&what, |page| plan.details(page, ""));
     }
-    let seen = cx.core()?.seen(now, &below)?;
+    let seen = session.core()?.seen(now, &below)?;
     plan.along = seen
         .into_iter()
         .flatten()
         .map(|job| Fate::from(Item::planned(&job.jid)).seen(&job).along())
         .collect();
-    plan.run(cx, |_, _, _| Ok(Vec::new()).into())
+    plan.run(session, |_, _, _| Ok(Vec::new()).into())
 }
 
 #[cfg(test)]

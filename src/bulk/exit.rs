@@ -5,10 +5,10 @@ use crate::exit::Exit;
 use crate::model::bulk::{Code, Result};
 
 /// What became of how many jobs, by code.
-pub type Codes = std::collections::BTreeMap<(Result, Code), usize>;
+pub(crate) type Codes = std::collections::BTreeMap<(Result, Code), usize>;
 
 /// Returns the kind of error that a code is where one job was named.
-pub const fn kind(code: Code) -> Kind {
+pub(crate) const fn kind(code: Code) -> Kind {
     match code {
         Code::Gone | Code::MissingDependency => Kind::NotFound,
         Code::Invalid | Code::Ok => Kind::Error,
@@ -32,7 +32,7 @@ pub const fn kind(code: Code) -> Kind {
 /// | none | all of them `gone`  | none               | 4                 |
 /// | none | none                | all, for one code  | that of the code  |
 /// | else |                     | some               | 3                 |
-pub fn exit(codes: &Codes, left: usize) -> Exit {
+pub(crate) fn exit(codes: &Codes, left: usize) -> Exit {
     let mut entries = codes.keys();
     match (entries.next(), entries.next()) {
         (Some((Result::Skipped, Code::Gone)), None) => Exit::NotFound,

@@ -1,19 +1,19 @@
 //! Jobs in the hands of a worker: who may settle them, in whose name.
 
 use super::Fate;
-use crate::cli::shared::Holder;
-use crate::core::Core;
+use crate::args::shared::Holder;
+use crate::clock::moment::Moment;
+use crate::core::call::Core;
 use crate::error::Error;
 use crate::model::bulk::Code;
-use crate::model::moment::Moment;
-use crate::model::name::Name;
-use crate::model::seen::Seen;
-use crate::view::text::clean;
-use crate::who;
+use crate::model::job_snapshot::Seen;
+use crate::name::Name;
+use crate::session::actor;
+use crate::text::clean;
 
 /// In whose name jobs are settled.
 #[derive(Clone, Debug)]
-pub enum InName {
+pub(crate) enum InName {
     Of(Name),
     /// Of whichever worker holds the job.
     Holder,
@@ -21,15 +21,15 @@ pub enum InName {
 
 impl InName {
     /// Returns what the flags and the environment say.
-    pub fn of(holder: &Holder) -> Result<InName, Error> {
+    pub(crate) fn of(holder: &Holder) -> Result<InName, Error> {
         match holder.as_holder {
             true => Ok(InName::Holder),
-            false => who::worker(holder.worker.as_ref()).map(InName::Of),
+            false => actor::worker(holder.worker.as_ref()).map(InName::Of),
         }
     }
 
     /// Refuses a job that is not running, or not held by this worker.
-    pub fn judge(&self, job: &Seen) -> Option<Fate> {
+    pub(crate) fn judge(&self, job: &Seen) -> Option<Fate> {
         if !job.is("running") {
             let state = clean(job.state.as_bytes());
             let why = format!("it is {state}, not running");
@@ -44,7 +44,7 @@ impl InName {
     }
 
     /// Looks at one job that is to be settled.
-    pub fn take(
+    pub(crate) fn take(
         &self,
         core: &mut Core,
         now: Moment,
@@ -62,7 +62,7 @@ impl InName {
     }
 
     /// Returns in whose name a job is settled.
-    pub fn worker(&self, job: &Seen) -> Name {
+    pub(crate) fn worker(&self, job: &Seen) -> Name {
         match self {
             InName::Of(name) => name.clone(),
             InName::Holder => job.worker.clone().unwrap_or_default(),

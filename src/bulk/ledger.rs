@@ -13,18 +13,18 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
-use crate::cx::Cx;
+use crate::clock::moment::Moment;
 use crate::error::{Error, Kind, io_words};
-use crate::model::moment::Moment;
-use crate::view::text::clean;
+use crate::session::Session;
+use crate::text::clean;
 
 /// The kind of ledger that holds what jobs were before a repair. A link in its place is not followed:
 /// others may have put it there.
-pub const UNDO: &str = "undo";
+pub(crate) const UNDO: &str = "undo";
 
 /// The first line of a ledger.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Head {
+pub(crate) struct Head {
     /// What kind of ledger it is: `report`.
     pub kind: String,
     pub v: u32,
@@ -40,27 +40,27 @@ pub struct Head {
 
 /// When it was begun, and how many jobs there were to be, which nobody knew.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Export {
+pub(crate) struct Export {
     pub at: Option<String>,
     pub jobs: Option<u64>,
 }
 
 impl Head {
     /// What a ledger of this command begins with; the server is asked later.
-    pub fn of(kind: &str, cx: &Cx) -> Result<Head, Error> {
+    pub(crate) fn of(kind: &str, session: &Session) -> Result<Head, Error> {
         Ok(Head {
             kind: kind.to_string(),
             v: 1,
-            prefix: cx.prefix().to_string(),
-            address: cx.target()?.to_string(),
-            command: cx.own().to_string(),
+            prefix: session.prefix().to_string(),
+            address: session.target()?.to_string(),
+            command: session.own().to_string(),
             run_id: None,
             export: None,
         })
     }
 
     /// Makes it the first line of an export.
-    pub fn exported(self, at: Moment) -> Head {
+    pub(crate) fn exported(self, at: Moment) -> Head {
         let (at, jobs) = (at.rfc3339(), None);
         let export = Some(Export { at, jobs });
         Head { export, ..self }
@@ -69,7 +69,7 @@ impl Head {
 
 /// A ledger that is written to.
 #[derive(Debug)]
-pub struct Ledger {
+pub(crate) struct Ledger {
     path: PathBuf,
     /// None in a rehearsal, which only reads.
     file: Option<File>,
@@ -85,7 +85,7 @@ pub struct Ledger {
 impl Ledger {
     /// Opens or makes the file, before anything is sent. `take` is given each line of an earlier
     /// run. A rehearsal makes no file and changes none.
-    pub fn open(
+    pub(crate) fn open(
         path: &Path,
         head: Head,
         rehearsal: bool,
@@ -113,8 +113,8 @@ impl Ledger {
 
     /// Writes the first line, once the server is known. Notes that an earlier run spoke to another
     /// server, or to one that was started anew since.
-    pub fn begin(&mut self, cx: &mut Cx) -> Result<(), Error> {
-        let run_id = cx.core()?.run_id();
+    pub(crate) fn begin(&mut self, session: &mut Session) -> Result<(), Error> {
+        let run_id = session.core()?.run_id();
         let Some(before) = &self.before else {
             self.head.run_id = run_id;
             let head = serde_json::to_vec(&self.head).map_err(Error::internal)?;
@@ -125,7 +125,7 @@ impl Ledger {
             && one != other
         {
             let file = self.shown();
-            cx.out.note(&format!(
+            session.ui.note(&format!(
                 "note: the server is another one than `{file}` was begun with, or was started anew"
             ));
         }
@@ -133,13 +133,13 @@ impl Ledger {
     }
 
     /// Adds a line; it is in the file after the next [`Ledger::flush`].
-    pub fn line(&mut self, line: &[u8]) {
+    pub(crate) fn line(&mut self, line: &[u8]) {
         self.lines.extend_from_slice(line.trim_ascii_end());
         self.lines.push(b'\n');
     }
 
     /// Writes the lines that were added, down to the disk.
-    pub fn flush(&mut self) -> Result<(), Error> {
+    pub(crate) fn flush(&mut self) -> Result<(), Error> {
         if self.lines.is_empty() {
             return Ok(());
         }
@@ -153,7 +153,7 @@ impl Ledger {
     }
 
     /// Writes the lines that were added: they outlive this process, if not the system.
-    pub fn write(&mut self) -> Result<(), Error> {
+    pub(crate) fn write(&mut self) -> Result<(), Error> {
         let lines = std::mem::take(&mut self.lines);
         match &mut self.file {
             Some(file) => file
@@ -164,7 +164,7 @@ impl Ledger {
     }
 
     /// Returns the file's name, cleaned.
-    pub fn shown(&self) -> String {
+    pub(crate) fn shown(&self) -> String {
         clean(self.path.as_os_str().as_encoded_bytes())
     }
 

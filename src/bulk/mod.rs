@@ -7,59 +7,50 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use crate::cli::shared::{BulkFlags, Selector, Spread, Targets};
-use crate::core::guard::{LOOK, Outcome};
-use crate::core::refusal::{self, Refusal};
-use crate::core::settle::LOST;
-use crate::core::steer::{Each, Steered};
-use crate::cx::Cx;
+use crate::args::shared::{BulkFlags, Selector, Spread, Targets};
+use crate::clock::moment::Moment;
+use crate::core::api::guard::{LOOK, Outcome};
+use crate::core::api::job_calls::{Each, Steered};
+use crate::core::api::reconcile::LOST;
+use crate::core::call::refusal;
+use crate::core::call::refusal::Refusal;
 use crate::error::{Error, Kind};
-use crate::input::jids::{self, Told};
+use crate::input::jids;
+use crate::input::jids::Told;
 use crate::input::source::Source;
-use crate::model::bulk::{Code, Item, Result as Counted, Shows};
+use crate::model::bulk::{Code, Item, Result as Counted};
 use crate::model::job::{Job, State};
-use crate::model::moment::Moment;
-use crate::model::name::Name;
-use crate::model::seen::{Alike, Seen};
-use crate::select::{self, Stray};
+use crate::model::job_snapshot::{Alike, Seen};
+use crate::model::verb::Verb;
+use crate::name::Name;
+use crate::select;
+use crate::select::Stray;
+use crate::session::Session;
+use crate::text::{clean, duration, plural};
 use crate::view::Page;
 use crate::view::bulk::by_queue;
-use crate::view::text::{clean, duration, plural};
 
 mod act;
-pub mod cancel;
-pub mod exit;
-pub mod held;
-pub mod import;
-pub mod ledger;
+pub(crate) mod cancel;
+pub(crate) mod exit;
+pub(crate) mod held;
+pub(crate) mod import;
+pub(crate) mod ledger;
 mod order;
-pub mod pace;
+pub(crate) mod pace;
 mod report;
-pub mod requeue;
-pub mod save;
+pub(crate) mod requeue;
+pub(crate) mod save;
 
-pub use order::Order;
-pub use report::Report;
+pub(crate) use order::Order;
+pub(crate) use report::Report;
 
 /// As many jobs as are changed between two looks at the clock and at signals.
-pub const SLICE: usize = 200;
-
-/// What is done to the jobs.
-#[derive(Debug)]
-pub struct Verb {
-    /// The document's `action`, as it is typed: `retry`.
-    pub word: &'static str,
-    /// What is proposed: `time out`.
-    pub asks: &'static str,
-    /// What was done: `retried`.
-    pub past: &'static str,
-    /// What is printed of each job; nothing where this is empty.
-    pub shows: Shows,
-}
+pub(crate) const SLICE: usize = 200;
 
 /// What became of a job, and what is said and printed of it.
 #[derive(Clone, Debug)]
-pub struct Fate {
+pub(crate) struct Fate {
     pub item: Item,
     /// What to do about a refusal.
     pub hint: Option<String>,
@@ -85,27 +76,27 @@ impl From<Item> for Fate {
 
 impl Fate {
     /// A job that was changed.
-    pub fn done(jid: &Name) -> Fate {
+    pub(crate) fn done(jid: &Name) -> Fate {
         Item::new(jid, Code::Ok).into()
     }
 
     /// A job that was not: why, as the end of a sentence that begins with it.
-    pub fn refused(jid: &Name, code: Code, why: impl Into<String>) -> Fate {
+    pub(crate) fn refused(jid: &Name, code: Code, why: impl Into<String>) -> Fate {
         Item::new(jid, code).detail(why).into()
     }
 
     /// A job that does not exist.
-    pub fn gone(jid: &Name) -> Fate {
+    pub(crate) fn gone(jid: &Name) -> Fate {
         Fate::refused(jid, Code::Gone, "it does not exist")
     }
 
     /// A job that was changed by others since it was seen.
-    pub fn changed(jid: &Name) -> Fate {
+    pub(crate) fn changed(jid: &Name) -> Fate {
         Fate::refused(jid, Code::StateChanged, "it changed meanwhile")
     }
 
     /// A job that a guarded call left as it is.
-    pub fn left(job: &Seen, outcome: &Outcome) -> Fate {
+    pub(crate) fn left(job: &Seen, outcome: &Outcome) -> Fate {
         let jid = &job.jid;
         let fate = match outcome.code {
             Code::Gone => Fate::gone(jid),
@@ -131,7 +122,7 @@ impl Fate {
     }
 
     /// A job whose own call ended in an error that says why.
-    pub fn refused_by(jid: &Name, error: &Error) -> Option<Fate> {
+    pub(crate) fn refused_by(jid: &Name, error: &Error) -> Option<Fate> {
         Some(match refusal::of(error, jid)? {
             Refusal::Gone => Fate::gone(jid),
             Refusal::State(None) => Fate::refused(jid, Code::StateChanged, "it is not running"),
@@ -147,45 +138,45 @@ impl Fate {
     }
 
     /// A job that another worker holds.
-    pub fn held_by(jid: &Name, worker: impl AsRef<[u8]>) -> Fate {
+    pub(crate) fn held_by(jid: &Name, worker: impl AsRef<[u8]>) -> Fate {
         let why = format!("it is held by `{}`", clean(worker));
         Fate::refused(jid, Code::NotHolder, why)
             .hint("`--as-holder` acts in the name of whoever holds it")
     }
 
-    pub fn hint(mut self, hint: impl Into<String>) -> Fate {
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Fate {
         self.hint = Some(hint.into());
         self
     }
 
-    pub fn seen(mut self, seen: &Seen) -> Fate {
+    pub(crate) fn seen(mut self, seen: &Seen) -> Fate {
         self.item.queue = seen.queue.clone();
         self.item.state_before = Some(seen.state.clone()).filter(|state| !state.is_empty());
         self
     }
 
-    pub fn now(mut self, state: &str) -> Fate {
+    pub(crate) fn now(mut self, state: &str) -> Fate {
         self.item.state_after = Some(state.into());
         self
     }
 
-    pub fn cells(mut self, cells: impl IntoIterator<Item = Name>) -> Fate {
+    pub(crate) fn cells(mut self, cells: impl IntoIterator<Item = Name>) -> Fate {
         self.cells = cells.into_iter().collect();
         self
     }
 
-    pub fn raw(mut self, raw: impl Into<Vec<u8>>) -> Fate {
+    pub(crate) fn raw(mut self, raw: impl Into<Vec<u8>>) -> Fate {
         self.raw = raw.into();
         self
     }
 
-    pub fn along(mut self) -> Fate {
+    pub(crate) fn along(mut self) -> Fate {
         self.along = true;
         self
     }
 
     /// Returns why a call about one job ended in an error, in our words where there are any.
-    pub fn explained(jid: &Name, verb: &str, error: Error) -> Error {
+    pub(crate) fn explained(jid: &Name, verb: &str, error: Error) -> Error {
         match Fate::refused_by(jid, &error) {
             Some(fate) => fate.error(verb),
             None => error,
@@ -193,7 +184,7 @@ impl Fate {
     }
 
     /// Returns a refusal as the error of a command that named this one job.
-    pub fn error(&self, asks: &str) -> Error {
+    pub(crate) fn error(&self, asks: &str) -> Error {
         let jid = clean(&self.item.jid);
         let message = match (self.item.code, self.item.detail.as_deref()) {
             (Code::Gone, _) => format!("job `{jid}` does not exist"),
@@ -210,7 +201,7 @@ impl Fate {
 
 /// The jobs that a command may change, and what became of the others.
 #[derive(Debug)]
-pub struct Plan {
+pub(crate) struct Plan {
     order: Order,
     named: Named,
     refused: Vec<Refused>,
@@ -244,8 +235,8 @@ enum Named {
 impl Plan {
     /// Looks at the jobs that are named or selected; those that `judge` refuses are left
     /// out. A selector without a state means jobs in one of `states`.
-    pub fn open(
-        cx: &mut Cx,
+    pub(crate) fn open(
+        session: &mut Session,
         verb: &'static Verb,
         flags: &BulkFlags,
         targets: &Targets,
@@ -253,12 +244,12 @@ impl Plan {
         judge: impl Fn(&Seen) -> Option<Fate>,
     ) -> Result<Plan, Error> {
         let told = jids::read(&mut Source::default(), &targets.jids)?;
-        Plan::open_told(cx, verb, flags, (targets, &told), states, judge)
+        Plan::open_told(session, verb, flags, (targets, &told), states, judge)
     }
 
     /// The same where the named jobs were read already.
-    pub fn open_told(
-        cx: &mut Cx,
+    pub(crate) fn open_told(
+        session: &mut Session,
         verb: &'static Verb,
         flags: &BulkFlags,
         (targets, told): (&Targets, &Told),
@@ -267,18 +258,18 @@ impl Plan {
     ) -> Result<Plan, Error> {
         targets.check()?;
         let selector = targets.selector.or_states(states)?;
-        let order = Order::new(cx, verb, flags)?;
+        let order = Order::new(session, verb, flags)?;
         if !targets.jids.is_empty() {
-            let now = cx.begin()?;
-            return Plan::told(cx, now, order, told, judge);
+            let now = session.begin()?;
+            return Plan::told(session, now, order, told, judge);
         }
-        let now = cx.begin()?;
-        Plan::selected(cx, now, order, &selector, judge)
+        let now = session.begin()?;
+        Plan::selected(session, now, order, &selector, judge)
     }
 
     /// Looks at the jobs that are named.
-    pub fn told(
-        cx: &mut Cx,
+    pub(crate) fn told(
+        session: &mut Session,
         now: Moment,
         order: Order,
         told: &Told,
@@ -290,7 +281,7 @@ impl Plan {
         };
         let mut plan = Plan::new(order, named);
         for jids in told.jids().chunks(LOOK) {
-            let seen = cx.core()?.seen(now, jids)?;
+            let seen = session.core()?.seen(now, jids)?;
             for (jid, seen) in jids.iter().zip(seen) {
                 match seen {
                     _ if plan.done_before(jid) => {}
@@ -304,14 +295,14 @@ impl Plan {
 
     /// Looks at the jobs that are selected. What a failure list names without reason is left out
     /// and named.
-    pub fn selected(
-        cx: &mut Cx,
+    pub(crate) fn selected(
+        session: &mut Session,
         now: Moment,
         order: Order,
         selector: &Selector,
         judge: impl Fn(&Seen) -> Option<Fate>,
     ) -> Result<Plan, Error> {
-        let (mut jobs, strays) = select::seen(cx, now, selector)?;
+        let (mut jobs, strays) = select::seen(session, now, selector)?;
         let mut plan = Plan::new(order, Named::Not);
         // In place: there may be a million.
         let mut after = 0;
@@ -332,7 +323,7 @@ impl Plan {
             plan.refuse(astray(stray));
         }
         for stray in strays.iter().take(NAMED) {
-            cx.out.note(&format!(
+            session.ui.note(&format!(
                 "note: {}: `{}`",
                 in_list(stray),
                 clean(&stray.jid)
@@ -340,17 +331,18 @@ impl Plan {
         }
         if strays.len() > NAMED {
             let more = strays.len() - NAMED;
-            cx.out
+            session
+                .ui
                 .note(&format!("note: and {more} more that do not belong there"));
         }
         if !strays.is_empty() {
-            cx.out.hint("`qless check` tells what else disagrees");
+            session.ui.hint("`qless check` tells what else disagrees");
         }
         Ok(plan)
     }
 
     /// Takes jobs that were found by other means, and those that were left out.
-    pub fn listed(order: Order, jobs: Vec<Seen>, left_out: Vec<Fate>) -> Plan {
+    pub(crate) fn listed(order: Order, jobs: Vec<Seen>, left_out: Vec<Fate>) -> Plan {
         let mut plan = Plan::new(order, Named::Many);
         for fate in left_out {
             plan.refuse(fate);
@@ -364,13 +356,13 @@ impl Plan {
     }
 
     /// Returns whether some jobs do not exist.
-    pub fn lacks_some(&self) -> bool {
+    pub(crate) fn lacks_some(&self) -> bool {
         let mut fates = self.refused.iter().map(|refused| &refused.fate);
         fates.any(|fate| fate.item.code == Code::Gone)
     }
 
     /// Takes jobs that do not exist, where a trace of them can still be changed.
-    pub fn readmit(&mut self, trace: impl Fn(&Name) -> bool) {
+    pub(crate) fn readmit(&mut self, trace: impl Fn(&Name) -> bool) {
         for refused in std::mem::take(&mut self.refused) {
             let item = &refused.fate.item;
             match item.code == Code::Gone && trace(&item.jid) {
@@ -384,7 +376,7 @@ impl Plan {
     }
 
     /// Takes only the traces of jobs that do not exist.
-    pub fn keep_missing(&mut self) {
+    pub(crate) fn keep_missing(&mut self) {
         self.jobs.clear();
         self.readmit(|_| true);
     }
@@ -402,7 +394,7 @@ impl Plan {
     }
 
     /// Lets the jobs run evenly over a time, if one was given.
-    pub fn spread(self, flag: &Spread) -> Plan {
+    pub(crate) fn spread(self, flag: &Spread) -> Plan {
         Plan {
             spread: flag.spread.unwrap_or_default(),
             ..self
@@ -434,21 +426,21 @@ impl Plan {
     }
 
     /// Asks whether to go on, where the jobs were not named one by one.
-    pub fn consent(&self, cx: &mut Cx, more: &str) -> Result<(), Error> {
+    pub(crate) fn consent(&self, session: &mut Session, more: &str) -> Result<(), Error> {
         let many = match self.named {
             Named::One => false,
-            Named::Many => self.dry_run() || (cx.out.is_protected() && self.jobs.len() > 1),
+            Named::Many => self.dry_run() || (session.ui.is_protected() && self.jobs.len() > 1),
             Named::Not => true,
         };
         if !many || self.jobs.is_empty() {
             return Ok(());
         }
         let (asks, jobs) = (self.order.verb.asks, self.told_jobs(self.jobs.len()));
-        let what = format!("{asks} {jobs} on {}", cx.place()?);
+        let what = format!("{asks} {jobs} on {}", session.place()?);
         let details = |page: &Page| self.details(page, more);
         match self.dry_run() {
-            true => cx.out.rehearse(&what, details),
-            false => _ = cx.out.confirm(&what, details)?,
+            true => session.ui.rehearse(&what, details),
+            false => _ = session.ui.confirm(&what, details)?,
         }
         Ok(())
     }
@@ -493,17 +485,17 @@ impl Plan {
         self.named == Named::One
     }
 
-    pub fn dry_run(&self) -> bool {
+    pub(crate) fn dry_run(&self) -> bool {
         self.order.dry_run
     }
 
     /// Returns what each changed job is to keep in its history.
-    pub fn note(&self) -> Vec<u8> {
+    pub(crate) fn note(&self) -> Vec<u8> {
         self.order.note.clone()
     }
 
     /// Returns the refusal of the one job that was named.
-    pub fn refusal(&self) -> Result<(), Error> {
+    pub(crate) fn refusal(&self) -> Result<(), Error> {
         match self.refused.first() {
             Some(Refused { fate, .. }) if self.one() => Err(fate.error(self.order.verb.asks)),
             _ => Ok(()),
@@ -544,7 +536,7 @@ fn in_list(stray: &Stray) -> String {
 
 /// What became of a slice.
 #[derive(Debug, Default)]
-pub struct Slice {
+pub(crate) struct Slice {
     pub fates: Vec<Fate>,
     /// What keeps the action from going on. Jobs of which nothing is said were lost by it.
     pub broke: Option<Error>,
@@ -564,7 +556,11 @@ impl From<Result<Vec<Fate>, Error>> for Slice {
 
 impl Slice {
     /// Reads the answers to one call per job; `done` says what became of one that was changed.
-    pub fn each<T>(jobs: &[Seen], answers: Each<T>, done: impl Fn(&Seen, T) -> Fate) -> Slice {
+    pub(crate) fn each<T>(
+        jobs: &[Seen],
+        answers: Each<T>,
+        done: impl Fn(&Seen, T) -> Fate,
+    ) -> Slice {
         let mut slice = Slice::default();
         for (job, answer) in jobs.iter().zip(answers) {
             match answer {

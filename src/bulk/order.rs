@@ -2,23 +2,23 @@
 
 use std::collections::HashSet;
 
-use super::Verb;
 use super::ledger::{Head, Ledger};
-use crate::cli::shared::BulkFlags;
-use crate::cx::Cx;
+use crate::args::shared::BulkFlags;
 use crate::error::Error;
 use crate::input::jids;
 use crate::model::bulk::Result as Counted;
-use crate::model::name::Name;
 use crate::model::rate::Rate;
-use crate::who;
+use crate::model::verb::Verb;
+use crate::name::Name;
+use crate::session::Session;
+use crate::session::actor;
 
 /// The longest note that the core takes.
 const LONGEST_NOTE: usize = 4096;
 
 /// A verb, as its flags want it done.
 #[derive(Debug)]
-pub struct Order {
+pub(crate) struct Order {
     pub verb: &'static Verb,
     pub dry_run: bool,
     pub rate: Option<Rate>,
@@ -36,8 +36,12 @@ pub struct Order {
 
 impl Order {
     /// Reads the flags, and the report of an earlier run.
-    pub fn new(cx: &Cx, verb: &'static Verb, flags: &BulkFlags) -> Result<Order, Error> {
-        let note = who::note(verb.word, flags.reason.as_ref());
+    pub(crate) fn new(
+        session: &Session,
+        verb: &'static Verb,
+        flags: &BulkFlags,
+    ) -> Result<Order, Error> {
+        let note = actor::note(verb.word, flags.reason.as_ref());
         if note.len() > LONGEST_NOTE {
             let most = LONGEST_NOTE - (note.len() - flags.reason.as_ref().map_or(0, length));
             return Err(Error::usage(format!(
@@ -47,7 +51,7 @@ impl Order {
         let mut before = HashSet::new();
         let report = match &flags.report {
             Some(path) => {
-                let head = Head::of("report", cx)?;
+                let head = Head::of("report", session)?;
                 let take = |line: &[u8]| done(line).map(|jid| before.extend(jid));
                 Some(Ledger::open(path, head, flags.dry_run, take)?)
             }

@@ -3,8 +3,8 @@
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use crate::interrupt::Interrupt;
 use crate::model::rate::Rate;
-use crate::stop::Stop;
 
 /// A slice of a slow action takes so long, so that jobs come evenly, not in heaps.
 const TICK: Duration = Duration::from_millis(100);
@@ -14,13 +14,13 @@ const PATIENCE: Duration = Duration::from_millis(20);
 
 /// Keeps an action to its rate; without one it waits for nothing.
 #[derive(Debug)]
-pub struct Pace {
+pub(crate) struct Pace {
     rate: Option<Rate>,
     next: Instant,
 }
 
 impl Pace {
-    pub fn new(rate: Option<Rate>) -> Pace {
+    pub(crate) fn new(rate: Option<Rate>) -> Pace {
         Pace {
             rate,
             next: Instant::now(),
@@ -28,13 +28,13 @@ impl Pace {
     }
 
     /// Returns how many jobs make a slice, `most` at most.
-    pub fn slice(&self, most: usize) -> usize {
+    pub(crate) fn slice(&self, most: usize) -> usize {
         self.rate.map_or(most, |rate| rate.jobs(TICK).min(most))
     }
 
     /// Waits until so many jobs may be changed, or somebody asks to stop. Time that was lost is
     /// not made up for: what follows a slow slice comes no faster.
-    pub fn wait(&mut self, jobs: usize, stop: &Stop) {
+    pub(crate) fn wait(&mut self, jobs: usize, stop: &Interrupt) {
         let Some(rate) = self.rate else {
             return;
         };

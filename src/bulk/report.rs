@@ -1,20 +1,22 @@
 //! What is told of a bulk action: each job as it happens, the sum at the end.
 
-use super::exit::{self, Codes};
-use super::{Fate, Verb};
-use crate::cli::Format;
+use super::Fate;
+use super::exit;
+use super::exit::Codes;
+use crate::args::format::Format;
+use crate::clock::moment::Moment;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::{Bulk, Result as Counted, Row, Shows, Sum};
-use crate::model::moment::Moment;
 use crate::model::queue::Seconds;
-use crate::out::Out;
+use crate::model::verb::Verb;
+use crate::text::plural;
+use crate::ui::Ui;
 use crate::view::bulk::{Reasons, sentence, summary};
 use crate::view::json;
-use crate::view::text::plural;
 
 /// Counts what became of the jobs and tells it.
-pub struct Report {
+pub(crate) struct Report {
     verb: &'static Verb,
     one: bool,
     /// Whether the document lists what was done, too.
@@ -35,16 +37,16 @@ struct Last<'a> {
 }
 
 impl Report {
-    pub fn new(out: &Out, verb: &'static Verb, one: bool, sum: Sum, begun: Moment) -> Report {
+    pub(crate) fn new(ui: &Ui, verb: &'static Verb, one: bool, sum: Sum, begun: Moment) -> Report {
         Report {
             verb,
             one,
-            all: one || sum.dry_run || out.verbose(),
+            all: one || sum.dry_run || ui.verbose(),
             begun,
             codes: Codes::default(),
             reasons: Reasons::default(),
             doc: Bulk {
-                sum: sum.within(out.context()),
+                sum: sum.within(ui.context()),
                 items: Vec::new(),
                 shows: verb.shows,
                 rows: Vec::new(),
@@ -55,7 +57,7 @@ impl Report {
     }
 
     /// Counts one job and tells it, where each is told as it happens.
-    pub fn add(&mut self, out: &mut Out, fate: Fate) -> Result<(), Error> {
+    pub(crate) fn add(&mut self, ui: &mut Ui, fate: Fate) -> Result<(), Error> {
         let Fate {
             item,
             cells,
@@ -80,11 +82,11 @@ impl Report {
             self.told = sentence(self.verb, &item);
         }
         self.along += usize::from(along);
-        match out.format() {
-            Format::Ndjson => out.write(&json::line(&item).map_err(Error::internal)?),
-            Format::Jid if went => out.verbatim(&[item.jid.as_bytes(), b"\n"].concat()),
+        match ui.format() {
+            Format::Ndjson => ui.write(&json::line(&item).map_err(Error::internal)?),
+            Format::Jid if went => ui.verbatim(&[item.jid.as_bytes(), b"\n"].concat()),
             Format::Raw if item.result == Counted::Done && !raw.is_empty() => {
-                out.verbatim(&[raw.as_slice(), b"\n"].concat())
+                ui.verbatim(&[raw.as_slice(), b"\n"].concat())
             }
             Format::Json if self.all || !went => {
                 self.doc.items.push(item);
@@ -107,22 +109,22 @@ impl Report {
     }
 
     /// Tells the sum and returns the exit code, or what broke the action off.
-    pub fn end(
+    pub(crate) fn end(
         mut self,
-        out: &mut Out,
+        ui: &mut Ui,
         now: Moment,
         remaining: usize,
         broke: Option<Error>,
     ) -> Result<Exit, Error> {
         self.doc.sum.remaining = remaining;
         self.doc.sum.elapsed_s = Seconds(now.since(self.begun));
-        match out.format() {
-            Format::Json | Format::Table => out.show(&self.doc)?,
+        match ui.format() {
+            Format::Json | Format::Table => ui.show(&self.doc)?,
             Format::Ndjson => {
                 let line = Last {
                     summary: &self.doc.sum,
                 };
-                out.write(&json::line(&line).map_err(Error::internal)?)?;
+                ui.write(&json::line(&line).map_err(Error::internal)?)?;
             }
             Format::Jid | Format::Raw => {}
         }
@@ -136,13 +138,13 @@ impl Report {
                 .push_str(&format!(", and {jobs} that {wait} for it"));
         }
         match self.one {
-            true if self.doc.sum.dry_run => out.would(&self.told),
-            true => out.note_on_terminal(&self.told),
+            true if self.doc.sum.dry_run => ui.would(&self.told),
+            true => ui.note_on_terminal(&self.told),
             false => {
-                let text = summary(self.verb, &self.doc.sum, &self.reasons, out.page());
+                let text = summary(self.verb, &self.doc.sum, &self.reasons, ui.page());
                 match self.doc.sum.dry_run {
-                    true => out.would(text.trim_end()),
-                    false => out.note(text.trim_end()),
+                    true => ui.would(text.trim_end()),
+                    false => ui.note(text.trim_end()),
                 }
             }
         }

@@ -6,45 +6,45 @@ use std::path::Path;
 
 use super::Fate;
 use super::ledger::{Head, Ledger};
-use crate::core::Core;
-use crate::core::export::Savings;
-use crate::core::guard::Kin;
-use crate::cx::Cx;
+use crate::clock::moment::Moment;
+use crate::core::api::export::Savings;
+use crate::core::api::guard::Kin;
+use crate::core::call::Core;
 use crate::error::Error;
 use crate::model::export::Cancelled;
-use crate::model::moment::Moment;
-use crate::model::name::Name;
-use crate::model::seen::Seen;
+use crate::model::job_snapshot::Seen;
+use crate::name::Name;
+use crate::session::Session;
+use crate::session::actor;
 use crate::view::export;
-use crate::who;
 
 /// The file, in the form of an export.
 #[derive(Debug)]
-pub struct Save {
+pub(crate) struct Save {
     ledger: Ledger,
     reason: Option<Name>,
 }
 
 impl Save {
     /// Opens the file, before anything is sent. One of the same command is continued.
-    pub fn open(
+    pub(crate) fn open(
         path: &Path,
         reason: Option<Name>,
         rehearsal: bool,
-        cx: &Cx,
+        session: &Session,
     ) -> Result<Save, Error> {
-        let head = Head::of("export", cx)?.exported(cx.now());
+        let head = Head::of("export", session)?.exported(session.now());
         let ledger = Ledger::open(path, head, rehearsal, |_| Ok(()))?;
         Ok(Save { ledger, reason })
     }
 
     /// Writes the first line.
-    pub fn begin(&mut self, cx: &mut Cx) -> Result<(), Error> {
-        self.ledger.begin(cx)
+    pub(crate) fn begin(&mut self, session: &mut Session) -> Result<(), Error> {
+        self.ledger.begin(session)
     }
 
     /// Writes jobs, and returns those that may be deleted now; of the others, why not.
-    pub fn keep<'j>(
+    pub(crate) fn keep<'j>(
         &mut self,
         core: &mut Core,
         now: Moment,
@@ -52,7 +52,7 @@ impl Save {
     ) -> Result<(Vec<&'j Seen>, Vec<Fate>), Error> {
         let cancelled = Cancelled {
             at: now,
-            by: who::by().into(),
+            by: actor::by().into(),
             reason: self.reason.clone(),
         };
         let jids: Vec<Name> = jobs.iter().map(|job| job.jid.clone()).collect();
@@ -86,7 +86,11 @@ impl Save {
 
 /// Returns the jobs with all that wait for them, however far below, tree by tree, each job behind
 /// those that wait for it; and how many there are besides those that were told.
-pub fn trees(core: &mut Core, now: Moment, jobs: Vec<Seen>) -> Result<(Vec<Seen>, usize), Error> {
+pub(crate) fn trees(
+    core: &mut Core,
+    now: Moment,
+    jobs: Vec<Seen>,
+) -> Result<(Vec<Seen>, usize), Error> {
     let told = jobs.len();
     let roots: Vec<Name> = jobs.iter().map(|job| job.jid.clone()).collect();
     let mut kin: HashMap<Name, Kin> = HashMap::new();

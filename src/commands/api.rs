@@ -2,13 +2,15 @@
 
 use std::ffi::OsString;
 
-use crate::cli::{Format, value, when};
-use crate::core::Call;
-use crate::cx::Cx;
+use super::{Group, Spec};
+use crate::args::format::Format;
+use crate::args::{moment, value};
+use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::source::Source;
-use crate::view::text::clean;
+use crate::session::Session;
+use crate::text::clean;
 
 /// Make a call of the core by its own name
 ///
@@ -22,27 +24,29 @@ use crate::view::text::clean;
 ///
 /// Exit codes: 0, 2 the core refuses the arguments, 4 no such job, 5 the state forbids it, 6 server,
 /// 9 not confirmed.
-#[derive(Debug, clap::Args)]
-pub struct Args {
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Args {
     /// The call, such as `recur.update`
     command: String,
     /// Its arguments after the time; after `--` they may begin with `-`
     #[arg(allow_negative_numbers = true)]
     args: Vec<OsString>,
     /// The time of the call, instead of the server's
-    #[arg(long, value_name = "T", value_parser = when::when)]
-    now: Option<when::When>,
+    #[arg(long, value_name = "T", value_parser = moment::when)]
+    now: Option<moment::When>,
 }
 
 impl Args {
-    pub fn writes(&self) -> bool {
+    fn writes(&self) -> bool {
         let args = self.args.iter().map(|arg| arg.as_encoded_bytes());
         Call::new(&self.command).args(args).may_write()
     }
 }
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[Format::Raw])?;
+pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Operate, Args::writes, run).unpaged();
+
+fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.accepts(&[Format::Raw])?;
     let writes = args.writes();
     let name = args.command.clone();
     let mut source = Source::default();
@@ -54,14 +58,14 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
             false => call.arg(source.read(arg, "the argument", most)?.bytes),
         };
     }
-    let now = cx.begin()?;
+    let now = session.begin()?;
     let now = args.now.map_or(now, |when| when.from(now));
     if writes {
-        let what = format!("call `{}` on {}", clean(&name), cx.place()?);
-        cx.out.confirm_protected(&what, |_| String::new())?;
+        let what = format!("call `{}` on {}", clean(&name), session.place()?);
+        session.ui.confirm_protected(&what, |_| String::new())?;
     }
-    let reply = cx.core()?.raw(now, &call)?;
-    cx.out.verbatim(&reply)?;
+    let reply = session.core()?.raw(now, &call)?;
+    session.ui.verbatim(&reply)?;
     Ok(Exit::Ok)
 }
 

@@ -2,17 +2,19 @@
 
 use std::path::PathBuf;
 
+use super::{Group, Spec};
+use crate::args::format::Format;
+use crate::args::shared::{BulkFlags, Targets};
+use crate::args::value;
 use crate::bulk::Plan;
 use crate::bulk::cancel::{CANCEL, judge, run as cancel};
 use crate::bulk::save::Save;
-use crate::cli::shared::{BulkFlags, Targets};
-use crate::cli::{Format, value};
-use crate::core::guard::Dependents;
-use crate::cx::Cx;
+use crate::core::api::guard::Dependents;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::Bulk;
 use crate::model::job::State;
+use crate::session::Session;
 
 /// Delete jobs
 ///
@@ -34,8 +36,8 @@ use crate::model::job::State;
 /// 9 not confirmed.
 ///
 /// See also: `qless depends`, `qless import`, `qless help selectors`
-#[derive(Debug, clap::Args)]
-pub struct Args {
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Args {
     /// What to do about jobs that wait for one of these
     #[arg(long, value_enum, default_value = "refuse", value_name = "HOW")]
     dependents: Dependents,
@@ -48,9 +50,11 @@ pub struct Args {
     jobs: Targets,
 }
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[Format::Jid, Format::Raw])?;
-    cx.out.shows::<Bulk>()?;
+pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Recover, run);
+
+fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.accepts(&[Format::Jid, Format::Raw])?;
+    session.ui.shows::<Bulk>()?;
     let states: Vec<State> = State::ALL
         .into_iter()
         .filter(|state| *state != State::Complete)
@@ -60,10 +64,10 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
             let BulkFlags {
                 reason, dry_run, ..
             } = &args.bulk;
-            Some(Save::open(path, reason.clone(), *dry_run, cx)?)
+            Some(Save::open(path, reason.clone(), *dry_run, session)?)
         }
         None => None,
     };
-    let plan = Plan::open(cx, &CANCEL, &args.bulk, &args.jobs, &states, judge)?;
-    cancel(plan, args.dependents, save, cx.now(), cx)
+    let plan = Plan::open(session, &CANCEL, &args.bulk, &args.jobs, &states, judge)?;
+    cancel(plan, args.dependents, save, session.now(), session)
 }

@@ -2,20 +2,23 @@
 
 use std::path::PathBuf;
 
-use crate::check::finding::{Finding, Severity};
-use crate::check::look::{self, Told};
-use crate::check::wanted::{Wanted, Word};
-use crate::check::{repair, revert};
-use crate::cli::shared::DryRun;
-use crate::cli::value;
-use crate::cx::Cx;
+use super::{Group, Spec};
+use crate::args::shared::DryRun;
+use crate::args::value;
+use crate::check::repair;
+use crate::check::repair::revert;
+use crate::check::verify::finding_filter::{Wanted, Word};
+use crate::check::verify::look;
+use crate::check::verify::look::Told;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::interrupt::Interrupt;
 use crate::model::check::Check;
+use crate::model::finding::{Finding, Severity};
 use crate::model::pattern::Pattern;
 use crate::model::rate::Rate;
-use crate::stop::Stop;
-use crate::view::text::quoted;
+use crate::session::Session;
+use crate::text::quoted;
 
 /// Find what is damaged, as a file-system check does
 ///
@@ -55,7 +58,7 @@ use crate::view::text::quoted;
 ///
 /// See also: `qless help findings`, `qless help json check`
 #[derive(Clone, Debug, clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     /// Only what belongs to a queue, by name or glob
     #[arg(long = "queue", value_name = "Q", value_parser = value::pattern())]
     queues: Vec<Pattern>,
@@ -93,7 +96,7 @@ pub struct Args {
 
 impl Args {
     /// Whether it changes something.
-    pub fn writes(&self) -> bool {
+    fn writes(&self) -> bool {
         (self.repair || self.revert.is_some()) && !self.dry.dry_run
     }
 
@@ -121,8 +124,10 @@ impl Args {
     }
 }
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[])?;
+pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Recover, Args::writes, run);
+
+fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.accepts(&[])?;
     let told = Told {
         queues: args.queues.clone(),
         wanted: args.wanted(),
@@ -131,7 +136,7 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         fail_on: args.fail_on,
     };
     if let Some(file) = &args.revert {
-        return revert::run(file, args.dry.dry_run, args.rate, cx);
+        return revert::run(file, args.dry.dry_run, args.rate, session);
     }
     if args.repair {
         let order = repair::Order {
@@ -140,10 +145,10 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
             command: args.own(),
             dry_run: args.dry.dry_run,
         };
-        return repair::run(order, cx);
+        return repair::run(order, session);
     }
-    cx.out.shows::<Check>()?;
-    cx.begin()?;
-    let looked = look::run(&told, false, &Stop::listen(), cx)?;
-    look::report(looked, true, cx)
+    session.ui.shows::<Check>()?;
+    session.begin()?;
+    let looked = look::run(&told, false, &Interrupt::listen(), session)?;
+    look::report(looked, true, session)
 }

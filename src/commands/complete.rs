@@ -2,23 +2,25 @@
 
 use std::ffi::OsString;
 
+use super::{Group, Spec};
+use crate::args::format::Format;
+use crate::args::shared::{DryRun, Holder, Later, MaxData};
+use crate::args::value;
 use crate::bulk::Fate;
 use crate::bulk::held::InName;
-use crate::cli::shared::{DryRun, Holder, Later, MaxData};
-use crate::cli::{Format, value};
-use crate::core::hold::Next;
-use crate::core::steer::Steered;
-use crate::cx::Cx;
+use crate::clock::moment::Moment;
+use crate::core::api::job_calls::Steered;
+use crate::core::api::worker_calls::Next;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::data;
 use crate::input::source::Source;
 use crate::model::complete::Complete;
 use crate::model::done::Done;
-use crate::model::moment::Moment;
-use crate::model::name::Name;
-use crate::view::text::{clean, short};
-use crate::who;
+use crate::name::Name;
+use crate::session::Session;
+use crate::session::actor;
+use crate::text::{clean, short};
 
 /// Complete a job, or hand it on to another queue
 ///
@@ -30,8 +32,8 @@ use crate::who;
 /// Exit codes: 0, 4 unknown jid or dependency, 5 not running or held by another worker, 6 server.
 ///
 /// See also: `qless pop`, `qless fail`
-#[derive(Debug, clap::Args)]
-pub struct Args {
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Args {
     /// The job
     #[arg(value_parser = value::jids())]
     jid: Name,
@@ -56,8 +58,10 @@ pub struct Args {
 
 const VERB: &str = "complete";
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[Format::Jid, Format::Raw])?;
+pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Work, run);
+
+fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.accepts(&[Format::Jid, Format::Raw])?;
     if args.next.is_none() && (args.later.delay.is_some() || args.later.at.is_some()) {
         return Err(Error::usage("`--delay` and `--at` need `--next`")
             .hint("a completed job does not run again"));
@@ -67,11 +71,11 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         Some(given) => Some(data::read(&mut source, given, args.limit.max_data)?.0),
         None => None,
     };
-    let now = cx.begin()?;
-    let core = cx.core()?;
+    let now = session.begin()?;
+    let core = session.core()?;
     let name = InName::of(&args.holder)?;
     let job = name.take(core, now, &args.jid, VERB)?;
-    dependencies(&args, now, cx)?;
+    dependencies(&args, now, session)?;
     let next = args.next.as_ref().map(|queue| Next {
         queue: queue.clone(),
         delay: args.later.wait(now),
@@ -80,21 +84,21 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     let state = match args.dry.dry_run {
         true => {
             let jid = short(args.jid.as_bytes());
-            cx.out.note(&match &next {
+            session.ui.note(&match &next {
                 Some(next) => format!("would put {jid} in {}", clean(next.queue.as_bytes())),
                 None => format!("would complete {jid}"),
             });
-            cx.out.show(&Done::new(VERB, vec![args.jid], true))?;
+            session.ui.show(&Done::new(VERB, vec![args.jid], true))?;
             return Ok(Exit::Ok);
         }
         false => {
-            let core = cx.core()?;
+            let core = session.core()?;
             // Without new data the job keeps what it has, byte for byte.
             let data = match data {
                 Some(data) => data,
                 None => core.field(now, &args.jid, "data")?.unwrap_or_default(),
             };
-            let (note, worker) = (who::note(VERB, None), name.worker(&job));
+            let (note, worker) = (actor::note(VERB, None), name.worker(&job));
             let completed = core
                 .complete(now, &note, &job, &worker, &data, next.as_ref())
                 .map_err(|error| Fate::explained(&args.jid, VERB, error))?;
@@ -111,8 +115,8 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         state,
         queue,
     };
-    cx.out.show(&done)?;
-    cx.out.note_on_terminal(&match &done.queue {
+    session.ui.show(&done)?;
+    session.ui.note_on_terminal(&match &done.queue {
         Some(queue) => format!("completed {jid}, now in {}", clean(queue.as_bytes())),
         None => format!("completed {jid}"),
     });
@@ -120,12 +124,12 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
 }
 
 /// The core drops dependencies that do not exist; here they are refused before.
-fn dependencies(args: &Args, now: Moment, cx: &mut Cx) -> Result<(), Error> {
+fn dependencies(args: &Args, now: Moment, session: &mut Session) -> Result<(), Error> {
     if args.depends.contains(&args.jid) {
         let jid = clean(args.jid.as_bytes());
         return Err(Error::conflict(format!("`{jid}` cannot wait for itself")).jid(&args.jid));
     }
-    let found = cx.core()?.seen(now, &args.depends)?;
+    let found = session.core()?.seen(now, &args.depends)?;
     for (jid, found) in args.depends.iter().zip(found) {
         if found.is_none() {
             let jid = clean(jid.as_bytes());

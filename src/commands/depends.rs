@@ -1,22 +1,26 @@
 //! `qless depends`
 
-use crate::bulk::{Fate, Order, Plan, Slice, Verb};
-use crate::cli::shared::{BulkFlags, Targets, apart};
-use crate::cli::{Format, value};
-use crate::core::guard::Outcome;
-use crate::core::steer::Steered;
-use crate::core::unknown;
-use crate::cx::Cx;
+use super::{Group, Spec};
+use crate::args::format::Format;
+use crate::args::shared::{BulkFlags, Targets, apart};
+use crate::args::value;
+use crate::bulk::{Fate, Order, Plan, Slice};
+use crate::clock::moment::Moment;
+use crate::core::api::guard::Outcome;
+use crate::core::api::job_calls::Steered;
+use crate::core::api::not_found;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::input::jids::{self, Told};
+use crate::input::jids;
+use crate::input::jids::Told;
 use crate::input::source::Source;
 use crate::model::bulk::{Bulk, Code, Shows};
 use crate::model::job::State;
-use crate::model::moment::Moment;
-use crate::model::name::Name;
-use crate::model::seen::Seen;
-use crate::view::text::clean;
+use crate::model::job_snapshot::Seen;
+use crate::model::verb::Verb;
+use crate::name::Name;
+use crate::session::Session;
+use crate::text::clean;
 
 /// Show what a job waits for and what waits for it, or change it
 ///
@@ -30,8 +34,8 @@ use crate::view::text::clean;
 ///
 /// Exit codes: 0, 3 some failed, 4 unknown jid, 5 not in state depends, or a cycle, 6 server,
 /// 9 not confirmed.
-#[derive(Debug, clap::Args)]
-pub struct Args {
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Args {
     /// Let it wait for further jobs: for all of them, or for none
     #[arg(long, value_name = "JID", num_args = 1.., value_parser = value::name())]
     on: Vec<Name>,
@@ -58,19 +62,21 @@ const RELEASE: Verb = Verb {
 };
 
 impl Args {
-    pub fn writes(&self) -> bool {
+    fn writes(&self) -> bool {
         self.off_all || !self.on.is_empty() || !self.off.is_empty()
     }
 }
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
+pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Submit, Args::writes, run);
+
+fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     apart(("--on", &args.on), ("--off", &args.off))?;
-    cx.out.accepts(&[Format::Jid])?;
+    session.ui.accepts(&[Format::Jid])?;
     args.jobs.check()?;
     let told = jids::read(&mut Source::default(), &args.jobs.jids)?;
     match &told {
-        Told::One(jid) => one(&args, jid, cx),
-        Told::Many(_) if args.off_all => release(&args, &told, cx),
+        Told::One(jid) => one(&args, jid, session),
+        Told::Many(_) if args.off_all => release(&args, &told, session),
         Told::Many(_) => {
             Err(Error::usage("one job is to be named here")
                 .hint("only `--off-all` takes several jobs"))
@@ -79,7 +85,7 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
 }
 
 /// Shows one job and what it waits for, after the change if there is one.
-fn one(args: &Args, jid: &Name, cx: &mut Cx) -> Result<Exit, Error> {
+fn one(args: &Args, jid: &Name, session: &mut Session) -> Result<Exit, Error> {
     let flags = [
         ("--rate", args.bulk.rate.is_some()),
         ("--fail-fast", args.bulk.fail_fast),
@@ -91,22 +97,29 @@ fn one(args: &Args, jid: &Name, cx: &mut Cx) -> Result<Exit, Error> {
             "`{flag}` needs `--off-all` and several jobs"
         )));
     }
-    let note = Order::new(cx, &RELEASE, &args.bulk)?.note;
-    let now = cx.begin()?;
+    let note = Order::new(session, &RELEASE, &args.bulk)?.note;
+    let now = session.begin()?;
     if args.writes() {
-        change(args, jid, &note, now, cx)?;
+        change(args, jid, &note, now, session)?;
     }
-    show(jid, now, cx)
+    show(jid, now, session)
 }
 
 /// Lets many jobs no longer wait for anything.
-fn release(args: &Args, told: &Told, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.shows::<Bulk>()?;
+fn release(args: &Args, told: &Told, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.shows::<Bulk>()?;
     let states = [State::Depends];
-    let plan = Plan::open_told(cx, &RELEASE, &args.bulk, (&args.jobs, told), &states, judge)?;
-    plan.consent(cx, "")?;
+    let plan = Plan::open_told(
+        session,
+        &RELEASE,
+        &args.bulk,
+        (&args.jobs, told),
+        &states,
+        judge,
+    )?;
+    plan.consent(session, "")?;
     let note = plan.note();
-    plan.run(cx, |core, now, jobs| {
+    plan.run(session, |core, now, jobs| {
         let answers = core.undepend(now, &note, jobs, &[]);
         Slice::each(jobs, answers, |job, ()| {
             let state = if job.due.is_some() {
@@ -132,37 +145,44 @@ fn judge(job: &Seen) -> Option<Fate> {
     Some(Fate::refused(&job.jid, code, why))
 }
 
-fn change(args: &Args, jid: &Name, note: &[u8], now: Moment, cx: &mut Cx) -> Result<(), Error> {
-    let found = cx.core()?.seen(now, std::slice::from_ref(jid))?;
+fn change(
+    args: &Args,
+    jid: &Name,
+    note: &[u8],
+    now: Moment,
+    session: &mut Session,
+) -> Result<(), Error> {
+    let found = session.core()?.seen(now, std::slice::from_ref(jid))?;
     let Some(job) = found.into_iter().flatten().next() else {
         return Err(Fate::gone(jid).error(ASKS));
     };
     if let Some(fate) = judge(&job) {
         return Err(fate.error(ASKS));
     }
-    let waits = cx.core()?.dependencies(now, jid)?;
+    let waits = session.core()?.dependencies(now, jid)?;
     let waits: Vec<Name> = waits
         .into_iter()
         .flat_map(|both| both.dependencies)
         .map(|neighbour| neighbour.jid)
         .collect();
     for jid in args.off.iter().filter(|jid| !waits.contains(jid)) {
-        cx.out
+        session
+            .ui
             .note(&format!("note: it does not wait for `{}`", clean(jid)));
     }
     if args.bulk.dry_run {
-        return rehearse(args, jid, now, cx);
+        return rehearse(args, jid, now, session);
     }
     let off = args.off_all || !args.off.is_empty();
     if !args.on.is_empty() {
         // A note changes the mark, by which the second call is guarded: it comes with the last.
         let note = if off { &[] } else { note };
-        let outcome = cx.core()?.depend(now, &job, note, &args.on)?;
+        let outcome = session.core()?.depend(now, &job, note, &args.on)?;
         if outcome.code != Code::Ok {
             return Err(refused(&job, &outcome));
         }
         for jid in outcome.names() {
-            cx.out.note(&format!(
+            session.ui.note(&format!(
                 "note: `{}` is complete already, not a dependency",
                 clean(jid)
             ));
@@ -172,7 +192,7 @@ fn change(args: &Args, jid: &Name, note: &[u8], now: Moment, cx: &mut Cx) -> Res
         return Ok(());
     }
     let jobs = std::slice::from_ref(&job);
-    let steered = cx.core()?.undepend(now, note, jobs, &args.off).pop();
+    let steered = session.core()?.undepend(now, note, jobs, &args.off).pop();
     match steered {
         Some(Ok(Steered::Refused(outcome))) => Err(refused(&job, &outcome)),
         Some(Err(error)) => Err(Fate::explained(jid, ASKS, error)),
@@ -202,23 +222,24 @@ fn refused(job: &Seen, outcome: &Outcome) -> Error {
 }
 
 /// Says what would be done, as far as can be seen from outside.
-fn rehearse(args: &Args, jid: &Name, now: Moment, cx: &mut Cx) -> Result<(), Error> {
-    let found = cx.core()?.seen(now, &args.on)?;
+fn rehearse(args: &Args, jid: &Name, now: Moment, session: &mut Session) -> Result<(), Error> {
+    let found = session.core()?.seen(now, &args.on)?;
     for (on, found) in args.on.iter().zip(found) {
         if found.is_none() {
             let why = format!("`{}` does not exist", clean(on));
             return Err(Fate::refused(jid, Code::MissingDependency, why).error(ASKS));
         }
     }
-    cx.out
+    session
+        .ui
         .note("would change what the job waits for; now it is:");
     Ok(())
 }
 
 /// Shows both directions, with states.
-fn show(jid: &Name, now: Moment, cx: &mut Cx) -> Result<Exit, Error> {
-    match cx.core()?.dependencies(now, jid)? {
-        Some(dependencies) => cx.out.show(&dependencies).map(|()| Exit::Ok),
-        None => Err(unknown::job(jid)),
+fn show(jid: &Name, now: Moment, session: &mut Session) -> Result<Exit, Error> {
+    match session.core()?.dependencies(now, jid)? {
+        Some(dependencies) => session.ui.show(&dependencies).map(|()| Exit::Ok),
+        None => Err(not_found::job(jid)),
     }
 }

@@ -6,28 +6,29 @@ use std::path::Path;
 
 use clap::ValueEnum;
 
-use crate::cli::Format;
-use crate::cli::shared::{Selector, Targets};
-use crate::core::export::{Savings, Scan};
-use crate::core::job::Tell;
-use crate::core::unknown;
-use crate::cx::Cx;
+use super::{Group, Spec};
+use crate::args::format::Format;
+use crate::args::shared::{Selector, Targets};
+use crate::clock::moment::Moment;
+use crate::core::api::export::{Savings, Scan};
+use crate::core::api::job::Tell;
+use crate::core::api::not_found;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::fs::atomic_file::Whole;
 use crate::input::jids;
 use crate::input::source::Source;
+use crate::interrupt::Interrupt;
 use crate::model::done::Done;
 use crate::model::export::{Head, SavedRecurring};
 use crate::model::job::State;
-use crate::model::moment::Moment;
-use crate::model::name::Name;
 use crate::model::pattern::Pattern;
-use crate::out::whole::Whole;
-use crate::out::{Out, Progress};
+use crate::name::Name;
 use crate::select::Selection;
-use crate::stop::Stop;
+use crate::session::Session;
+use crate::text::{clean, plural};
+use crate::ui::{Progress, Ui};
 use crate::view::export;
-use crate::view::text::{clean, plural};
 
 /// Write jobs with all that it takes to put them again
 ///
@@ -51,8 +52,8 @@ use crate::view::text::{clean, plural};
 /// Exit codes: 0, 1 the file cannot be written, 4 unknown jid, queue or group, 6 server.
 ///
 /// See also: `qless import`, `qless help json export`
-#[derive(Debug, clap::Args)]
-pub struct Args {
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Args {
     #[command(flatten)]
     targets: Targets,
     /// What to write besides jobs
@@ -73,15 +74,17 @@ enum With {
     Paused,
 }
 
-pub fn run(mut args: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[])?;
+pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Operate, run);
+
+fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.accepts(&[])?;
     let file = args.file.take().filter(|file| file != "-");
     if file.as_ref().is_some_and(|file| file.is_empty()) {
         return Err(Error::usage("the name of the file is empty"));
     }
-    if file.is_none() && cx.out.format() == Format::Json {
+    if file.is_none() && session.ui.format() == Format::Json {
         return Err(Error::usage("an export is not one document but one a line")
-            .hint("leave out `-o json`, or name a file: `--file FILE`"));
+            .hint("leave ui `-o json`, or name a file: `--file FILE`"));
     }
     args.targets.check()?;
     let every = args.targets.selector.all;
@@ -93,11 +96,11 @@ pub fn run(mut args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         true => None,
         false => Some(jids::read(&mut Source::default(), &args.targets.jids)?),
     };
-    let now = cx.begin()?;
+    let now = session.begin()?;
     let selector = &args.targets.selector;
     let jobs = match &told {
         Some(told) => Some(told.jids().len() as u64),
-        None => count(selector, now, cx)?,
+        None => count(selector, now, session)?,
     };
     let to = match &file {
         Some(file) => Some(Whole::create(Path::new(file))?),
@@ -105,42 +108,42 @@ pub fn run(mut args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     };
     let mut writer = Writer {
         to,
-        stop: Stop::listen(),
-        progress: cx.out.progress(jobs.unwrap_or(0)),
+        stop: Interrupt::listen(),
+        progress: session.ui.progress(jobs.unwrap_or(0)),
         jobs: 0,
     };
     let head = Head {
         at: now,
-        prefix: cx.prefix().to_string(),
+        prefix: session.prefix().to_string(),
         jobs,
         command: "export",
     };
-    writer.write(&mut cx.out, &export::head(&head)?)?;
+    writer.write(&mut session.ui, &export::head(&head)?)?;
     let mut missing = Vec::new();
     match &told {
-        Some(told) => missing = writer.jobs(told.jids(), cx)?,
+        Some(told) => missing = writer.jobs(told.jids(), session)?,
         None => {
             // Of all jobs some may be in no set, or in that of a forgotten queue.
             let all = every && selector.limit.is_none() && selector.offset == 0;
             let mut seen: HashSet<Name> = HashSet::new();
-            let mut selection = Selection::open(cx.core()?, now, selector, Tell::Match)?;
-            selection.announce(&mut cx.out);
-            while let Some(jobs) = selection.next(cx.core()?)? {
+            let mut selection = Selection::open(session.core()?, now, selector, Tell::Match)?;
+            selection.announce(&mut session.ui);
+            while let Some(jobs) = selection.next(session.core()?)? {
                 let jids: Vec<Name> = jobs.into_iter().map(|job| job.jid).collect();
                 // Those that are gone by now were there when nobody could tell.
-                writer.jobs(&jids, cx)?;
+                writer.jobs(&jids, session)?;
                 seen.extend(jids.into_iter().filter(|_| all));
             }
             if all {
                 let mut scan = Scan::of("jobs");
-                while let Some(mut jids) = scan.next(cx.core()?, now)? {
+                while let Some(mut jids) = scan.next(session.core()?, now)? {
                     jids.retain(|jid| seen.insert(jid.clone()));
-                    writer.jobs(&jids, cx)?;
+                    writer.jobs(&jids, session)?;
                 }
             }
         }
     }
-    writer.with(&args.with, &selector.queues, now, cx)?;
+    writer.with(&args.with, &selector.queues, now, session)?;
     let Writer {
         to, jobs, progress, ..
     } = writer;
@@ -149,25 +152,25 @@ pub fn run(mut args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     if let (Some(file), Some(to)) = (file, to) {
         to.finish()?;
         let file = Name::from(file.as_os_str());
-        note(cx, &format!("exported {exported} to {}", clean(&file)));
-        cx.out.show(&Done::new("export", vec![file], false))?;
+        note(session, &format!("exported {exported} to {}", clean(&file)));
+        session.ui.show(&Done::new("export", vec![file], false))?;
     } else {
-        cx.out.finish()?;
-        note(cx, &format!("exported {exported}"));
+        session.ui.finish()?;
+        note(session, &format!("exported {exported}"));
     }
-    unknown::jobs(&missing).map(|()| Exit::Ok)
+    not_found::jobs(&missing).map(|()| Exit::Ok)
 }
 
 /// Says something where people read it.
-fn note(cx: &mut Cx, line: &str) {
-    if cx.out.hints() {
-        cx.out.note(line);
+fn note(session: &mut Session, line: &str) {
+    if session.ui.hints() {
+        session.ui.note(line);
     }
 }
 
 /// Returns how many jobs there are, if the indexes know.
-fn count(selector: &Selector, now: Moment, cx: &mut Cx) -> Result<Option<u64>, Error> {
-    let core = cx.core()?;
+fn count(selector: &Selector, now: Moment, session: &mut Session) -> Result<Option<u64>, Error> {
+    let core = session.core()?;
     let total = Selection::open(core, now, selector, Tell::Match)?.total(core)?;
     Ok(total.map(|total| {
         let rest = total.saturating_sub(selector.offset);
@@ -179,21 +182,21 @@ fn count(selector: &Selector, now: Moment, cx: &mut Cx) -> Result<Option<u64>, E
 struct Writer {
     /// The file; stdout otherwise.
     to: Option<Whole>,
-    stop: Stop,
+    stop: Interrupt,
     progress: Progress,
     jobs: u64,
 }
 
 impl Writer {
-    fn write(&mut self, out: &mut Out, line: &[u8]) -> Result<(), Error> {
+    fn write(&mut self, ui: &mut Ui, line: &[u8]) -> Result<(), Error> {
         match &mut self.to {
             Some(file) => file.write(line),
-            None => out.write(line),
+            None => ui.write(line),
         }
     }
 
     /// Writes jobs; returns the jids that nothing has.
-    fn jobs(&mut self, jids: &[Name], cx: &mut Cx) -> Result<Vec<Name>, Error> {
+    fn jobs(&mut self, jids: &[Name], session: &mut Session) -> Result<Vec<Name>, Error> {
         let mut missing = Vec::new();
         let mut untold = jids.iter();
         let mut savings = Savings::of(jids);
@@ -202,7 +205,7 @@ impl Writer {
                 let jobs = plural(self.jobs, "job", "jobs");
                 return Err(Error::new(kind, format!("interrupted after {jobs}")));
             }
-            let (core, out) = cx.parts()?;
+            let (core, ui) = session.parts()?;
             let now = core.now();
             let Some(slice) = savings.next(core, now)? else {
                 missing.extend(untold.cloned());
@@ -212,7 +215,7 @@ impl Writer {
             for saved in slice {
                 let jid = saved.job.jid.clone();
                 missing.extend(untold.by_ref().take_while(|other| **other != jid).cloned());
-                self.write(out, &export::job(saved, None)?)?;
+                self.write(ui, &export::job(saved, None)?)?;
             }
             self.jobs += some;
             self.progress.add(some);
@@ -224,11 +227,11 @@ impl Writer {
         with: &[With],
         queues: &[Pattern],
         now: Moment,
-        cx: &mut Cx,
+        session: &mut Session,
     ) -> Result<(), Error> {
         let meant =
             |queue: &Name| queues.is_empty() || queues.iter().any(|pattern| pattern.matches(queue));
-        let (core, out) = cx.parts()?;
+        let (core, ui) = session.parts()?;
         if with.contains(&With::Recur) {
             // A template may be in no set, or in that of a forgotten queue.
             let (mut scan, mut found) = (Scan::of("recurring"), BTreeSet::new());
@@ -243,18 +246,18 @@ impl Writer {
                 }
                 let due = recurring.next;
                 let saved = SavedRecurring { recurring, due };
-                self.write(out, &export::recurring(saved)?)?;
+                self.write(ui, &export::recurring(saved)?)?;
             }
         }
         if with.contains(&With::Config) {
             let mut options = core.config(now)?;
             options.retain(|option| option.set);
-            self.write(out, &export::config(options)?)?;
+            self.write(ui, &export::config(options)?)?;
         }
         if with.contains(&With::Paused) {
             for paused in core.paused(now)? {
                 if meant(&paused.queue) {
-                    self.write(out, &export::paused(&paused)?)?;
+                    self.write(ui, &export::paused(&paused)?)?;
                 }
             }
         }

@@ -2,21 +2,24 @@
 
 use std::ffi::OsString;
 
+use super::{Group, Spec};
+use crate::args::format::Format;
+use crate::args::shared::{BulkFlags, Holder, MaxData, Targets, Unfailed};
+use crate::args::value;
 use crate::bulk::held::InName;
-use crate::bulk::{Fate, Plan, Slice, Verb};
-use crate::cli::shared::{BulkFlags, Holder, MaxData, Targets, Unfailed};
-use crate::cli::{Format, value};
-use crate::core::hold::Why;
-use crate::cx::Cx;
+use crate::bulk::{Fate, Plan, Slice};
+use crate::core::api::worker_calls::Why;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::source::Source;
 use crate::input::{data, jids};
 use crate::model::bulk::{Bulk, Shows};
 use crate::model::job::State;
-use crate::model::name::Name;
-use crate::model::seen::Seen;
-use crate::view::text::{clean, quoted};
+use crate::model::job_snapshot::Seen;
+use crate::model::verb::Verb;
+use crate::name::Name;
+use crate::session::Session;
+use crate::text::{clean, quoted};
 
 /// Fail running jobs
 ///
@@ -34,8 +37,8 @@ use crate::view::text::{clean, quoted};
 /// 9 not confirmed.
 ///
 /// See also: `qless timeout`, `qless cancel`, `qless help selectors`
-#[derive(Debug, clap::Args)]
-pub struct Args {
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Args {
     /// What kind of failure it is
     #[arg(long, value_name = "G", value_parser = value::new_name())]
     group: Name,
@@ -62,9 +65,11 @@ const FAIL: Verb = Verb {
     shows: Shows::Nothing,
 };
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[Format::Jid, Format::Raw])?;
-    cx.out.shows::<Bulk>()?;
+pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Recover, run);
+
+fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.accepts(&[Format::Jid, Format::Raw])?;
+    session.ui.shows::<Bulk>()?;
     let mut source = Source::default();
     let most = args.limit.max_data;
     let targets = Targets::from(args.jobs);
@@ -81,15 +86,20 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     };
     let name = InName::of(&args.holder)?;
     let states = [State::Running, State::Stalled];
-    let plan = Plan::open_told(cx, &FAIL, &args.bulk, (&targets, &told), &states, |job| {
-        judge(&name, job)
-    })?;
+    let plan = Plan::open_told(
+        session,
+        &FAIL,
+        &args.bulk,
+        (&targets, &told),
+        &states,
+        |job| judge(&name, job),
+    )?;
     plan.consent(
-        cx,
+        session,
         &format!("\n  their group becomes `{}`\n", clean(&why.group)),
     )?;
     let note = plan.note();
-    plan.run(cx, |core, now, jobs| {
+    plan.run(session, |core, now, jobs| {
         let worker = |job: &Seen| name.worker(job);
         let answers = core.fail(now, &note, jobs, worker, &why, data.as_deref());
         Slice::each(jobs, answers, |job, ()| {

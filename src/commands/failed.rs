@@ -3,22 +3,25 @@
 use std::time::Duration;
 
 use super::jobs;
-use crate::bulk::cancel::{self, CANCEL};
+use super::{Group, Spec};
+use crate::args::format::Format;
+use crate::args::shared::{BulkFlags, Selector, Spread, Watch};
+use crate::args::value;
+use crate::bulk::cancel;
+use crate::bulk::cancel::CANCEL;
 use crate::bulk::requeue::retry::{How, RETRY};
 use crate::bulk::{Order, Plan};
-use crate::cli::shared::{BulkFlags, Selector, Spread, Watch};
-use crate::cli::{Format, value};
+use crate::core::api::guard::Dependents;
 use crate::core::call::Call;
-use crate::core::guard::Dependents;
-use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::Bulk;
-use crate::model::failure::Group;
+use crate::model::failure;
 use crate::model::job::State;
+use crate::model::job_snapshot::Seen;
 use crate::model::list::{Jobs, List};
-use crate::model::name::Name;
-use crate::model::seen::Seen;
+use crate::name::Name;
+use crate::session::Session;
 
 /// Show the groups of failed jobs, or the jobs of some
 ///
@@ -37,7 +40,7 @@ use crate::model::seen::Seen;
 ///
 /// See also: `qless retry`, `qless cancel`, `qless help recipes`
 #[derive(Clone, Debug, clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     #[command(flatten)]
     action: Action,
     /// All groups
@@ -73,14 +76,17 @@ struct Action {
 }
 
 impl Args {
-    pub fn writes(&self) -> bool {
+    fn writes(&self) -> bool {
         self.action.retry_all || self.action.cancel_all
     }
 }
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
+pub(crate) const SPEC: Spec<Args> =
+    Spec::writes_if(Group::Recover, Args::writes, run).watch(|args| args.watch.every);
+
+fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if args.writes() {
-        return act(args, cx);
+        return act(args, session);
     }
     let flags = [
         ("--dry-run", args.bulk.dry_run),
@@ -98,25 +104,25 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     }
     let mut selector = args.selector;
     if selector.is_empty() && !selector.all {
-        return groups(&selector, cx);
+        return groups(&selector, session);
     }
-    cx.out.accepts(&[Format::Jid, Format::Raw])?;
-    cx.out.shows::<Jobs>()?;
+    session.ui.accepts(&[Format::Jid, Format::Raw])?;
+    session.ui.shows::<Jobs>()?;
     selector = selector.or_states(&[State::Failed])?;
-    let now = cx.begin()?;
-    if cx.out.format() == Format::Raw {
-        let text = cx.core()?.raw(now, &raw(&selector)?)?;
-        cx.out.verbatim(&text)?;
+    let now = session.begin()?;
+    if session.ui.format() == Format::Raw {
+        let text = session.core()?.raw(now, &raw(&selector)?)?;
+        session.ui.verbatim(&text)?;
         return Ok(Exit::Ok);
     }
-    jobs::list(&selector, true, now, cx)?;
+    jobs::list(&selector, true, now, session)?;
     Ok(Exit::Ok)
 }
 
 /// Retries or cancels the jobs that are meant: those that were failed when they were listed.
-fn act(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[Format::Jid])?;
-    cx.out.shows::<Bulk>()?;
+fn act(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.accepts(&[Format::Jid])?;
+    session.ui.shows::<Bulk>()?;
     let mut selector = args.selector;
     if selector.is_empty() && !args.all_groups && !selector.all {
         return Err(Error::usage("no group is named")
@@ -142,11 +148,11 @@ fn act(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     } else {
         &RETRY
     };
-    let order = Order::new(cx, verb, &args.bulk)?;
-    let now = cx.begin()?;
+    let order = Order::new(session, verb, &args.bulk)?;
+    let now = session.begin()?;
     if args.action.cancel_all {
-        let plan = Plan::selected(cx, now, order, &selector, cancel::judge)?;
-        return cancel::run(plan, Dependents::Refuse, None, now, cx);
+        let plan = Plan::selected(session, now, order, &selector, cancel::judge)?;
+        return cancel::run(plan, Dependents::Refuse, None, now, session);
     }
     let how = How {
         to: args.to,
@@ -154,16 +160,16 @@ fn act(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         ..How::default()
     };
     let judge = |job: &Seen| how.judge(job);
-    let plan = Plan::selected(cx, now, order, &selector, judge)?.spread(&args.spread);
-    plan.consent(cx, &how.promise(&plan))?;
-    how.run(plan, cx)
+    let plan = Plan::selected(session, now, order, &selector, judge)?.spread(&args.spread);
+    plan.consent(session, &how.promise(&plan))?;
+    how.run(plan, session)
 }
 
-fn groups(selector: &Selector, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[Format::Raw])?;
-    cx.out.shows::<List<Group>>()?;
-    let now = cx.begin()?;
-    let (core, out) = cx.parts()?;
+fn groups(selector: &Selector, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.accepts(&[Format::Raw])?;
+    session.ui.shows::<List<failure::Group>>()?;
+    let now = session.begin()?;
+    let (core, out) = session.parts()?;
     if out.format() == Format::Raw {
         let text = core.raw(now, &Call::new("failed"))?;
         out.verbatim(&text)?;
@@ -182,7 +188,7 @@ fn groups(selector: &Selector, cx: &mut Cx) -> Result<Exit, Error> {
     match first {
         Some(group) => out.hint(&format!(
             "qless failed --group {} --retry-all",
-            crate::view::text::quoted(&group)
+            crate::text::quoted(&group)
         )),
         None => out.note_on_terminal("no failed jobs"),
     }

@@ -1,23 +1,26 @@
 //! `qless get`
 
-use crate::cli::Format;
-use crate::cli::shared::Targets;
-use crate::core::Core;
+use super::{Group, Spec};
+use crate::args::format::Format;
+use crate::args::shared::Targets;
+use crate::clock::moment::Moment;
+use crate::core::api::job::Tell;
+use crate::core::api::not_found;
 use crate::core::call::Call;
-use crate::core::job::Tell;
-use crate::core::unknown;
-use crate::cx::Cx;
+use crate::core::call::Core;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::input::jids::{self, Told};
+use crate::input::jids;
+use crate::input::jids::Told;
 use crate::input::source::Source;
 use crate::model::job::Job;
 use crate::model::list::{Detail, Details, List};
-use crate::model::moment::Moment;
-use crate::model::name::Name;
+use crate::name::Name;
 use crate::select;
-use crate::view::field::{self, Picked};
-use crate::view::text::{clean, clean_lines};
+use crate::session::Session;
+use crate::text::{clean, clean_lines};
+use crate::view::field;
+use crate::view::field::Picked;
 
 /// Show jobs in full
 ///
@@ -30,8 +33,8 @@ use crate::view::text::{clean, clean_lines};
 /// · `qless jobs --group boom -o jid | qless get - -o ndjson`
 ///
 /// Exit codes: 0, 4 no such job, 6 server.
-#[derive(Debug, clap::Args)]
-pub struct Args {
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Args {
     #[command(flatten)]
     targets: Targets,
     /// With histories, also in lists
@@ -45,18 +48,20 @@ pub struct Args {
     field: Option<String>,
 }
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[Format::Jid, Format::Raw])?;
-    cx.out.shows::<Details>()?;
+pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run);
+
+fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.accepts(&[Format::Jid, Format::Raw])?;
+    session.ui.shows::<Details>()?;
     args.targets.check()?;
     let mut source = Source::default();
     let told = match args.targets.jids.is_empty() {
         true => None,
         false => Some(jids::read(&mut source, &args.targets.jids)?),
     };
-    let now = cx.begin()?;
-    if cx.out.format() == Format::Raw {
-        return raw(told, &args, now, cx);
+    let now = session.begin()?;
+    if session.ui.format() == Format::Raw {
+        return raw(told, &args, now, session);
     }
     let one = matches!(told, Some(Told::One(_)));
     let tell = if one || args.history {
@@ -66,9 +71,9 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     };
     let mut details = Details::default();
     match &told {
-        Some(told) => find(cx.core()?, now, tell, told.jids(), &mut details)?,
+        Some(told) => find(session.core()?, now, tell, told.jids(), &mut details)?,
         None => {
-            let jobs = select::all(cx, now, &args.targets.selector, tell)?;
+            let jobs = select::all(session, now, &args.targets.selector, tell)?;
             details.list = List::whole(
                 jobs.into_iter()
                     .map(|job| Detail::Job(job.into()))
@@ -77,13 +82,13 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         }
     }
     if args.data {
-        data(&details, one, cx)?;
+        data(&details, one, session)?;
     } else if let Some(path) = &args.field {
-        fields(&details, path, cx)?;
+        fields(&details, path, session)?;
     } else {
-        show(&mut details, one, now, cx)?;
+        show(&mut details, one, now, session)?;
     }
-    unknown::jobs(&details.missing).map(|()| Exit::Ok)
+    not_found::jobs(&details.missing).map(|()| Exit::Ok)
 }
 
 /// Looks for jobs, then for recurring jobs among the jids that no job has.
@@ -120,49 +125,49 @@ fn find(
     Ok(())
 }
 
-fn show(details: &mut Details, one: bool, now: Moment, cx: &mut Cx) -> Result<(), Error> {
-    if cx.out.format() == Format::Table {
+fn show(details: &mut Details, one: bool, now: Moment, session: &mut Session) -> Result<(), Error> {
+    if session.ui.format() == Format::Table {
         for detail in &mut details.list.items {
             if let Detail::Job(job) = detail {
-                job.neighbours = neighbours(job, now, cx)?;
+                job.neighbours = neighbours(job, now, session)?;
             }
         }
     }
     match details.list.items.first() {
-        Some(Detail::Job(job)) if one => cx.out.show(job.as_ref()),
-        Some(Detail::Recurring(recurring)) if one => cx.out.show(recurring.as_ref()),
+        Some(Detail::Job(job)) if one => session.ui.show(job.as_ref()),
+        Some(Detail::Recurring(recurring)) if one => session.ui.show(recurring.as_ref()),
         None if one => Ok(()),
-        _ => cx.out.show(details),
+        _ => session.ui.show(details),
     }
 }
 
 fn neighbours(
     job: &Job,
     now: Moment,
-    cx: &mut Cx,
+    session: &mut Session,
 ) -> Result<Vec<crate::model::job::Neighbour>, Error> {
     match job.dependencies.is_empty() && job.dependents.is_empty() {
         true => Ok(Vec::new()),
-        false => cx.core()?.neighbours(now, job),
+        false => session.core()?.neighbours(now, job),
     }
 }
 
 /// Prints the data: of one job exactly its bytes, of several each on a line of its own.
-fn data(details: &Details, one: bool, cx: &mut Cx) -> Result<(), Error> {
+fn data(details: &Details, one: bool, session: &mut Session) -> Result<(), Error> {
     for detail in &details.list.items {
         let data = match detail {
             Detail::Job(job) => &job.data,
             Detail::Recurring(recurring) => &recurring.data,
         };
-        cx.out.verbatim(data.as_bytes())?;
-        if !one || cx.out.terminal() {
-            cx.out.text("\n")?;
+        session.ui.verbatim(data.as_bytes())?;
+        if !one || session.ui.terminal() {
+            session.ui.text("\n")?;
         }
     }
     Ok(())
 }
 
-fn fields(details: &Details, path: &str, cx: &mut Cx) -> Result<(), Error> {
+fn fields(details: &Details, path: &str, session: &mut Session) -> Result<(), Error> {
     for detail in &details.list.items {
         let unwritable = |error| Error::internal(format!("document: {error}"));
         let document = serde_json::to_string(detail).map_err(unwritable)?;
@@ -180,31 +185,31 @@ fn fields(details: &Details, path: &str, cx: &mut Cx) -> Result<(), Error> {
                 return Err(Error::not_found(error).jid(jid));
             }
         };
-        cx.out.text(&format!("{text}\n"))?;
+        session.ui.text(&format!("{text}\n"))?;
     }
     Ok(())
 }
 
 /// The reference's `get`, or its `multiget` for several.
-fn raw(told: Option<Told>, args: &Args, now: Moment, cx: &mut Cx) -> Result<Exit, Error> {
+fn raw(told: Option<Told>, args: &Args, now: Moment, session: &mut Session) -> Result<Exit, Error> {
     let call = match &told {
         Some(Told::One(jid)) => Call::new("get").arg(jid),
         Some(Told::Many(jids)) => Call::new("multiget").args(jids),
         None => {
-            let jobs = select::all(cx, now, &args.targets.selector, Tell::Mark)?;
+            let jobs = select::all(session, now, &args.targets.selector, Tell::Mark)?;
             Call::new("multiget").args(jobs.iter().map(|job| &job.jid))
         }
     };
-    let text = cx.core()?.raw(now, &call)?;
+    let text = session.core()?.raw(now, &call)?;
     match told {
-        Some(Told::One(jid)) if text.is_empty() => unknown::jobs(&[jid]).map(|()| Exit::Ok),
+        Some(Told::One(jid)) if text.is_empty() => not_found::jobs(&[jid]).map(|()| Exit::Ok),
         Some(Told::Many(jids)) => {
             // The reply does not say which ones it lacks.
-            cx.out.verbatim(&text)?;
-            let mut jobs = cx.core()?.jobs(now, Tell::Mark, &jids)?.into_iter();
+            session.ui.verbatim(&text)?;
+            let mut jobs = session.core()?.jobs(now, Tell::Mark, &jids)?.into_iter();
             let gone = jids.into_iter().filter(|_| jobs.next().flatten().is_none());
-            unknown::jobs(&gone.collect::<Vec<_>>()).map(|()| Exit::Ok)
+            not_found::jobs(&gone.collect::<Vec<_>>()).map(|()| Exit::Ok)
         }
-        _ => cx.out.verbatim(&text).map(|()| Exit::Ok),
+        _ => session.ui.verbatim(&text).map(|()| Exit::Ok),
     }
 }

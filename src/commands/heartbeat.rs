@@ -2,20 +2,22 @@
 
 use std::ffi::OsString;
 
+use super::{Group, Spec};
+use crate::args::format::Format;
+use crate::args::shared::{DryRun, Holder, MaxData};
+use crate::args::value;
 use crate::bulk::Fate;
 use crate::bulk::held::InName;
-use crate::cli::shared::{DryRun, Holder, MaxData};
-use crate::cli::{Format, value};
-use crate::cx::Cx;
+use crate::clock::moment::Moment;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::data;
 use crate::input::source::Source;
 use crate::model::complete::Lock;
 use crate::model::done::Done;
-use crate::model::moment::Moment;
-use crate::model::name::Name;
-use crate::view::text::short;
+use crate::name::Name;
+use crate::session::Session;
+use crate::text::short;
 
 /// Push the end of a job's lock back
 ///
@@ -26,8 +28,8 @@ use crate::view::text::short;
 /// Exit codes: 0, 4 unknown jid, 5 not running or held by another worker, 6 server.
 ///
 /// See also: `qless pop`, `qless config get heartbeat`
-#[derive(Debug, clap::Args)]
-pub struct Args {
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Args {
     /// The job
     #[arg(value_parser = value::jids())]
     jid: Name,
@@ -44,32 +46,36 @@ pub struct Args {
 
 const VERB: &str = "heartbeat";
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[Format::Jid, Format::Raw])?;
+pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Work, run);
+
+fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.accepts(&[Format::Jid, Format::Raw])?;
     let mut source = Source::default();
     let data = match &args.data {
         Some(given) => Some(data::read(&mut source, given, args.limit.max_data)?.0),
         None => None,
     };
-    let now = cx.begin()?;
+    let now = session.begin()?;
     let name = InName::of(&args.holder)?;
-    let job = name.take(cx.core()?, now, &args.jid, VERB)?;
+    let job = name.take(session.core()?, now, &args.jid, VERB)?;
     if args.dry.dry_run {
         let jid = short(args.jid.as_bytes());
-        cx.out.would(&format!("would push the lock of {jid} back"));
-        cx.out.show(&Done::new(VERB, vec![args.jid], true))?;
+        session
+            .ui
+            .would(&format!("would push the lock of {jid} back"));
+        session.ui.show(&Done::new(VERB, vec![args.jid], true))?;
         return Ok(Exit::Ok);
     }
     let worker = name.worker(&job);
-    let end = cx
+    let end = session
         .core()?
         .heartbeat(now, &args.jid, &worker, data.as_deref())
         .map_err(|error| Fate::explained(&args.jid, VERB, error))?;
-    if cx.out.format() == Format::Raw {
-        cx.out.text(&format!("{end}\n"))?;
+    if session.ui.format() == Format::Raw {
+        session.ui.text(&format!("{end}\n"))?;
         return Ok(Exit::Ok);
     }
-    cx.out.show(&Lock {
+    session.ui.show(&Lock {
         jid: args.jid,
         worker,
         expires: Moment::from_micros(end.saturating_mul(1_000_000)),

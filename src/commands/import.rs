@@ -2,14 +2,17 @@
 
 use std::ffi::OsString;
 
-use crate::bulk::import::{self, Existing, Failed, Told};
-use crate::cli::shared::BulkFlags;
-use crate::cli::{Format, value};
-use crate::cx::Cx;
+use super::{Group, Spec};
+use crate::args::format::Format;
+use crate::args::shared::BulkFlags;
+use crate::args::value;
+use crate::bulk::import;
+use crate::bulk::import::{Existing, Failed, Told};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::Bulk;
-use crate::model::name::Name;
+use crate::name::Name;
+use crate::session::Session;
 
 /// Bring back the jobs of an export
 ///
@@ -37,8 +40,8 @@ use crate::model::name::Name;
 ///
 /// Exit codes: 0, 2 the file is not as it should be, 3 some failed, 4 a job waits for one that does
 /// not exist, 5 a job exists already, 6 server, 9 not confirmed.
-#[derive(Debug, clap::Args)]
-pub struct Args {
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Args {
     /// The file; `-` for stdin
     #[arg(value_name = "FILE")]
     file: OsString,
@@ -64,9 +67,11 @@ pub struct Args {
     bulk: BulkFlags,
 }
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[Format::Jid])?;
-    cx.out.shows::<Bulk>()?;
+pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Operate, run);
+
+fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.accepts(&[Format::Jid])?;
+    session.ui.shows::<Bulk>()?;
     import::mapped(&args.map)?;
     let existing = match (args.if_absent, args.replace) {
         (true, _) => Existing::Leave,
@@ -82,5 +87,5 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         hold: args.hold,
         flags: args.bulk,
     };
-    import::run(told, cx)
+    import::run(told, session)
 }

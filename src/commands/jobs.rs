@@ -1,16 +1,18 @@
 //! `qless jobs`
 
-use crate::cli::Format;
-use crate::cli::shared::{Selector, Watch};
+use super::{Group, Spec};
+use crate::args::format::Format;
+use crate::args::shared::{Selector, Watch};
+use crate::clock::moment::Moment;
+use crate::core::api::job::Tell;
 use crate::core::call::Call;
-use crate::core::job::Tell;
-use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::job::{Counts, State};
 use crate::model::list::Jobs;
-use crate::model::moment::Moment;
-use crate::select::{self, Selection};
+use crate::select;
+use crate::select::Selection;
+use crate::session::Session;
 
 /// List jobs
 ///
@@ -26,7 +28,7 @@ use crate::select::{self, Selection};
 ///
 /// See also: `qless help selectors`
 #[derive(Clone, Debug, clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     #[command(flatten)]
     selector: Selector,
     /// Print only how many there are in each state
@@ -36,47 +38,54 @@ pub struct Args {
     pub watch: Watch,
 }
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
+pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run).watch(|args| args.watch.every);
+
+fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     args.selector.check()?;
     if args.count {
-        cx.out.accepts(&[])?;
-        cx.out.shows::<Counts>()?;
-        let now = cx.begin()?;
-        let counts = select::count(cx, now, &args.selector)?;
-        cx.out.show(&counts)?;
+        session.ui.accepts(&[])?;
+        session.ui.shows::<Counts>()?;
+        let now = session.begin()?;
+        let counts = select::count(session, now, &args.selector)?;
+        session.ui.show(&counts)?;
         return Ok(Exit::Ok);
     }
-    cx.out.accepts(&[Format::Jid, Format::Raw])?;
-    cx.out.shows::<Jobs>()?;
-    let raw = match cx.out.format() {
+    session.ui.accepts(&[Format::Jid, Format::Raw])?;
+    session.ui.shows::<Jobs>()?;
+    let raw = match session.ui.format() {
         Format::Raw => Some(raw(&args.selector)?),
         _ => None,
     };
     if raw.as_ref().is_some_and(Call::may_write) {
-        cx.writes_raw()?;
+        session.writes_raw()?;
     }
-    let now = cx.begin()?;
+    let now = session.begin()?;
     if let Some(call) = raw {
-        let text = cx.core()?.raw(now, &call)?;
-        cx.out.verbatim(&text)?;
+        let text = session.core()?.raw(now, &call)?;
+        session.ui.verbatim(&text)?;
         return Ok(Exit::Ok);
     }
-    list(&args.selector, false, now, cx)?;
+    list(&args.selector, false, now, session)?;
     Ok(Exit::Ok)
 }
 
 /// Lists what a selector means, in the format that was asked for; failed jobs oldest first, or
 /// newest first.
-pub fn list(selector: &Selector, newest: bool, now: Moment, cx: &mut Cx) -> Result<(), Error> {
+pub(crate) fn list(
+    selector: &Selector,
+    newest: bool,
+    now: Moment,
+    session: &mut Session,
+) -> Result<(), Error> {
     let mut selector = selector.clone();
-    let table = cx.out.format() == Format::Table;
-    selector.limit = selector.limit.or(cx.out.rows());
-    if table && cx.out.sorts() {
+    let table = session.ui.format() == Format::Table;
+    selector.limit = selector.limit.or(session.ui.rows());
+    if table && session.ui.sorts() {
         // The first rows of a sorted table are known only when all are there.
-        cx.out.cut(selector.offset, selector.limit.take());
+        session.ui.cut(selector.offset, selector.limit.take());
         selector.offset = 0;
     }
-    let (core, out) = cx.parts()?;
+    let (core, out) = session.parts()?;
     let tell = if out.format() == Format::Jid {
         Tell::Match
     } else {

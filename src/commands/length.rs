@@ -1,10 +1,12 @@
 //! `qless length`
 
-use crate::cli::{Format, value};
-use crate::cx::Cx;
+use super::{Group, Spec};
+use crate::args::format::Format;
+use crate::args::value;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::name::Name;
+use crate::name::Name;
+use crate::session::Session;
 
 /// Print how many jobs a queue holds
 ///
@@ -15,17 +17,19 @@ use crate::model::name::Name;
 /// Exit codes: 0, 6 server.
 ///
 /// See also: `qless queues`
-#[derive(Debug, clap::Args)]
-pub struct Args {
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Args {
     /// The queue
     #[arg(value_parser = value::name())]
     queue: Name,
 }
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[Format::Raw])?;
-    let now = cx.begin()?;
-    let length = cx.core()?.length(now, &args.queue)?;
-    cx.out.show(&length)?;
+pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run);
+
+fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.accepts(&[Format::Raw])?;
+    let now = session.begin()?;
+    let length = session.core()?.length(now, &args.queue)?;
+    session.ui.show(&length)?;
     Ok(Exit::Ok)
 }

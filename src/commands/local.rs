@@ -4,14 +4,15 @@ use std::time::Instant;
 
 use clap::Subcommand;
 
-use crate::cli::Format;
-use crate::core::local::Local;
-use crate::core::url::{Address, Fsync};
-use crate::cx::Cx;
+use super::{Group, Spec};
+use crate::address::{Address, Fsync};
+use crate::args::format::Format;
+use crate::core::call::local::Local;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::local::Status;
-use crate::model::name::Name;
+use crate::name::Name;
+use crate::session::Session;
 
 /// Look after the private Redis of `--redis local:`
 ///
@@ -22,14 +23,14 @@ use crate::model::name::Name;
 /// Examples: `qless local`, `qless --redis local:$PWD/night local stop`
 ///
 /// Exit codes: 0, 6 no server to start, or it does not answer.
-#[derive(Debug, clap::Args)]
-pub struct Args {
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Args {
     #[command(subcommand)]
     verb: Option<Verb>,
 }
 
-#[derive(Debug, Subcommand)]
-pub enum Verb {
+#[derive(Clone, Debug, Subcommand)]
+pub(crate) enum Verb {
     /// Print whether it runs, its pid, directory and address, jobs and size on disk
     ///
     /// It is not started.
@@ -61,21 +62,23 @@ pub enum Verb {
 }
 
 impl Args {
-    pub fn writes(&self) -> bool {
+    fn writes(&self) -> bool {
         matches!(self.verb, Some(Verb::Start | Verb::Stop))
     }
 }
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[])?;
-    let (local, fsync) = local(cx)?;
-    let deadline = Instant::now() + cx.timeout();
+pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Operate, Args::writes, run);
+
+fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.accepts(&[])?;
+    let (local, fsync) = local(session)?;
+    let deadline = Instant::now() + session.timeout();
     let verb = args.verb.unwrap_or(Verb::Status);
     let changes = matches!(verb, Verb::Start | Verb::Stop);
     match verb {
         Verb::Status => {}
         Verb::Url => {
-            cx.out.text(&format!("{}\n", local.url()))?;
+            session.ui.text(&format!("{}\n", local.url()))?;
             return Ok(Exit::Ok);
         }
         Verb::Start => {
@@ -83,38 +86,38 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
                 true => "started",
                 false => "it was running already",
             };
-            cx.out.note(done);
+            session.ui.note(done);
         }
         Verb::Stop => {
             let done = match local.stop(deadline)? {
                 true => "saved and stopped",
                 false => "it was not running",
             };
-            cx.out.note(done);
+            session.ui.note(done);
         }
     }
-    if changes && cx.out.format() == Format::Table {
+    if changes && session.ui.format() == Format::Table {
         return Ok(Exit::Ok);
     }
-    let status = status(&local, cx)?;
-    cx.out.show(&status)?;
+    let status = status(&local, session)?;
+    session.ui.show(&status)?;
     Ok(Exit::Ok)
 }
 
 /// Returns the server that is meant.
-fn local(cx: &Cx) -> Result<(Local, Option<Fsync>), Error> {
-    match cx.target().map(|target| target.address) {
+fn local(session: &Session) -> Result<(Local, Option<Fsync>), Error> {
+    match session.target().map(|target| target.address) {
         Ok(Address::Local { dir, fsync }) => Ok((Local::new(dir.as_deref())?, fsync)),
         _ => Ok((Local::new(None)?, None)),
     }
 }
 
 /// Looks without starting it.
-fn status(local: &Local, cx: &mut Cx) -> Result<Status, Error> {
+fn status(local: &Local, session: &mut Session) -> Result<Status, Error> {
     let running = local.running()?;
     let jobs = match running {
         true => {
-            let core = cx.core_at(local.target())?;
+            let core = session.core_at(local.target())?;
             Some(core.job_count(core.now())?)
         }
         false => None,

@@ -2,18 +2,20 @@
 
 use std::ffi::OsString;
 
-use crate::cli::shared::{DryRun, MaxData};
-use crate::cli::{Format, value};
-use crate::core::unknown;
-use crate::cx::Cx;
+use super::{Group, Spec};
+use crate::args::format::Format;
+use crate::args::shared::{DryRun, MaxData};
+use crate::args::value;
+use crate::core::api::not_found;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::data;
-use crate::input::json::Shape;
 use crate::input::source::Source;
+use crate::json::syntax::Shape;
 use crate::model::done::Done;
-use crate::model::name::Name;
-use crate::view::text::{clean, short};
+use crate::name::Name;
+use crate::session::Session;
+use crate::text::{clean, short};
 
 /// Append a line to a job's history
 ///
@@ -22,8 +24,8 @@ use crate::view::text::{clean, short};
 /// Example: `qless log 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a 'disk swapped' --data '{"rack":7}'`
 ///
 /// Exit codes: 0, 2 usage, 4 unknown jid, 6 server.
-#[derive(Debug, clap::Args)]
-pub struct Args {
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Args {
     /// The job
     #[arg(value_parser = value::jids())]
     jid: Name,
@@ -42,8 +44,10 @@ pub struct Args {
 /// What the core writes into histories itself.
 const TAKEN: [&[u8]; 6] = [b"put", b"popped", b"done", b"failed", b"timed-out", b"cli"];
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[Format::Jid, Format::Raw])?;
+pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Submit, run);
+
+fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.accepts(&[Format::Jid, Format::Raw])?;
     if TAKEN.contains(&args.message.as_bytes()) {
         let message = clean(&args.message);
         return Err(Error::usage(format!(
@@ -60,26 +64,26 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
             }
         },
     };
-    let now = cx.begin()?;
-    let core = cx.core()?;
+    let now = session.begin()?;
+    let core = session.core()?;
     let found = core.seen(now, std::slice::from_ref(&args.jid))?;
     if found.iter().all(Option::is_none) {
-        return Err(unknown::job(&args.jid));
+        return Err(not_found::job(&args.jid));
     }
     let dry = args.dry.dry_run;
     if !dry {
         core.log(now, &args.jid, &args.message, data.as_deref())?;
     }
     let jid = short(&args.jid);
-    if cx.out.format() != Format::Raw {
-        cx.out.show(&Done::new("log", vec![args.jid], dry))?;
+    if session.ui.format() != Format::Raw {
+        session.ui.show(&Done::new("log", vec![args.jid], dry))?;
     }
     match dry {
-        true => cx
-            .out
+        true => session
+            .ui
             .would(&format!("would append to the history of {jid}")),
-        false => cx
-            .out
+        false => session
+            .ui
             .note_on_terminal(&format!("appended to the history of {jid}")),
     }
     Ok(Exit::Ok)

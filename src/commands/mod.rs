@@ -1,259 +1,150 @@
-//! One room per subcommand; the path spells the command line.
+//! The subcommands, one module each; the path spells the command line.
 //!
-//! To add `qless x`:
-//! 1. `commands/x.rs`: `Args` (its doc comment is the help: first line imperative, no full stop;
-//!    then sentences, an example, the exit codes), and `run(args, cx) -> Result<Exit, Error>`:
-//!    read args → call core → show. No layout, no keys. See `length.rs`.
-//! 2. one line in each of the three lists below.
-//! 3. the typed call in `core/<noun>.rs`, the document in `model/<noun>.rs` (serde, cli.md 9),
-//!    its columns in `view/<noun>.rs` (`impl View`).
-//! 4. `tests/commands/x.rs`, named in `tests/all.rs`.
-//! 5. `UPDATE_EXPECT=1 cargo test generated` writes completions and man pages anew.
-//!
-//! `run` begins with `cx.out.accepts(&[…])`, the formats besides table, json and ndjson: so a
-//! wrong `-o` is refused before anything is changed.
+//! A module has `Args`, whose doc comment is the help, `run`, and `SPEC`, which says how the
+//! program treats the subcommand. `CONTRIBUTING.md` has the recipe for a new one.
 
 use std::time::Duration;
 
-use clap::Subcommand;
-
-use crate::cli::Globals;
-use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::settings::{self, Settings};
-use crate::watch;
+use crate::session::Session;
 
-pub mod api;
-pub mod cancel;
-pub mod check;
-pub mod complete;
-pub mod completions;
-pub mod config;
-pub mod context;
-pub mod depends;
-pub mod export;
-pub mod fail;
-pub mod failed;
-pub mod forget;
-pub mod get;
-pub mod heartbeat;
-pub mod help;
-pub mod import;
-pub mod jobs;
-pub mod length;
-pub mod local;
-pub mod log;
-pub mod man;
-pub mod r#move;
-pub mod pause;
-pub mod peek;
-pub mod pop;
-pub mod priority;
-pub mod promote;
-pub mod put;
-pub mod queues;
-pub mod recur;
-pub mod retry;
-pub mod script;
-pub mod stats;
-pub mod tag;
-pub mod timeout;
-pub mod track;
-pub mod unfail;
-pub mod unpause;
-pub mod version;
-pub mod workers;
+pub(crate) mod api;
+pub(crate) mod cancel;
+pub(crate) mod check;
+pub(crate) mod complete;
+pub(crate) mod config;
+pub(crate) mod context;
+pub(crate) mod depends;
+pub(crate) mod export;
+pub(crate) mod fail;
+pub(crate) mod failed;
+pub(crate) mod forget;
+pub(crate) mod get;
+pub(crate) mod heartbeat;
+pub(crate) mod import;
+pub(crate) mod jobs;
+pub(crate) mod length;
+pub(crate) mod local;
+pub(crate) mod log;
+pub(crate) mod r#move;
+pub(crate) mod pause;
+pub(crate) mod peek;
+pub(crate) mod pop;
+pub(crate) mod priority;
+pub(crate) mod promote;
+pub(crate) mod put;
+pub(crate) mod queues;
+pub(crate) mod recur;
+pub(crate) mod retry;
+pub(crate) mod script;
+pub(crate) mod stats;
+pub(crate) mod tag;
+pub(crate) mod timeout;
+pub(crate) mod track;
+pub(crate) mod unfail;
+pub(crate) mod unpause;
+pub(crate) mod version;
+pub(crate) mod workers;
 
-#[derive(Debug, Subcommand)]
-pub enum Command {
-    Api(api::Args),
-    Cancel(cancel::Args),
-    Check(check::Args),
-    Complete(complete::Args),
-    Completions(completions::Args),
-    Config(config::Args),
-    Context(context::Args),
-    Depends(depends::Args),
-    Export(export::Args),
-    Fail(fail::Args),
-    Failed(failed::Args),
-    Forget(forget::Args),
-    Get(get::Args),
-    Heartbeat(heartbeat::Args),
-    Help(help::Args),
-    Import(import::Args),
-    Jobs(jobs::Args),
-    Length(length::Args),
-    Local(local::Args),
-    Log(log::Args),
-    Move(r#move::Args),
-    Man(man::Args),
-    Pause(pause::Args),
-    Peek(peek::Args),
-    Pop(pop::Args),
-    Priority(priority::Args),
-    Promote(promote::Args),
-    Put(put::Args),
-    Queues(queues::Args),
-    Recur(recur::Args),
-    Retry(retry::Args),
-    Script(script::Args),
-    Stats(stats::Args),
-    Tag(tag::Args),
-    Timeout(timeout::Args),
-    Track(track::Args),
-    Unfail(unfail::Args),
-    Unpause(unpause::Args),
-    Version(version::Args),
-    Workers(workers::Args),
+/// What the program knows of a subcommand besides its arguments: a value in its own module.
+pub(crate) struct Spec<A> {
+    /// The heading under which `qless --help` lists it.
+    pub(crate) group: Group,
+    /// Which settings of the config file apply.
+    pub(crate) config: ConfigUse,
+    /// Whether output longer than the screen goes through the pager.
+    pub(crate) paged: bool,
+    /// Whether it may change something with these arguments, so that `--read-only` refuses it.
+    pub(crate) writes: fn(&A) -> bool,
+    /// How often `--watch` repeats it, if that was given.
+    pub(crate) watch: fn(&A) -> Option<Duration>,
+    pub(crate) run: fn(A, &mut Session) -> Result<Exit, Error>,
 }
 
-impl Command {
-    /// Fills in what the config file says. Some read none, so that they help with a broken one;
-    /// and for `context` none of its contexts holds.
-    pub fn settings(&self, globals: &mut Globals) -> Result<Option<Settings>, Error> {
-        match self {
-            Command::Completions(_) | Command::Help(_) | Command::Man(_) => Ok(None),
-            Command::Context(_) => settings::fill(globals, false).map(Some),
-            _ => settings::fill(globals, true).map(Some),
+type Run<A> = fn(A, &mut Session) -> Result<Exit, Error>;
+
+impl<A> Spec<A> {
+    /// A subcommand that only reads.
+    pub(crate) const fn reads(group: Group, run: Run<A>) -> Spec<A> {
+        Spec::writes_if(group, |_| false, run)
+    }
+
+    /// A subcommand that may change something.
+    pub(crate) const fn writes(group: Group, run: Run<A>) -> Spec<A> {
+        Spec::writes_if(group, |_| true, run)
+    }
+
+    /// A subcommand whose arguments decide whether it may change something.
+    pub(crate) const fn writes_if(group: Group, writes: fn(&A) -> bool, run: Run<A>) -> Spec<A> {
+        Spec {
+            group,
+            config: ConfigUse::Whole,
+            paged: true,
+            writes,
+            watch: |_| None,
+            run,
         }
     }
 
-    /// Returns whether it may change something, so that `--read-only` refuses it. Whether an
-    /// option of a reading command does is for that command to say.
-    fn writes(&self) -> bool {
-        match self {
-            Command::Api(args) => args.writes(),
-            Command::Check(args) => args.writes(),
-            Command::Config(args) => args.writes(),
-            Command::Depends(args) => args.writes(),
-            Command::Failed(args) => args.writes(),
-            Command::Local(args) => args.writes(),
-            Command::Recur(args) => args.writes(),
-            Command::Tag(args) => args.writes(),
-            Command::Track(args) => args.writes(),
-            Command::Cancel(_)
-            | Command::Complete(_)
-            | Command::Fail(_)
-            | Command::Forget(_)
-            | Command::Heartbeat(_)
-            | Command::Import(_)
-            | Command::Log(_)
-            | Command::Move(_)
-            | Command::Pause(_)
-            | Command::Pop(_)
-            | Command::Priority(_)
-            | Command::Promote(_)
-            | Command::Put(_)
-            | Command::Retry(_)
-            | Command::Timeout(_)
-            | Command::Unfail(_)
-            | Command::Unpause(_) => true,
-            Command::Completions(_)
-            // Its own file is all that it changes.
-            | Command::Context(_)
-            | Command::Export(_)
-            | Command::Get(_)
-            | Command::Help(_)
-            | Command::Jobs(_)
-            | Command::Length(_)
-            | Command::Man(_)
-            | Command::Peek(_)
-            | Command::Queues(_)
-            | Command::Script(_)
-            | Command::Stats(_)
-            | Command::Version(_)
-            | Command::Workers(_) => false,
+    /// Applies less of the config file.
+    pub(crate) const fn config(self, config: ConfigUse) -> Spec<A> {
+        Spec { config, ..self }
+    }
+
+    /// Adds `--watch`.
+    pub(crate) const fn watch(self, watch: fn(&A) -> Option<Duration>) -> Spec<A> {
+        Spec { watch, ..self }
+    }
+
+    /// Keeps its output out of the pager.
+    pub(crate) const fn unpaged(self) -> Spec<A> {
+        Spec {
+            paged: false,
+            ..self
         }
     }
-
-    /// Returns how often it is to be shown anew, if `--watch` was given.
-    fn watch(&self) -> Option<Duration> {
-        let watch = match self {
-            Command::Failed(args) => args.watch,
-            Command::Jobs(args) => args.watch,
-            Command::Queues(args) => args.watch,
-            Command::Stats(args) => args.watch,
-            Command::Track(args) => args.watch,
-            Command::Workers(args) => args.watch,
-            _ => return None,
-        };
-        watch.every
-    }
 }
 
-/// Runs a command that has `--watch`, once.
-pub fn look(command: &Command, cx: &mut Cx) -> Result<Exit, Error> {
-    match command {
-        Command::Failed(args) => failed::run(args.clone(), cx),
-        Command::Jobs(args) => jobs::run(args.clone(), cx),
-        Command::Queues(args) => queues::run(args.clone(), cx),
-        Command::Stats(args) => stats::run(args.clone(), cx),
-        Command::Track(args) => track::run(args.clone(), cx),
-        Command::Workers(args) => workers::run(args.clone(), cx),
-        _ => Err(Error::internal("a command that cannot be watched")),
-    }
+/// Which settings of the config file apply to a subcommand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ConfigUse {
+    /// Defaults and the context in use.
+    Whole,
+    /// Defaults only: the subcommand manages the contexts.
+    Defaults,
+    /// The file is not read, so that the subcommand works beside a broken one.
+    Nothing,
 }
 
-/// Runs the command that was typed.
-pub fn run(command: Command, cx: &mut Cx) -> Result<Exit, Error> {
-    let (writes, watch) = (command.writes(), command.watch());
-    cx.changes = writes;
-    if writes && watch.is_some() {
-        return Err(Error::usage(
-            "`--watch` only looks, and this changes something",
-        ));
-    }
-    if writes {
-        cx.writes(&format!("`qless {}`", cx.name()))?;
-    }
-    if let Some(every) = watch {
-        return watch::run(&command, every, cx);
-    }
-    if !writes && !cx.globals.no_pager && !matches!(command, Command::Api(_)) {
-        cx.out.page_long();
-    }
-    match command {
-        Command::Api(args) => api::run(args, cx),
-        Command::Cancel(args) => cancel::run(args, cx),
-        Command::Check(args) => check::run(args, cx),
-        Command::Complete(args) => complete::run(args, cx),
-        Command::Completions(args) => completions::run(args, cx),
-        Command::Config(args) => config::run(args, cx),
-        Command::Context(args) => context::run(args, cx),
-        Command::Depends(args) => depends::run(args, cx),
-        Command::Export(args) => export::run(args, cx),
-        Command::Fail(args) => fail::run(args, cx),
-        Command::Failed(args) => failed::run(args, cx),
-        Command::Forget(args) => forget::run(args, cx),
-        Command::Get(args) => get::run(args, cx),
-        Command::Heartbeat(args) => heartbeat::run(args, cx),
-        Command::Help(args) => help::run(args, cx),
-        Command::Import(args) => import::run(args, cx),
-        Command::Jobs(args) => jobs::run(args, cx),
-        Command::Length(args) => length::run(args, cx),
-        Command::Local(args) => local::run(args, cx),
-        Command::Log(args) => log::run(args, cx),
-        Command::Move(args) => r#move::run(args, cx),
-        Command::Man(args) => man::run(args, cx),
-        Command::Pause(args) => pause::run(args, cx),
-        Command::Peek(args) => peek::run(args, cx),
-        Command::Pop(args) => pop::run(args, cx),
-        Command::Priority(args) => priority::run(args, cx),
-        Command::Promote(args) => promote::run(args, cx),
-        Command::Put(args) => put::run(args, cx),
-        Command::Queues(args) => queues::run(args, cx),
-        Command::Recur(args) => recur::run(args, cx),
-        Command::Retry(args) => retry::run(args, cx),
-        Command::Script(args) => script::run(args, cx),
-        Command::Stats(args) => stats::run(args, cx),
-        Command::Tag(args) => tag::run(args, cx),
-        Command::Timeout(args) => timeout::run(args, cx),
-        Command::Track(args) => track::run(args, cx),
-        Command::Unfail(args) => unfail::run(args, cx),
-        Command::Unpause(args) => unpause::run(args, cx),
-        Command::Version(args) => version::run(args, cx),
-        Command::Workers(args) => workers::run(args, cx),
+/// The headings of the list of subcommands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Group {
+    Inspect,
+    Submit,
+    Recover,
+    Work,
+    Operate,
+}
+
+impl Group {
+    /// All groups, in the order of the list.
+    pub(crate) const ALL: [Group; 5] = [
+        Group::Inspect,
+        Group::Submit,
+        Group::Recover,
+        Group::Work,
+        Group::Operate,
+    ];
+
+    /// Returns the heading.
+    pub(crate) const fn title(self) -> &'static str {
+        match self {
+            Group::Inspect => "Look",
+            Group::Submit => "Submit and steer",
+            Group::Recover => "Recover",
+            Group::Work => "Work",
+            Group::Operate => "Operate",
+        }
     }
 }

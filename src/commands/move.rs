@@ -1,16 +1,18 @@
 //! `qless move`
 
+use super::{Group, Spec};
+use crate::args::format::Format;
+use crate::args::shared::{BulkFlags, Later, Spread, Targets};
+use crate::args::value;
 use crate::bulk::Plan;
 use crate::bulk::requeue::moving::{How, MOVE};
-use crate::cli::shared::{BulkFlags, Later, Spread, Targets};
-use crate::cli::{Format, value};
-use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::Bulk;
 use crate::model::job::State;
-use crate::model::name::Name;
-use crate::model::seen::Seen;
+use crate::model::job_snapshot::Seen;
+use crate::name::Name;
+use crate::session::Session;
 
 /// Move jobs to another queue
 ///
@@ -27,8 +29,8 @@ use crate::model::seen::Seen;
 /// 9 not confirmed.
 ///
 /// See also: `qless promote`, `qless retry`, `qless help selectors`
-#[derive(Debug, clap::Args)]
-pub struct Args {
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Args {
     /// The queue
     #[arg(long, value_name = "QUEUE", value_parser = value::new_name())]
     to: Name,
@@ -45,9 +47,11 @@ pub struct Args {
     jobs: Targets,
 }
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[Format::Jid])?;
-    cx.out.shows::<Bulk>()?;
+pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Submit, run);
+
+fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.accepts(&[Format::Jid])?;
+    session.ui.shows::<Bulk>()?;
     let how = How {
         to: args.to,
         later: args.later,
@@ -58,7 +62,8 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         .filter(|state| *state != State::Complete)
         .collect();
     let judge = |job: &Seen| how.judge(job);
-    let plan = Plan::open(cx, &MOVE, &args.bulk, &args.jobs, &states, judge)?.spread(&args.spread);
-    plan.consent(cx, &how.promise(&plan))?;
-    how.run(plan, cx)
+    let plan =
+        Plan::open(session, &MOVE, &args.bulk, &args.jobs, &states, judge)?.spread(&args.spread);
+    plan.consent(session, &how.promise(&plan))?;
+    how.run(plan, session)
 }

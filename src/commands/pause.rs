@@ -2,22 +2,26 @@
 
 use std::time::Duration;
 
+use super::{Group, Spec};
+use crate::args::format::Format;
+use crate::args::moment;
+use crate::args::moment::When;
+use crate::args::shared::{DryRun, Queues};
+use crate::args::value;
 use crate::bulk::SLICE;
-use crate::cli::shared::{DryRun, Queues};
-use crate::cli::when::{self, When};
-use crate::cli::{Format, value};
-use crate::core::index::Index;
-use crate::core::steer::Steered;
-use crate::core::{refusal, unknown};
-use crate::cx::Cx;
+use crate::clock::moment::Moment;
+use crate::core::api::index::Index;
+use crate::core::api::job_calls::Steered;
+use crate::core::api::not_found;
+use crate::core::call::refusal;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::done::Done;
-use crate::model::moment::Moment;
-use crate::model::name::Name;
-use crate::model::seen::Seen;
-use crate::view::text::{clean, plural};
-use crate::who;
+use crate::model::job_snapshot::Seen;
+use crate::name::Name;
+use crate::session::Session;
+use crate::session::actor;
+use crate::text::{clean, plural};
 
 /// Keep workers from taking jobs of queues
 ///
@@ -31,12 +35,12 @@ use crate::who;
 /// Exit codes: 0, 4 unknown queue, 6 server.
 ///
 /// See also: `qless unpause`, `qless queues`
-#[derive(Debug, clap::Args)]
-pub struct Args {
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Args {
     #[command(flatten)]
     queues: Queues,
     /// End the pause at this time
-    #[arg(long, value_name = "T", value_parser = when::when, allow_hyphen_values = true)]
+    #[arg(long, value_name = "T", value_parser = moment::when, allow_hyphen_values = true)]
     until: Option<When>,
     /// End the pause after this time
     #[arg(long = "for", value_name = "D", value_parser = value::duration,
@@ -55,9 +59,11 @@ pub struct Args {
     dry: DryRun,
 }
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[Format::Raw])?;
-    let now = cx.begin()?;
+pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Operate, run);
+
+fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.accepts(&[Format::Raw])?;
+    let now = session.begin()?;
     let until = match (args.for_, &args.until) {
         (Some(wait), _) => Some(now.after(wait)),
         (None, Some(when)) => Some(when.from(now)),
@@ -66,35 +72,42 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     if until.is_some_and(|until| until <= now) {
         return Err(Error::usage("`--until` wants a time that is still to come"));
     }
-    let queues = unknown::queues(cx.core()?, now, &args.queues, &Index::Queues, args.force)?;
+    let queues = not_found::queues(
+        session.core()?,
+        now,
+        args.queues.named(),
+        &Index::Queues,
+        args.force,
+    )?;
     let dry = args.dry.dry_run;
     if args.stop_running && !dry {
         let what = format!(
             "pause {} and time out what runs there",
             plural(queues.len() as u64, "queue", "queues")
         );
-        cx.out.confirm_protected(&what, |_| String::new())?;
+        session.ui.confirm_protected(&what, |_| String::new())?;
     }
     let mut stopped = 0;
     if !dry {
         for slice in queues.chunks(SLICE) {
-            let by = who::by();
-            cx.core()?
+            let by = actor::by();
+            session
+                .core()?
                 .pause(now, slice, until, args.reason.as_ref(), &by)?;
         }
         if args.stop_running {
-            let note = who::note("pause", args.reason.as_ref());
-            stopped = stop(&queues, &note, now, cx)?;
+            let note = actor::note("pause", args.reason.as_ref());
+            stopped = stop(&queues, &note, now, session)?;
         }
     }
-    told(&queues, until, stopped, dry, cx);
-    cx.out.show(&Done::new("pause", queues, dry))?;
+    told(&queues, until, stopped, dry, session);
+    session.ui.show(&Done::new("pause", queues, dry))?;
     Ok(Exit::Ok)
 }
 
 /// Takes the locks of all running jobs away and returns how many there were.
-fn stop(queues: &[Name], note: &[u8], now: Moment, cx: &mut Cx) -> Result<u64, Error> {
-    let core = cx.core()?;
+fn stop(queues: &[Name], note: &[u8], now: Moment, session: &mut Session) -> Result<u64, Error> {
+    let core = session.core()?;
     let mut stopped = 0;
     for queue in queues {
         for jids in core
@@ -117,7 +130,7 @@ fn stop(queues: &[Name], note: &[u8], now: Moment, cx: &mut Cx) -> Result<u64, E
     Ok(stopped)
 }
 
-fn told(queues: &[Name], until: Option<Moment>, stopped: u64, dry: bool, cx: &mut Cx) {
+fn told(queues: &[Name], until: Option<Moment>, stopped: u64, dry: bool, session: &mut Session) {
     let names: Vec<String> = queues.iter().map(clean).collect();
     let mut line = match (queues.is_empty(), dry) {
         (true, _) => "no queues".into(),
@@ -125,14 +138,14 @@ fn told(queues: &[Name], until: Option<Moment>, stopped: u64, dry: bool, cx: &mu
         (false, false) => format!("paused {}", names.join(", ")),
     };
     if let (Some(until), false) = (until, queues.is_empty()) {
-        line.push_str(&format!(" until {}", cx.out.page().stamp(until)));
+        line.push_str(&format!(" until {}", session.ui.page().stamp(until)));
     }
     if stopped > 0 {
         let jobs = plural(stopped, "running job", "running jobs");
         line.push_str(&format!(", {jobs} timed out"));
     }
     match dry {
-        true => cx.out.would(&line),
-        false => cx.out.note_on_terminal(&line),
+        true => session.ui.would(&line),
+        false => session.ui.note_on_terminal(&line),
     }
 }

@@ -1,12 +1,14 @@
 //! `qless peek`
 
-use crate::cli::{Format, value};
+use super::{Group, Spec};
+use crate::args::format::Format;
+use crate::args::value;
 use crate::core::call::Call;
-use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::list::{Jobs, List};
-use crate::model::name::Name;
+use crate::name::Name;
+use crate::session::Session;
 
 /// Show the next jobs that a pop would return
 ///
@@ -17,8 +19,8 @@ use crate::model::name::Name;
 /// Example: `qless peek mail --count 3`
 ///
 /// Exit codes: 0, also if there are none; 4 unknown queue, 6 server.
-#[derive(Debug, clap::Args)]
-pub struct Args {
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Args {
     /// The queue
     #[arg(value_name = "QUEUE", value_parser = value::name())]
     queue: Name,
@@ -27,13 +29,15 @@ pub struct Args {
     count: u64,
 }
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[Format::Jid, Format::Raw])?;
-    cx.out.shows::<Jobs>()?;
-    cx.writes_raw()?;
-    let read_only = cx.globals.read_only;
-    let now = cx.begin()?;
-    let (core, out) = cx.parts()?;
+pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run);
+
+fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.accepts(&[Format::Jid, Format::Raw])?;
+    session.ui.shows::<Jobs>()?;
+    session.writes_raw()?;
+    let read_only = session.globals.read_only;
+    let now = session.begin()?;
+    let (core, out) = session.parts()?;
     if out.format() == Format::Raw {
         let call = Call::new("peek")
             .arg(&args.queue)

@@ -1,19 +1,21 @@
 //! `qless pop`
 
-use crate::cli::shared::DryRun;
-use crate::cli::{Format, value};
-use crate::core::guard::MOST;
-use crate::core::index::Index;
-use crate::core::job::Tell;
-use crate::cx::Cx;
+use super::{Group, Spec};
+use crate::args::format::Format;
+use crate::args::shared::DryRun;
+use crate::args::value;
+use crate::clock::moment::Moment;
+use crate::core::api::index::Index;
+use crate::core::api::job::Tell;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::json::Json;
+use crate::json::Json;
+use crate::model::bulk::MOST;
 use crate::model::list::{Jobs, List};
-use crate::model::moment::Moment;
-use crate::model::name::Name;
-use crate::view::text::{clean, duration, quoted};
-use crate::who;
+use crate::name::Name;
+use crate::session::Session;
+use crate::session::actor;
+use crate::text::{clean, duration, quoted};
 
 /// Take the next jobs of queues, to work them
 ///
@@ -27,8 +29,8 @@ use crate::who;
 /// Exit codes: 0, 4 nothing there, 6 server.
 ///
 /// See also: `qless complete`, `qless heartbeat`, `qless fail`, `qless retry`
-#[derive(Debug, clap::Args)]
-pub struct Args {
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Args {
     /// The queues
     #[arg(required = true, value_name = "QUEUE", value_parser = value::name())]
     queues: Vec<Name>,
@@ -42,23 +44,25 @@ pub struct Args {
     dry: DryRun,
 }
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[Format::Jid, Format::Raw])?;
-    cx.out.shows::<Jobs>()?;
-    let worker = who::worker(args.worker.as_ref())?;
-    let now = cx.begin()?;
+pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Work, run);
+
+fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.accepts(&[Format::Jid, Format::Raw])?;
+    session.ui.shows::<Jobs>()?;
+    let worker = actor::worker(args.worker.as_ref())?;
+    let now = session.begin()?;
     let jids = match args.dry.dry_run {
-        true => waiting(&args, now, cx)?,
-        false => pop(&args, &worker, now, cx)?,
+        true => waiting(&args, now, session)?,
+        false => pop(&args, &worker, now, session)?,
     };
     if jids.is_empty() {
-        cx.out.note_on_terminal("nothing to pop");
+        session.ui.note_on_terminal("nothing to pop");
         return Ok(Exit::NotFound);
     }
-    if cx.out.format() == Format::Raw {
+    if session.ui.format() == Format::Raw {
         return Ok(Exit::Ok);
     }
-    let (core, out) = cx.parts()?;
+    let (core, out) = session.parts()?;
     let found = core
         .jobs(now, Tell::Brief, &jids)
         .map_err(|error| unread(&jids, &worker, &error))?;
@@ -82,7 +86,7 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
 }
 
 /// Takes jobs until there are enough, or no more.
-fn pop(args: &Args, worker: &Name, now: Moment, cx: &mut Cx) -> Result<Vec<Name>, Error> {
+fn pop(args: &Args, worker: &Name, now: Moment, session: &mut Session) -> Result<Vec<Name>, Error> {
     let mut jids: Vec<Name> = Vec::new();
     for queue in &args.queues {
         loop {
@@ -93,7 +97,7 @@ fn pop(args: &Args, worker: &Name, now: Moment, cx: &mut Cx) -> Result<Vec<Name>
             if wanted == 0 {
                 return Ok(jids);
             }
-            let (core, out) = cx.parts()?;
+            let (core, out) = session.parts()?;
             let reply = core.pop(now, queue, worker, wanted)?;
             let got = popped(&reply)?;
             if out.format() == Format::Raw && !got.is_empty() {
@@ -134,13 +138,13 @@ fn unread(jids: &[Name], worker: &Name, error: &Error) -> Error {
 }
 
 /// Looks at what waits; due and recurring jobs, which a pop would find, too, are not told.
-fn waiting(args: &Args, now: Moment, cx: &mut Cx) -> Result<Vec<Name>, Error> {
+fn waiting(args: &Args, now: Moment, session: &mut Session) -> Result<Vec<Name>, Error> {
     let mut jids = Vec::new();
     for queue in &args.queues {
         let wanted = args.count.saturating_sub(jids.len() as u64);
         if wanted > 0 {
             let index = Index::Waiting(queue.clone());
-            jids.extend(cx.core()?.index(now, &index, 0, wanted)?.members);
+            jids.extend(session.core()?.index(now, &index, 0, wanted)?.members);
         }
     }
     Ok(jids)

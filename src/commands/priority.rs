@@ -1,14 +1,17 @@
 //! `qless priority`
 
-use crate::bulk::{Fate, Plan, Slice, Verb};
-use crate::cli::shared::{BulkFlags, Targets};
-use crate::cli::{Format, value};
-use crate::cx::Cx;
+use super::{Group, Spec};
+use crate::args::format::Format;
+use crate::args::shared::{BulkFlags, Targets};
+use crate::args::value;
+use crate::bulk::{Fate, Plan, Slice};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::{Bulk, Shows};
-use crate::model::name::Name;
-use crate::view::text::clean;
+use crate::model::verb::Verb;
+use crate::name::Name;
+use crate::session::Session;
+use crate::text::clean;
 
 /// Give jobs another priority; higher runs first
 ///
@@ -20,8 +23,8 @@ use crate::view::text::clean;
 /// Exit codes: 0, 3 some failed, 4 unknown jid, 6 server.
 ///
 /// See also: `qless help selectors`
-#[derive(Debug, clap::Args)]
-pub struct Args {
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Args {
     /// The new priority; higher runs first
     #[arg(long, value_name = "N", value_parser = value::integer, allow_hyphen_values = true)]
     to: i64,
@@ -38,13 +41,15 @@ const PRIORITY: Verb = Verb {
     shows: Shows::Priorities,
 };
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[Format::Jid, Format::Raw])?;
-    cx.out.shows::<Bulk>()?;
-    let plan = Plan::open(cx, &PRIORITY, &args.bulk, &args.jobs, &[], |_| None)?;
-    plan.consent(cx, "")?;
+pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Submit, run);
+
+fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.accepts(&[Format::Jid, Format::Raw])?;
+    session.ui.shows::<Bulk>()?;
+    let plan = Plan::open(session, &PRIORITY, &args.bulk, &args.jobs, &[], |_| None)?;
+    plan.consent(session, "")?;
     let note = plan.note();
-    plan.run(cx, |core, now, jobs| {
+    plan.run(session, |core, now, jobs| {
         let answers = core.priority(now, &note, jobs, args.to);
         Slice::each(jobs, answers, |job, to| {
             let (old, new) = (job.priority.clone(), Name::from(to.to_string()));

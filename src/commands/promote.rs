@@ -1,14 +1,15 @@
 //! `qless promote`
 
+use super::{Group, Spec};
+use crate::args::format::Format;
+use crate::args::shared::{BulkFlags, Spread, Targets};
 use crate::bulk::Plan;
 use crate::bulk::requeue::promote::{PROMOTE, judge, run as promote};
-use crate::cli::Format;
-use crate::cli::shared::{BulkFlags, Spread, Targets};
-use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::Bulk;
 use crate::model::job::State;
+use crate::session::Session;
 
 /// Run scheduled jobs now
 ///
@@ -22,8 +23,8 @@ use crate::model::job::State;
 /// Exit codes: 0, 3 some failed, 4 unknown jid, 5 not scheduled, 6 server, 9 not confirmed.
 ///
 /// See also: `qless move`, `qless help selectors`
-#[derive(Debug, clap::Args)]
-pub struct Args {
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Args {
     #[command(flatten)]
     bulk: BulkFlags,
     #[command(flatten)]
@@ -32,12 +33,14 @@ pub struct Args {
     jobs: Targets,
 }
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[Format::Jid])?;
-    cx.out.shows::<Bulk>()?;
+pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Submit, run);
+
+fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.accepts(&[Format::Jid])?;
+    session.ui.shows::<Bulk>()?;
     let states = [State::Scheduled];
     let plan =
-        Plan::open(cx, &PROMOTE, &args.bulk, &args.jobs, &states, judge)?.spread(&args.spread);
-    plan.consent(cx, "")?;
-    promote(plan, cx)
+        Plan::open(session, &PROMOTE, &args.bulk, &args.jobs, &states, judge)?.spread(&args.spread);
+    plan.consent(session, "")?;
+    promote(plan, session)
 }

@@ -1,15 +1,17 @@
 //! `qless queues`
 
-use crate::cli::shared::Watch;
-use crate::cli::{Format, value};
+use super::{Group, Spec};
+use crate::args::format::Format;
+use crate::args::shared::Watch;
+use crate::args::value;
 use crate::core::call::Call;
-use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::list::List;
 use crate::model::pattern::Pattern;
 use crate::model::queue::Queue;
-use crate::view::text::plural;
+use crate::session::Session;
+use crate::text::plural;
 
 /// Show the queues and how many jobs each holds in which state
 ///
@@ -22,7 +24,7 @@ use crate::view::text::plural;
 ///
 /// See also: `qless jobs`, `qless failed`, `qless pause`
 #[derive(Clone, Debug, clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     /// Only these queues, by name or glob
     #[arg(value_name = "QUEUE", value_parser = value::pattern())]
     queues: Vec<Pattern>,
@@ -30,12 +32,14 @@ pub struct Args {
     pub watch: Watch,
 }
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[Format::Raw])?;
-    cx.out.shows::<List<Queue>>()?;
-    cx.writes_raw()?;
-    let now = cx.begin()?;
-    let (core, out) = cx.parts()?;
+pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run).watch(|args| args.watch.every);
+
+fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.accepts(&[Format::Raw])?;
+    session.ui.shows::<List<Queue>>()?;
+    session.writes_raw()?;
+    let now = session.begin()?;
+    let (core, out) = session.parts()?;
     if out.format() == Format::Raw {
         let calls: Vec<Call> = match args.queues.is_empty() {
             true => vec![Call::new("queues")],

@@ -2,19 +2,22 @@
 
 use std::time::Duration;
 
+use super::{Group, Spec};
+use crate::args::format::Format;
+use crate::args::shared::{BulkFlags, Holder, Spread, Targets};
+use crate::args::value;
 use crate::bulk::held::InName;
 use crate::bulk::requeue::retry::{How, RETRY};
-use crate::bulk::{Fate, Plan, Slice, Verb};
-use crate::cli::shared::{BulkFlags, Holder, Spread, Targets};
-use crate::cli::{Format, value};
-use crate::core::hold::Why;
-use crate::cx::Cx;
+use crate::bulk::{Fate, Plan, Slice};
+use crate::core::api::worker_calls::Why;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::{Bulk, Shows};
 use crate::model::job::State;
-use crate::model::name::Name;
-use crate::model::seen::Seen;
+use crate::model::job_snapshot::Seen;
+use crate::model::verb::Verb;
+use crate::name::Name;
+use crate::session::Session;
 
 /// Run jobs again
 ///
@@ -33,8 +36,8 @@ use crate::model::seen::Seen;
 /// Exit codes: 0, 3 some failed, 4 unknown jid, 5 the job's state or lock forbids it, 6 server.
 ///
 /// See also: `qless failed`, `qless help selectors`, `qless help recipes`
-#[derive(Debug, clap::Args)]
-pub struct Args {
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Args {
     /// Into this queue instead of their own
     #[arg(long, value_name = "QUEUE", value_parser = value::new_name(),
           conflicts_with_all = ["worker", "as_holder"])]
@@ -76,13 +79,15 @@ const GIVE_BACK: Verb = Verb {
     shows: Shows::Left,
 };
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
+pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Recover, run);
+
+fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let held = args.holder.worker.is_some() || args.holder.as_holder;
-    cx.out.accepts(match held {
+    session.ui.accepts(match held {
         true => &[Format::Jid, Format::Raw],
         false => &[Format::Jid],
     })?;
-    cx.out.shows::<Bulk>()?;
+    session.ui.shows::<Bulk>()?;
     if args.fail_group.is_some() && !held {
         return Err(Error::usage(
             "`--fail-group` is for the retry of the worker that holds the job",
@@ -99,15 +104,15 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         let name = InName::of(&args.holder)?;
         let judge = |job: &Seen| name.judge(job);
         let plan = Plan::open(
-            cx,
+            session,
             &GIVE_BACK,
             &args.bulk,
             &args.jobs,
             &[State::Running],
             judge,
         )?;
-        plan.consent(cx, "")?;
-        return give_back(args, &name, plan, cx);
+        plan.consent(session, "")?;
+        return give_back(args, &name, plan, session);
     }
     let how = How {
         to: args.to,
@@ -123,27 +128,34 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
             (how.force, "--force", "running"),
         ] {
             if told {
-                cx.out.note(&format!(
+                session.ui.note(&format!(
                     "note: failed jobs are meant; `{flag}` wants `--state {state}` for others"
                 ));
             }
         }
     }
     let judge = |job: &Seen| how.judge(job);
-    let plan = Plan::open(cx, &RETRY, &args.bulk, &args.jobs, &[State::Failed], judge)?
-        .spread(&args.spread);
-    plan.consent(cx, &how.promise(&plan))?;
-    how.run(plan, cx)
+    let plan = Plan::open(
+        session,
+        &RETRY,
+        &args.bulk,
+        &args.jobs,
+        &[State::Failed],
+        judge,
+    )?
+    .spread(&args.spread);
+    plan.consent(session, &how.promise(&plan))?;
+    how.run(plan, session)
 }
 
-fn give_back(args: Args, name: &InName, plan: Plan, cx: &mut Cx) -> Result<Exit, Error> {
+fn give_back(args: Args, name: &InName, plan: Plan, session: &mut Session) -> Result<Exit, Error> {
     let delay = args.delay.unwrap_or_default();
     let why = args.fail_group.map(|group| Why {
         group,
         message: args.fail_message.unwrap_or_default(),
     });
     let note = plan.note();
-    plan.run(cx, |core, now, jobs| {
+    plan.run(session, |core, now, jobs| {
         let worker = |job: &Seen| name.worker(job);
         let answers = core.retry(now, &note, jobs, worker, delay, why.as_ref());
         Slice::each(jobs, answers, |job, left| {

@@ -1,9 +1,10 @@
 //! `qless script`
 
+use super::{Group, Spec};
 use crate::core::script::Script;
-use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::session::Session;
 
 /// Print the Lua core, for clients of other languages to load
 ///
@@ -17,19 +18,21 @@ use crate::exit::Exit;
 /// Exit codes: 0.
 ///
 /// See also: `qless version`
-#[derive(Debug, clap::Args)]
-pub struct Args {
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Args {
     /// Print the library form: no commands, but the names that plugins use
     #[arg(long)]
     lib: bool,
 }
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[])?;
+pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Operate, run);
+
+fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.accepts(&[])?;
     let script = match args.lib {
-        true => Script::library(cx.prefix()),
-        false => Script::new(cx.prefix()),
+        true => Script::library(session.prefix()),
+        false => Script::new(session.prefix()),
     };
-    cx.out.text(script.text())?;
+    session.ui.text(script.text())?;
     Ok(Exit::Ok)
 }

@@ -1,17 +1,20 @@
 //! `qless stats`
 
-use crate::cli::Format;
-use crate::cli::shared::Watch;
-use crate::cli::value::{self, Day};
+use super::{Group, Spec};
+use crate::args::format::Format;
+use crate::args::shared::Watch;
+use crate::args::value;
+use crate::args::value::Day;
+use crate::clock::moment::Moment;
 use crate::core::call::Call;
-use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::list::List;
-use crate::model::moment::Moment;
-use crate::model::name::Name;
 use crate::model::pattern::Pattern;
-use crate::model::stats::{self, Days, Measure, Stats};
+use crate::model::stats;
+use crate::model::stats::{Days, Measure, Stats};
+use crate::name::Name;
+use crate::session::Session;
 
 /// Show what happened in a queue on a day, or day by day
 ///
@@ -28,7 +31,7 @@ use crate::model::stats::{self, Days, Measure, Stats};
 ///
 /// Exit codes: 0, 4 unknown queue, 6 server.
 #[derive(Clone, Debug, clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     /// The queues, by name or glob
     #[arg(value_name = "QUEUE", required = true, value_parser = value::pattern())]
     queues: Vec<Pattern>,
@@ -45,14 +48,16 @@ pub struct Args {
     pub watch: Watch,
 }
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[Format::Raw])?;
+pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run).watch(|args| args.watch.every);
+
+fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.accepts(&[Format::Raw])?;
     match args.days {
-        Some(_) => cx.out.shows::<Days>()?,
-        None => cx.out.shows::<stats::Day>()?,
+        Some(_) => session.ui.shows::<Days>()?,
+        None => session.ui.shows::<stats::Day>()?,
     }
-    let now = cx.begin()?;
-    let (core, out) = cx.parts()?;
+    let now = session.begin()?;
+    let (core, out) = session.parts()?;
     let mut days = days(&args, now)?;
     let queues = core.queues_like(now, &args.queues)?;
     let names: Vec<Name> = queues.into_iter().map(|queue| queue.name).collect();

@@ -1,24 +1,27 @@
 //! `qless tag`
 
-use crate::bulk::{Fate, Plan, Slice, Verb};
-use crate::cli::shared::{BulkFlags, Targets, apart};
-use crate::cli::{Format, value};
+use super::{Group, Spec};
+use crate::args::format::Format;
+use crate::args::shared::{BulkFlags, Targets, apart};
+use crate::args::value;
+use crate::bulk::{Fate, Plan, Slice};
+use crate::core::api::job::Tell;
+use crate::core::api::not_found;
 use crate::core::call::Call;
-use crate::core::job::Tell;
-use crate::core::unknown;
-use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids;
 use crate::input::source::Source;
+use crate::json::Json;
 use crate::model::bulk::{Bulk, Row, Shows, Sum};
 use crate::model::job::Job;
-use crate::model::json::Json;
 use crate::model::list::{Jobs, List};
-use crate::model::name::Name;
 use crate::model::tag::Tag;
+use crate::model::verb::Verb;
+use crate::name::Name;
 use crate::select;
-use crate::view::text::clean;
+use crate::session::Session;
+use crate::text::clean;
 
 /// Tag jobs, or show the most used tags
 ///
@@ -32,8 +35,8 @@ use crate::view::text::clean;
 /// Exit codes: 0, 3 some failed, 4 unknown jid, 6 server.
 ///
 /// See also: `qless jobs --tag`, `qless help selectors`
-#[derive(Debug, clap::Args)]
-pub struct Args {
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Args {
     /// Add a tag
     #[arg(long, value_name = "T", value_parser = value::new_name())]
     add: Vec<Name>,
@@ -54,30 +57,32 @@ const TAG: Verb = Verb {
 };
 
 impl Args {
-    pub fn writes(&self) -> bool {
+    fn writes(&self) -> bool {
         !self.add.is_empty() || !self.remove.is_empty()
     }
 }
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
+pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Submit, Args::writes, run);
+
+fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let selector = &args.jobs.selector;
     let nobody = args.jobs.is_empty();
     match args.add.is_empty() && args.remove.is_empty() {
-        true if nobody => list(selector.offset, selector.limit, cx),
-        true => show(&args.jobs, cx),
-        false => change(&args, cx),
+        true if nobody => list(selector.offset, selector.limit, session),
+        true => show(&args.jobs, session),
+        false => change(&args, session),
     }
 }
 
 /// Adds and removes tags.
-fn change(args: &Args, cx: &mut Cx) -> Result<Exit, Error> {
+fn change(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     apart(("--add", &args.add), ("--remove", &args.remove))?;
-    cx.out.accepts(&[Format::Jid, Format::Raw])?;
-    cx.out.shows::<Bulk>()?;
-    let plan = Plan::open(cx, &TAG, &args.bulk, &args.jobs, &[], |_| None)?;
-    plan.consent(cx, "")?;
+    session.ui.accepts(&[Format::Jid, Format::Raw])?;
+    session.ui.shows::<Bulk>()?;
+    let plan = Plan::open(session, &TAG, &args.bulk, &args.jobs, &[], |_| None)?;
+    plan.consent(session, "")?;
     let note = plan.note();
-    plan.run(cx, |core, now, jobs| {
+    plan.run(session, |core, now, jobs| {
         let answers = core.tag(now, &note, jobs, &args.remove, &args.add);
         Slice::each(jobs, answers, |job, tags| {
             let names = Json::read(&tags).and_then(|tags| tags.names());
@@ -90,18 +95,18 @@ fn change(args: &Args, cx: &mut Cx) -> Result<Exit, Error> {
 }
 
 /// Shows the tags of jobs.
-fn show(jobs: &Targets, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[Format::Jid])?;
-    cx.out.shows::<Bulk>()?;
+fn show(jobs: &Targets, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.accepts(&[Format::Jid])?;
+    session.ui.shows::<Bulk>()?;
     jobs.check()?;
     let told = jids::read(&mut Source::default(), &jobs.jids)?;
-    let now = cx.begin()?;
+    let now = session.begin()?;
     let mut missing = Vec::new();
     let mut found = Vec::new();
     if jobs.jids.is_empty() {
-        found = select::all(cx, now, &jobs.selector, Tell::Brief)?;
+        found = select::all(session, now, &jobs.selector, Tell::Brief)?;
     } else {
-        let jobs = cx.core()?.jobs(now, Tell::Brief, told.jids())?;
+        let jobs = session.core()?.jobs(now, Tell::Brief, told.jids())?;
         for (jid, job) in told.jids().iter().zip(jobs) {
             match job {
                 Some(job) => found.push(job),
@@ -109,7 +114,7 @@ fn show(jobs: &Targets, cx: &mut Cx) -> Result<Exit, Error> {
             }
         }
     }
-    let out = &mut cx.out;
+    let out = &mut session.ui;
     if out.format() == Format::Table {
         let row = |job: &Job| Row {
             jid: job.jid.clone(),
@@ -125,7 +130,7 @@ fn show(jobs: &Targets, cx: &mut Cx) -> Result<Exit, Error> {
     }
     match missing.as_slice() {
         [] => Ok(Exit::Ok),
-        [jid, ..] => Err(unknown::job(jid)),
+        [jid, ..] => Err(not_found::job(jid)),
     }
 }
 
@@ -139,11 +144,11 @@ fn rows_of(rows: Vec<Row>) -> Bulk {
 }
 
 /// Lists the tags, most used first.
-fn list(offset: u64, limit: Option<u64>, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[Format::Raw])?;
-    cx.out.shows::<List<Tag>>()?;
-    let now = cx.begin()?;
-    let (core, out) = cx.parts()?;
+fn list(offset: u64, limit: Option<u64>, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.accepts(&[Format::Raw])?;
+    session.ui.shows::<List<Tag>>()?;
+    let now = session.begin()?;
+    let (core, out) = session.parts()?;
     if out.format() == Format::Raw {
         let limit = limit.unwrap_or(25).to_string();
         let text = core.raw(

@@ -1,15 +1,17 @@
 //! `qless timeout`
 
-use crate::bulk::{Fate, Plan, Slice, Verb};
-use crate::cli::Format;
-use crate::cli::shared::{BulkFlags, Targets};
-use crate::cx::Cx;
+use super::{Group, Spec};
+use crate::args::format::Format;
+use crate::args::shared::{BulkFlags, Targets};
+use crate::bulk::{Fate, Plan, Slice};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::{Bulk, Code, Shows};
 use crate::model::job::State;
-use crate::model::seen::Seen;
-use crate::view::text::clean;
+use crate::model::job_snapshot::Seen;
+use crate::model::verb::Verb;
+use crate::session::Session;
+use crate::text::clean;
 
 /// Take the locks of running jobs away
 ///
@@ -21,8 +23,8 @@ use crate::view::text::clean;
 /// Exit codes: 0, 3 some failed, 4 unknown jid, 5 not running, 6 server.
 ///
 /// See also: `qless retry --force`, `qless help selectors`
-#[derive(Debug, clap::Args)]
-pub struct Args {
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Args {
     #[command(flatten)]
     bulk: BulkFlags,
     #[command(flatten)]
@@ -36,14 +38,16 @@ const TIMEOUT: Verb = Verb {
     shows: Shows::Nothing,
 };
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[Format::Jid, Format::Raw])?;
-    cx.out.shows::<Bulk>()?;
+pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Recover, run);
+
+fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.accepts(&[Format::Jid, Format::Raw])?;
+    session.ui.shows::<Bulk>()?;
     let states = [State::Running, State::Stalled];
-    let plan = Plan::open(cx, &TIMEOUT, &args.bulk, &args.jobs, &states, judge)?;
-    plan.consent(cx, "")?;
+    let plan = Plan::open(session, &TIMEOUT, &args.bulk, &args.jobs, &states, judge)?;
+    plan.consent(session, "")?;
     let note = plan.note();
-    plan.run(cx, |core, now, jobs| {
+    plan.run(session, |core, now, jobs| {
         let answers = core.timeout(now, &note, jobs);
         Slice::each(jobs, answers, |job, ()| Fate::done(&job.jid).now("stalled"))
     })

@@ -2,20 +2,22 @@
 
 use std::collections::HashSet;
 
-use crate::bulk::{Fate, Order, Plan, Slice, Verb};
-use crate::cli::Format;
-use crate::cli::shared::{BulkFlags, Targets, Watch};
+use super::{Group, Spec};
+use crate::args::format::Format;
+use crate::args::shared::{BulkFlags, Targets, Watch};
+use crate::bulk::{Fate, Order, Plan, Slice};
+use crate::core::api::index::Index;
+use crate::core::api::job::Tell;
 use crate::core::call::Call;
-use crate::core::index::Index;
-use crate::core::job::Tell;
-use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids::Told;
 use crate::model::bulk::{Bulk, Shows};
 use crate::model::list::{Jobs, List};
-use crate::model::name::Name;
-use crate::view::text::{clean, plural};
+use crate::model::verb::Verb;
+use crate::name::Name;
+use crate::session::Session;
+use crate::text::{clean, plural};
 
 /// Track jobs, or show the tracked ones
 ///
@@ -30,7 +32,7 @@ use crate::view::text::{clean, plural};
 ///
 /// See also: `qless help selectors`
 #[derive(Clone, Debug, clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     /// Track them no longer
     #[arg(long)]
     remove: bool,
@@ -60,39 +62,42 @@ const UNTRACK: Verb = Verb {
 };
 
 impl Args {
-    pub fn writes(&self) -> bool {
+    fn writes(&self) -> bool {
         self.prune || self.remove || !self.jobs.is_empty()
     }
 }
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
+pub(crate) const SPEC: Spec<Args> =
+    Spec::writes_if(Group::Submit, Args::writes, run).watch(|args| args.watch.every);
+
+fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if args.prune {
-        return prune(&args.bulk, cx);
+        return prune(&args.bulk, session);
     }
     let nobody = args.jobs.is_empty();
     if nobody && !args.remove {
-        return list(cx);
+        return list(session);
     }
-    cx.out.accepts(&[Format::Jid, Format::Raw])?;
-    cx.out.shows::<Bulk>()?;
+    session.ui.accepts(&[Format::Jid, Format::Raw])?;
+    session.ui.shows::<Bulk>()?;
     let verb = if args.remove { &UNTRACK } else { &TRACK };
-    let mut plan = Plan::open(cx, verb, &args.bulk, &args.jobs, &[], |_| None)?;
+    let mut plan = Plan::open(session, verb, &args.bulk, &args.jobs, &[], |_| None)?;
     if args.remove && plan.lacks_some() {
-        let now = cx.now();
-        let tracked: HashSet<Name> = cx
+        let now = session.now();
+        let tracked: HashSet<Name> = session
             .core()?
             .members(now, &Index::Tracked)?
             .into_iter()
             .collect();
         plan.readmit(|jid| tracked.contains(jid));
     }
-    plan.consent(cx, "")?;
-    track(plan, !args.remove, cx)
+    plan.consent(session, "")?;
+    track(plan, !args.remove, session)
 }
 
-fn track(plan: Plan, tracked: bool, cx: &mut Cx) -> Result<Exit, Error> {
+fn track(plan: Plan, tracked: bool, session: &mut Session) -> Result<Exit, Error> {
     let note = plan.note();
-    plan.run(cx, |core, now, jobs| {
+    plan.run(session, |core, now, jobs| {
         let answers = core.track(now, &note, jobs, tracked);
         Slice::each(jobs, answers, |job, changed| {
             Fate::done(&job.jid).raw(if changed { "1" } else { "0" })
@@ -101,23 +106,23 @@ fn track(plan: Plan, tracked: bool, cx: &mut Cx) -> Result<Exit, Error> {
 }
 
 /// Drops tracked jobs that no longer exist.
-fn prune(bulk: &BulkFlags, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[Format::Jid])?;
-    cx.out.shows::<Bulk>()?;
-    let order = Order::new(cx, &UNTRACK, bulk)?;
-    let now = cx.begin()?;
-    let told = Told::Many(cx.core()?.members(now, &Index::Tracked)?);
-    let mut plan = Plan::told(cx, now, order, &told, |_| None)?;
+fn prune(bulk: &BulkFlags, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.accepts(&[Format::Jid])?;
+    session.ui.shows::<Bulk>()?;
+    let order = Order::new(session, &UNTRACK, bulk)?;
+    let now = session.begin()?;
+    let told = Told::Many(session.core()?.members(now, &Index::Tracked)?);
+    let mut plan = Plan::told(session, now, order, &told, |_| None)?;
     plan.keep_missing();
-    track(plan, false, cx)
+    track(plan, false, session)
 }
 
 /// Lists the tracked jobs, tracked longest first.
-fn list(cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[Format::Jid, Format::Raw])?;
-    cx.out.shows::<Jobs>()?;
-    let now = cx.begin()?;
-    let (core, out) = cx.parts()?;
+fn list(session: &mut Session) -> Result<Exit, Error> {
+    session.ui.accepts(&[Format::Jid, Format::Raw])?;
+    session.ui.shows::<Jobs>()?;
+    let now = session.begin()?;
+    let (core, out) = session.parts()?;
     if out.format() == Format::Raw {
         let text = core.raw(now, &Call::new("track"))?;
         out.verbatim(&text)?;

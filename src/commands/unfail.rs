@@ -1,15 +1,17 @@
 //! `qless unfail`
 
-use crate::cli::shared::DryRun;
-use crate::cli::{Format, value};
-use crate::core::index::Index;
-use crate::core::unknown;
-use crate::cx::Cx;
+use super::{Group, Spec};
+use crate::args::format::Format;
+use crate::args::shared::DryRun;
+use crate::args::value;
+use crate::core::api::index::Index;
+use crate::core::api::not_found;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::{Bulk, Shows, Sum};
-use crate::model::name::Name;
-use crate::view::text::{clean, plural};
+use crate::name::Name;
+use crate::session::Session;
+use crate::text::{clean, plural};
 
 /// Move the oldest failed jobs of a group to one queue
 ///
@@ -24,8 +26,8 @@ use crate::view::text::{clean, plural};
 /// Exit codes: 0, 4 unknown group, 6 server, 9 not confirmed.
 ///
 /// See also: `qless failed`, `qless retry`
-#[derive(Debug, clap::Args)]
-pub struct Args {
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Args {
     /// The group
     #[arg(value_parser = value::jids())]
     group: Name,
@@ -39,15 +41,17 @@ pub struct Args {
     dry: DryRun,
 }
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[Format::Raw])?;
-    cx.out.shows::<Bulk>()?;
-    let now = cx.begin()?;
+pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Recover, run);
+
+fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.accepts(&[Format::Raw])?;
+    session.ui.shows::<Bulk>()?;
+    let now = session.begin()?;
     let index = Index::Failed(args.group.clone());
-    let core = cx.core()?;
+    let core = session.core()?;
     let total = core.index(now, &index, 0, 0)?.total;
     if total == 0 {
-        unknown::index(core, now, &index)?;
+        not_found::index(core, now, &index)?;
     }
     let expected = total.min(args.count);
     let what = format!(
@@ -58,17 +62,17 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     );
     let mut moved = 0;
     if args.dry.dry_run {
-        cx.out.would(&format!("would {what}"));
+        session.ui.would(&format!("would {what}"));
     } else {
-        let on = cx.on()?;
-        let consent = cx.out.confirm(&(what + &on), |_| String::new())?;
-        moved = cx
+        let on = session.on()?;
+        let consent = session.ui.confirm(&(what + &on), |_| String::new())?;
+        moved = session
             .core()?
             .unfail(now, &args.to, &args.group, args.count, consent)?;
     }
-    if matches!(cx.out.format(), Format::Table | Format::Raw) {
+    if matches!(session.ui.format(), Format::Table | Format::Raw) {
         if !args.dry.dry_run {
-            cx.out.text(&format!("{moved}\n"))?;
+            session.ui.text(&format!("{moved}\n"))?;
         }
         return Ok(Exit::Ok);
     }
@@ -81,8 +85,8 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
             ..Sum::of("unfail", false, done)
         },
     };
-    cx.out.show(&Bulk {
-        sum: sum.within(cx.out.context()),
+    session.ui.show(&Bulk {
+        sum: sum.within(session.ui.context()),
         items: Vec::new(),
         shows: Shows::Nothing,
         rows: Vec::new(),

@@ -1,10 +1,11 @@
 //! `qless version`
 
+use super::{Group, Spec};
 use crate::core::script::Script;
-use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::version::Version;
+use crate::session::Session;
 
 /// Print the version of the binary, its commit and the name of its core
 ///
@@ -13,16 +14,18 @@ use crate::model::version::Version;
 /// Example: `qless version -o json`
 ///
 /// Exit codes: 0.
-#[derive(Debug, clap::Args)]
-pub struct Args {}
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Args {}
 
-pub fn run(_: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[])?;
+pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Operate, run);
+
+fn run(_: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.accepts(&[])?;
     let version = Version {
         version: env!("CARGO_PKG_VERSION"),
         commit: option_env!("QLESS_COMMIT").filter(|commit| !commit.is_empty()),
-        core: Script::new(cx.prefix()).sha().to_string(),
+        core: Script::new(session.prefix()).sha().to_string(),
     };
-    cx.out.show(&version)?;
+    session.ui.show(&version)?;
     Ok(Exit::Ok)
 }

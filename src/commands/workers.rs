@@ -1,17 +1,18 @@
 //! `qless workers`
 
-use crate::cli::shared::Watch;
-use crate::cli::{Format, value};
+use super::{Group, Spec};
+use crate::args::format::Format;
+use crate::args::shared::Watch;
+use crate::args::value;
+use crate::core::api::index::Index;
 use crate::core::call::Call;
-use crate::core::index::Index;
-use crate::core::unknown;
-use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::list::List;
-use crate::model::name::Name;
 use crate::model::pattern::Pattern;
 use crate::model::worker::{Holder, Worker};
+use crate::name::Name;
+use crate::session::Session;
 
 /// Show the workers, or the jobs of one
 ///
@@ -23,7 +24,7 @@ use crate::model::worker::{Holder, Worker};
 ///
 /// See also: `qless timeout`, `qless forget worker`
 #[derive(Clone, Debug, clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     /// Only these workers, by name or glob
     #[arg(value_name = "WORKER", value_parser = value::pattern())]
     workers: Vec<Pattern>,
@@ -31,31 +32,33 @@ pub struct Args {
     pub watch: Watch,
 }
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
+pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run).watch(|args| args.watch.every);
+
+fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let one = match args.workers.as_slice() {
         [worker] => worker.plain(),
         _ => None,
     };
     match one {
         Some(_) => {
-            cx.out.accepts(&[Format::Jid, Format::Raw])?;
-            cx.out.shows::<Holder>()?;
+            session.ui.accepts(&[Format::Jid, Format::Raw])?;
+            session.ui.shows::<Holder>()?;
         }
         None => {
-            cx.out.accepts(&[Format::Raw])?;
-            cx.out.shows::<List<Worker>>()?;
+            session.ui.accepts(&[Format::Raw])?;
+            session.ui.shows::<List<Worker>>()?;
         }
     }
-    cx.writes_raw()?;
-    let now = cx.begin()?;
-    if cx.out.format() == Format::Raw {
-        return raw(&args.workers, cx);
+    session.writes_raw()?;
+    let now = session.begin()?;
+    if session.ui.format() == Format::Raw {
+        return raw(&args.workers, session);
     }
-    let (core, out) = cx.parts()?;
+    let (core, out) = session.parts()?;
     if let Some(name) = one {
         let Some(holder) = core.holder(now, name)? else {
             let known = core.members(now, &Index::Workers)?;
-            return Err(unknown::error("worker", name, &known));
+            return Err(Error::unknown("worker", name, &known));
         };
         let empty = holder.details.is_empty();
         out.show(&holder)?;
@@ -68,7 +71,7 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     let known: Vec<Name> = workers.iter().map(|worker| worker.name.clone()).collect();
     for name in args.workers.iter().filter_map(|worker| worker.plain()) {
         if !known.contains(name) {
-            return Err(unknown::error("worker", name, &known));
+            return Err(Error::unknown("worker", name, &known));
         }
     }
     if !args.workers.is_empty() {
@@ -87,8 +90,8 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
 }
 
 /// The reference's `workers`, which also forgets those that were not seen for long.
-fn raw(workers: &[Pattern], cx: &mut Cx) -> Result<Exit, Error> {
-    let now = cx.now();
+fn raw(workers: &[Pattern], session: &mut Session) -> Result<Exit, Error> {
+    let now = session.now();
     let names: Option<Vec<&Name>> = workers.iter().map(Pattern::plain).collect();
     let names = names.ok_or_else(|| Error::usage("the core's own `workers` knows no globs"))?;
     let calls: Vec<Call> = match names.is_empty() {
@@ -99,8 +102,8 @@ fn raw(workers: &[Pattern], cx: &mut Cx) -> Result<Exit, Error> {
             .collect(),
     };
     for call in &calls {
-        let text = cx.core()?.raw(now, call)?;
-        cx.out.verbatim(&text)?;
+        let text = session.core()?.raw(now, call)?;
+        session.ui.verbatim(&text)?;
     }
     Ok(Exit::Ok)
 }

@@ -2,11 +2,12 @@
 //! is or changed by hand.
 
 use super::fields::Fields;
-use super::json::{self, Fault, Shape, Wrong};
+use crate::clock::moment::Moment;
+use crate::json::Json;
+use crate::json::syntax;
+use crate::json::syntax::{Fault, Shape, Wrong};
 use crate::model::job::{Entry, State};
-use crate::model::json::Json;
-use crate::model::moment::Moment;
-use crate::model::name::Name;
+use crate::name::Name;
 
 /// The version of the form that is read here.
 const V: i64 = 1;
@@ -16,7 +17,7 @@ const DEEPEST_ENTRY: usize = 100;
 
 /// A line.
 #[derive(Debug, PartialEq)]
-pub enum Line<'t> {
+pub(crate) enum Line<'t> {
     /// The first one; whether the rest is what `cancel --save` wrote, and how many jobs there
     /// were to be.
     Head {
@@ -32,7 +33,7 @@ pub enum Line<'t> {
 
 /// A job to be put again.
 #[derive(Debug, Default, PartialEq)]
-pub struct Job<'t> {
+pub(crate) struct Job<'t> {
     pub jid: Name,
     pub klass: Name,
     /// Absent for a job that is complete.
@@ -57,7 +58,7 @@ pub struct Job<'t> {
 
 /// Data as they stand in the line, or as `data_bytes` told them.
 #[derive(Debug, PartialEq)]
-pub enum Data<'t> {
+pub(crate) enum Data<'t> {
     There(&'t [u8]),
     Decoded(Vec<u8>),
 }
@@ -69,7 +70,7 @@ impl Default for Data<'_> {
 }
 
 impl Data<'_> {
-    pub fn as_bytes(&self) -> &[u8] {
+    pub(crate) fn as_bytes(&self) -> &[u8] {
         match self {
             Data::There(bytes) => bytes,
             Data::Decoded(bytes) => bytes,
@@ -78,7 +79,7 @@ impl Data<'_> {
 }
 
 #[derive(Debug, PartialEq)]
-pub struct Failure {
+pub(crate) struct Failure {
     pub group: Name,
     pub message: Name,
     pub worker: Name,
@@ -87,7 +88,7 @@ pub struct Failure {
 
 /// A recurring job to be made again.
 #[derive(Debug, Default, PartialEq)]
-pub struct Recurring<'t> {
+pub(crate) struct Recurring<'t> {
     pub jid: Name,
     pub klass: Name,
     pub queue: Name,
@@ -103,7 +104,7 @@ pub struct Recurring<'t> {
 
 /// A queue to be paused again.
 #[derive(Debug, PartialEq)]
-pub struct Paused {
+pub(crate) struct Paused {
     pub queue: Name,
     pub until: Option<Moment>,
     pub reason: Option<Name>,
@@ -111,15 +112,15 @@ pub struct Paused {
 }
 
 /// Reads a line.
-pub fn read(text: &[u8]) -> Result<Line<'_>, Fault> {
+pub(crate) fn read(text: &[u8]) -> Result<Line<'_>, Fault> {
     let fields = Fields::of(text)?;
-    line(&fields).map_err(|(at, what)| json::fault(text, at, what))
+    line(&fields).map_err(|(at, what)| syntax::fault(text, at, what))
 }
 
 /// Returns the column in which a member begins.
-pub fn column(text: &[u8], name: &str) -> usize {
+pub(crate) fn column(text: &[u8], name: &str) -> usize {
     let place = Fields::of(text).map_or(0, |fields| fields.place(name));
-    json::fault(text, place, String::new()).column
+    syntax::fault(text, place, String::new()).column
 }
 
 fn line<'t>(fields: &Fields<'t>) -> Result<Line<'t>, Wrong> {
@@ -203,7 +204,7 @@ fn jid(fields: &Fields) -> Result<Name, Wrong> {
     if jid.is_empty() {
         return Err(fields.wrong("jid", "is empty"));
     }
-    match crate::cli::value::reserved(jid.as_bytes()) {
+    match crate::name::reserved(jid.as_bytes()) {
         Some(suffix) => Err(fields.wrong(
             "jid",
             format!("ends in `{suffix}`, which is reserved for the keys beside a job"),

@@ -2,16 +2,21 @@
 
 use std::ffi::{OsStr, OsString};
 
+use super::source::Source;
 use crate::error::Error;
-use crate::input::json::{self, Shape};
-use crate::input::source::Source;
-use crate::model::quote::quote;
+use crate::json::quote::quote;
+use crate::json::syntax;
+use crate::json::syntax::Shape;
 
 /// Reads data from an argument, `@FILE` or `-` and checks that it is JSON; the bytes stay as they
 /// are.
-pub fn read(source: &mut Source, given: &OsStr, most: usize) -> Result<(Vec<u8>, Shape), Error> {
+pub(crate) fn read(
+    source: &mut Source,
+    given: &OsStr,
+    most: usize,
+) -> Result<(Vec<u8>, Shape), Error> {
     let text = source.read(given, "data", most)?;
-    match json::check(&text.bytes) {
+    match syntax::check(&text.bytes) {
         Ok(shape) => Ok((text.bytes, shape)),
         Err(fault) => Err(Error::usage(format!("{} is not JSON: {fault}", text.what))
             .hint("quote it for the shell, or build it from pairs: `--arg user:=42`")),
@@ -19,7 +24,7 @@ pub fn read(source: &mut Source, given: &OsStr, most: usize) -> Result<(Vec<u8>,
 }
 
 /// Refuses data that are longer than is taken.
-pub fn limited(data: Vec<u8>, most: usize) -> Result<Vec<u8>, Error> {
+pub(crate) fn limited(data: Vec<u8>, most: usize) -> Result<Vec<u8>, Error> {
     match data.len() > most {
         true => Err(Error::usage(format!("data is longer than {most} bytes"))
             .hint("`--max-data` raises the limit")),
@@ -28,7 +33,7 @@ pub fn limited(data: Vec<u8>, most: usize) -> Result<Vec<u8>, Error> {
 }
 
 /// Builds an object from `key=text` and `key:=json`; dots nest.
-pub fn build(pairs: &[OsString]) -> Result<Vec<u8>, Error> {
+pub(crate) fn build(pairs: &[OsString]) -> Result<Vec<u8>, Error> {
     let mut root = Vec::new();
     for pair in pairs {
         let wrong = |why: &str| {
@@ -44,19 +49,19 @@ pub fn build(pairs: &[OsString]) -> Result<Vec<u8>, Error> {
             .ok_or_else(|| wrong("there is no `=`"))?;
         let (path, value) = match key.strip_suffix(':') {
             None => (key, quote(value.as_bytes())),
-            Some(path) => match json::check(value.as_bytes()) {
+            Some(path) => match syntax::check(value.as_bytes()) {
                 Ok(_) => (path, value.as_bytes().to_vec()),
                 Err(fault) => return Err(wrong(&format!("no JSON after `:=`, {fault}"))),
             },
         };
-        if path.split('.').count() > json::DEEPEST {
-            return Err(wrong(&format!("nested deeper than {}", json::DEEPEST)));
+        if path.split('.').count() > syntax::DEEPEST {
+            return Err(wrong(&format!("nested deeper than {}", syntax::DEEPEST)));
         }
         put(&mut root, path.split('.'), value).map_err(|why| wrong(&why))?;
     }
     let mut data = Vec::new();
     write(&root, &mut data);
-    match json::check(&data) {
+    match syntax::check(&data) {
         Ok(_) => Ok(data),
         Err(fault) => Err(Error::usage(format!("`--arg` builds no JSON: {fault}"))),
     }

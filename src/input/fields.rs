@@ -5,14 +5,15 @@ use std::borrow::Cow;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use super::json::{self, Fault, Member, Shape, Wrong};
-use crate::model::moment::Moment;
-use crate::model::name::Name;
-use crate::view::text::{clean, cut};
+use crate::clock::moment::Moment;
+use crate::json::syntax;
+use crate::json::syntax::{Fault, Member, Shape, Wrong};
+use crate::name::Name;
+use crate::text::{clean, cut};
 
 /// An object. A member that is `null` counts as left out; unknown ones are ignored.
 #[derive(Debug, Default)]
-pub struct Fields<'t> {
+pub(crate) struct Fields<'t> {
     members: Vec<(Cow<'t, [u8]>, Member<'t>)>,
     /// Where the object begins in its line.
     base: usize,
@@ -20,14 +21,14 @@ pub struct Fields<'t> {
 
 impl<'t> Fields<'t> {
     /// Reads the object that a line is.
-    pub fn of(line: &'t [u8]) -> Result<Fields<'t>, Fault> {
+    pub(crate) fn of(line: &'t [u8]) -> Result<Fields<'t>, Fault> {
         Fields::at(line, 0)
     }
 
     fn at(text: &'t [u8], base: usize) -> Result<Fields<'t>, Fault> {
         let mut members: Vec<(Cow<[u8]>, Member)> = Vec::new();
-        json::members(text, |member| {
-            let key = json::unescaped(member.key);
+        syntax::members(text, |member| {
+            let key = syntax::unescaped(member.key);
             if members.iter().any(|(known, _)| *known == key) {
                 return Err((
                     member.key_at,
@@ -54,14 +55,14 @@ impl<'t> Fields<'t> {
     }
 
     /// Where a member begins, or the object that lacks it.
-    pub fn place(&self, name: &str) -> usize {
+    pub(crate) fn place(&self, name: &str) -> usize {
         let mut members = self.members.iter();
         let found = members.find(|(key, _)| &**key == name.as_bytes());
         self.base + found.map_or(0, |(_, member)| member.at)
     }
 
     /// Says what is wrong with a member.
-    pub fn wrong(&self, name: &str, what: impl std::fmt::Display) -> Wrong {
+    pub(crate) fn wrong(&self, name: &str, what: impl std::fmt::Display) -> Wrong {
         (self.place(name), format!("`{name}` {what}"))
     }
 
@@ -70,13 +71,13 @@ impl<'t> Fields<'t> {
     }
 
     /// Returns a text; its bytes where `…_bytes` tells them.
-    pub fn name(&self, name: &str) -> Result<Option<Name>, Wrong> {
+    pub(crate) fn name(&self, name: &str) -> Result<Option<Name>, Wrong> {
         let bytes = format!("{name}_bytes");
         if let Some(member) = self.get(&bytes) {
             let decoded = (member.shape == Shape::String)
                 .then(|| {
                     STANDARD
-                        .decode(&*json::unescaped(inside(member.value)))
+                        .decode(&*syntax::unescaped(inside(member.value)))
                         .ok()
                 })
                 .flatten();
@@ -87,15 +88,15 @@ impl<'t> Fields<'t> {
         }
         match self.get(name) {
             None => Ok(None),
-            Some(member) if member.shape == Shape::String => {
-                Ok(Some(json::unescaped(inside(member.value)).as_ref().into()))
-            }
+            Some(member) if member.shape == Shape::String => Ok(Some(
+                syntax::unescaped(inside(member.value)).as_ref().into(),
+            )),
             Some(member) => Err(self.wants(name, "a text", member)),
         }
     }
 
     /// Returns a text that must be there.
-    pub fn needed(&self, name: &str) -> Result<Name, Wrong> {
+    pub(crate) fn needed(&self, name: &str) -> Result<Name, Wrong> {
         match self.name(name)? {
             Some(text) => Ok(text),
             None => Err(match self.has(name) {
@@ -106,26 +107,26 @@ impl<'t> Fields<'t> {
     }
 
     /// Returns a list of texts; an empty one where there is none.
-    pub fn names(&self, name: &str) -> Result<Vec<Name>, Wrong> {
+    pub(crate) fn names(&self, name: &str) -> Result<Vec<Name>, Wrong> {
         let bytes = format!("{name}_bytes");
         let mut names = Vec::new();
         if self.get(&bytes).is_some() {
             self.each(&bytes, "base64", Shape::String, |_, text| {
-                let decoded = STANDARD.decode(&*json::unescaped(inside(text))).ok();
+                let decoded = STANDARD.decode(&*syntax::unescaped(inside(text))).ok();
                 names.push(Name::from(decoded.ok_or("a list of base64")?));
                 Ok(())
             })?;
             return Ok(names);
         }
         self.each(name, "texts", Shape::String, |_, text| {
-            names.push(json::unescaped(inside(text)).as_ref().into());
+            names.push(syntax::unescaped(inside(text)).as_ref().into());
             Ok(())
         })?;
         Ok(names)
     }
 
     /// Returns the objects of a list.
-    pub fn objects(&self, name: &str) -> Result<Vec<Fields<'t>>, Wrong> {
+    pub(crate) fn objects(&self, name: &str) -> Result<Vec<Fields<'t>>, Wrong> {
         let start = self.place(name);
         let mut objects = Vec::new();
         self.each(name, "objects", Shape::Object, |at, text| {
@@ -150,7 +151,7 @@ impl<'t> Fields<'t> {
         if member.shape != Shape::Array {
             return Err(self.wants(name, &format!("a list of {of}"), member));
         }
-        json::elements(member.value, |at, text, found| {
+        syntax::elements(member.value, |at, text, found| {
             let place = self.place(name) + at;
             if found != shape {
                 let found = found.words();
@@ -161,7 +162,7 @@ impl<'t> Fields<'t> {
     }
 
     /// Returns an object.
-    pub fn object(&self, name: &str) -> Result<Option<Fields<'t>>, Wrong> {
+    pub(crate) fn object(&self, name: &str) -> Result<Option<Fields<'t>>, Wrong> {
         match self.get(name) {
             None => Ok(None),
             Some(member) if member.shape == Shape::Object => {
@@ -175,7 +176,7 @@ impl<'t> Fields<'t> {
     }
 
     /// Returns a finite number, in its own digits.
-    pub fn number(&self, name: &str) -> Result<Option<&'t str>, Wrong> {
+    pub(crate) fn number(&self, name: &str) -> Result<Option<&'t str>, Wrong> {
         let Some(member) = self.get(name) else {
             return Ok(None);
         };
@@ -188,7 +189,7 @@ impl<'t> Fields<'t> {
     }
 
     /// Returns a whole number that a double holds.
-    pub fn whole(&self, name: &str) -> Result<Option<i64>, Wrong> {
+    pub(crate) fn whole(&self, name: &str) -> Result<Option<i64>, Wrong> {
         let Some(text) = self.number(name)? else {
             return Ok(None);
         };
@@ -199,7 +200,7 @@ impl<'t> Fields<'t> {
         }
     }
 
-    pub fn flag(&self, name: &str) -> Result<bool, Wrong> {
+    pub(crate) fn flag(&self, name: &str) -> Result<bool, Wrong> {
         match self.get(name) {
             None => Ok(false),
             Some(member) if member.shape == Shape::Bool => Ok(member.value == b"true"),
@@ -208,12 +209,12 @@ impl<'t> Fields<'t> {
     }
 
     /// Returns a time as documents write it.
-    pub fn moment(&self, name: &str) -> Result<Option<Moment>, Wrong> {
+    pub(crate) fn moment(&self, name: &str) -> Result<Option<Moment>, Wrong> {
         let Some(member) = self.get(name) else {
             return Ok(None);
         };
         let text = match member.shape {
-            Shape::String => json::unescaped(inside(member.value)),
+            Shape::String => syntax::unescaped(inside(member.value)),
             _ => Cow::Borrowed(&b""[..]),
         };
         let moment = std::str::from_utf8(&text)
@@ -226,14 +227,14 @@ impl<'t> Fields<'t> {
     }
 
     /// Returns any value as it stands there, and whether it is an object, a text and so on.
-    pub fn value(&self, name: &str) -> Option<(&'t [u8], Shape)> {
+    pub(crate) fn value(&self, name: &str) -> Option<(&'t [u8], Shape)> {
         let mut members = self.members.iter();
         let found = members.find(|(key, _)| &**key == name.as_bytes());
         found.map(|(_, member)| (member.value, member.shape))
     }
 
     /// Returns the members in their order, as they stand there.
-    pub fn members(&self) -> impl Iterator<Item = (Name, &'t [u8])> {
+    pub(crate) fn members(&self) -> impl Iterator<Item = (Name, &'t [u8])> {
         let members = self.members.iter();
         members.map(|(key, member)| (Name::from(&**key), member.value))
     }

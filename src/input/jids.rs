@@ -8,13 +8,13 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 
+use super::source::Source;
 use crate::error::Error;
-use crate::input::source::Source;
-use crate::model::name::Name;
+use crate::name::Name;
 
 /// The jobs told, each once, in the order they were told.
 #[derive(Debug, PartialEq)]
-pub enum Told {
+pub(crate) enum Told {
     /// One jid stands on the command line and nothing else does.
     One(Name),
     /// Several, or those of a list.
@@ -22,7 +22,7 @@ pub enum Told {
 }
 
 impl Told {
-    pub fn jids(&self) -> &[Name] {
+    pub(crate) fn jids(&self) -> &[Name] {
         match self {
             Told::One(jid) => std::slice::from_ref(jid),
             Told::Many(jids) => jids,
@@ -31,7 +31,7 @@ impl Told {
 }
 
 /// Reads `JID…`, `-` and `@FILE`.
-pub fn read(source: &mut Source, given: &[Name]) -> Result<Told, Error> {
+pub(crate) fn read(source: &mut Source, given: &[Name]) -> Result<Told, Error> {
     let mut jids = Vec::new();
     let mut listed = false;
     for name in given {
@@ -67,7 +67,7 @@ struct Line {
 const LONGEST: usize = 64 << 10;
 
 /// Reads the jid that a line names, if it names one.
-pub fn read_line(line: &[u8]) -> Result<Option<Name>, String> {
+pub(crate) fn read_line(line: &[u8]) -> Result<Option<Name>, String> {
     let line = line.trim_ascii();
     match line.first() {
         None | Some(b'#') => return Ok(None),

@@ -4,11 +4,14 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use super::json::{self, Member, Shape, Wrong};
-use crate::cli::value;
-use crate::cli::when::{self, When};
-use crate::model::moment::Moment;
-use crate::view::text::{clean, cut};
+use crate::args::moment;
+use crate::args::moment::When;
+use crate::args::value;
+use crate::clock::moment::Moment;
+use crate::json::syntax;
+use crate::json::syntax::{Member, Shape, Wrong};
+use crate::name;
+use crate::text::{clean, cut};
 
 /// The members that a line may have, in the order in which they are told.
 const MEMBERS: [&str; 10] = [
@@ -28,7 +31,7 @@ const DEPENDS: usize = 9;
 
 /// What a line says of its job; the rest comes from the command line.
 #[derive(Debug, Default)]
-pub struct Line<'t> {
+pub(crate) struct Line<'t> {
     pub queue: Option<Cow<'t, [u8]>>,
     pub klass: Option<Cow<'t, [u8]>>,
     pub jid: Option<Cow<'t, [u8]>>,
@@ -48,14 +51,14 @@ pub struct Line<'t> {
 
 /// When a job is to run.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Due {
+pub(crate) enum Due {
     In(Duration),
     At(When),
 }
 
 /// Why a line is refused, and from which character on.
 #[derive(Debug, PartialEq)]
-pub struct Fault {
+pub(crate) struct Fault {
     pub column: usize,
     pub what: String,
     pub hint: Option<String>,
@@ -63,11 +66,11 @@ pub struct Fault {
 
 impl Fault {
     /// A fault at a byte of the line.
-    pub fn at(line: &[u8], at: usize, what: impl Into<String>) -> Fault {
+    pub(crate) fn at(line: &[u8], at: usize, what: impl Into<String>) -> Fault {
         let what = what.into();
         Fault {
             hint: nearest(&what),
-            column: json::fault(line, at, String::new()).column,
+            column: syntax::fault(line, at, String::new()).column,
             what,
         }
     }
@@ -75,11 +78,11 @@ impl Fault {
 
 impl<'t> Line<'t> {
     /// Reads a line; its data may have `most` bytes.
-    pub fn read(text: &'t [u8], most: usize) -> Result<Line<'t>, Fault> {
+    pub(crate) fn read(text: &'t [u8], most: usize) -> Result<Line<'t>, Fault> {
         let mut line = Line::default();
         let mut seen = 0_u16;
         let take = |member: Member<'t>| {
-            let key = json::unescaped(member.key);
+            let key = syntax::unescaped(member.key);
             // Asked of every line twice: quicker than to go through the list.
             let at = match &*key {
                 b"queue" => QUEUE,
@@ -128,7 +131,7 @@ impl<'t> Line<'t> {
                     line.retries = Some(member.value);
                 }
                 TAGS => {
-                    names(&member, "tags", value::refuse_new)?;
+                    names(&member, "tags", name::refuse_new)?;
                     line.tags = Some(member.value);
                 }
                 _ => {
@@ -139,7 +142,7 @@ impl<'t> Line<'t> {
             }
             Ok(())
         };
-        match json::members(text, take) {
+        match syntax::members(text, take) {
             Ok(()) => Ok(line),
             Err(fault) => Err(Fault {
                 hint: nearest(&fault.what),
@@ -151,9 +154,9 @@ impl<'t> Line<'t> {
 }
 
 /// Refuses a jid that no new job may have; the reason follows its name.
-pub fn refuse_jid(jid: &[u8]) -> Result<(), String> {
-    value::refuse_new(jid)?;
-    match value::reserved(jid) {
+pub(crate) fn refuse_jid(jid: &[u8]) -> Result<(), String> {
+    name::refuse_new(jid)?;
+    match name::reserved(jid) {
         Some(suffix) => Err(format!(
             "ends in `{suffix}`, which is reserved for the keys beside a job"
         )),
@@ -162,10 +165,10 @@ pub fn refuse_jid(jid: &[u8]) -> Result<(), String> {
 }
 
 /// Returns the texts of an array of them that was checked.
-pub fn texts(array: &[u8]) -> Vec<Cow<'_, [u8]>> {
+pub(crate) fn texts(array: &[u8]) -> Vec<Cow<'_, [u8]>> {
     let mut texts = Vec::new();
     // What was checked holds nothing that could be refused.
-    _ = json::elements(array, |_, text, _| {
+    _ = syntax::elements(array, |_, text, _| {
         texts.push(inside(text));
         Ok(())
     });
@@ -173,9 +176,9 @@ pub fn texts(array: &[u8]) -> Vec<Cow<'_, [u8]>> {
 }
 
 /// Returns the text that a JSON string is.
-pub fn inside(string: &[u8]) -> Cow<'_, [u8]> {
+pub(crate) fn inside(string: &[u8]) -> Cow<'_, [u8]> {
     let inside = string.strip_prefix(b"\"").unwrap_or(string);
-    json::unescaped(inside.strip_suffix(b"\"").unwrap_or(inside))
+    syntax::unescaped(inside.strip_suffix(b"\"").unwrap_or(inside))
 }
 
 const UNKNOWN: &str = "a job has no member ";
@@ -214,7 +217,7 @@ fn text<'t>(member: &Member<'t>) -> Result<Cow<'t, [u8]>, String> {
 
 fn name<'t>(member: &Member<'t>) -> Result<Cow<'t, [u8]>, String> {
     let name = text(member)?;
-    value::refuse_new(&name).map(|()| name)
+    name::refuse_new(&name).map(|()| name)
 }
 
 fn jid<'t>(member: &Member<'t>) -> Result<Cow<'t, [u8]>, String> {
@@ -268,7 +271,7 @@ fn moment(member: &Member) -> Result<When, String> {
             let moment = seconds.and_then(Moment::from_seconds).map(When::At);
             moment.ok_or_else(|| "wants seconds since the epoch".to_owned())
         }),
-        _ => typed(member, when::when),
+        _ => typed(member, moment::when),
     }
 }
 
@@ -293,7 +296,7 @@ fn names(
         Err((member.at + at, wants))
     };
     match member.shape {
-        Shape::Array => json::elements(member.value, |at, text, shape| {
+        Shape::Array => syntax::elements(member.value, |at, text, shape| {
             if shape != Shape::String {
                 let wants = format!("`{what}` wants texts, not {}", shape.words());
                 return Err((member.at + at, wants));

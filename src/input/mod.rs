@@ -1,11 +1,10 @@
 //! What commands make of values that are typed, piped in or read from files: data and job ids.
 
-pub mod archive;
-pub mod data;
-pub mod fields;
-pub mod jids;
-pub mod json;
-pub mod line;
-pub mod option;
-pub mod source;
-pub mod twice;
+pub(crate) mod archive;
+pub(crate) mod data;
+pub(crate) mod fields;
+pub(crate) mod jids;
+pub(crate) mod line;
+pub(crate) mod option;
+pub(crate) mod source;
+pub(crate) mod two_pass;

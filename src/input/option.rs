@@ -1,14 +1,14 @@
 //! An option of the core and its value: what is asked of both before they are set.
 
-use crate::cli::value;
-use crate::core::unknown;
+use crate::args::value;
+use crate::clock::duration;
 use crate::error::Error;
 use crate::model::config::{Kind, SETTINGS, known};
-use crate::model::name::Name;
-use crate::view::text::clean;
+use crate::name::Name;
+use crate::text::clean;
 
 /// Returns the value as it is stored.
-pub fn checked(key: &Name, value: &Name, force: bool) -> Result<Name, Error> {
+pub(crate) fn checked(key: &Name, value: &Name, force: bool) -> Result<Name, Error> {
     let Some(known) = known(key) else {
         return match force && !key.is_empty() {
             true => Ok(value.clone()),
@@ -35,7 +35,7 @@ pub fn checked(key: &Name, value: &Name, force: bool) -> Result<Name, Error> {
             Ok(duration) if known.setting.key == "heartbeat" && duration.is_zero() => {
                 refuse("more than no time")
             }
-            Ok(duration) => Ok(value::seconds(duration).into()),
+            Ok(duration) => Ok(duration::seconds(duration).into()),
             Err(_) => refuse("seconds, or a duration such as `5m`"),
         },
     }
@@ -54,7 +54,7 @@ fn stranger(key: &Name) -> Error {
             ));
         }
     }
-    let error = unknown::error("option", key, &names);
+    let error = Error::unknown("option", key, &names);
     match error.hint_text() {
         Some(_) => error,
         None => error.hint("`--force` sets it nevertheless"),

@@ -7,17 +7,17 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
 use crate::error::{Error, Kind, io_words};
-use crate::view::text::clean;
+use crate::text::clean;
 
 /// The inputs of one command; standard input can be read only once.
 #[derive(Default)]
-pub struct Source {
+pub(crate) struct Source {
     /// What was read from standard input.
     stdin: Option<&'static str>,
 }
 
 /// What was read, and by which words to speak of it.
-pub struct Text {
+pub(crate) struct Text {
     pub bytes: Vec<u8>,
     /// `data`, or the file as it was given.
     pub what: String,
@@ -36,7 +36,12 @@ const LONGEST: u64 = 64 << 20;
 
 impl Source {
     /// Reads `what` from where `given` says, at most `most` bytes.
-    pub fn read(&mut self, given: &OsStr, what: &'static str, most: usize) -> Result<Text, Error> {
+    pub(crate) fn read(
+        &mut self,
+        given: &OsStr,
+        what: &'static str,
+        most: usize,
+    ) -> Result<Text, Error> {
         let text = match self.open(given, what)? {
             Some(mut input) => {
                 // One byte more than allowed, so that too much is seen as such.
@@ -63,7 +68,7 @@ impl Source {
 
     /// Hands over each line of the list that `given` names, which is `-` or `@FILE`; holds one at
     /// a time. Returns whether it names one.
-    pub fn lines(
+    pub(crate) fn lines(
         &mut self,
         given: &OsStr,
         what: &'static str,
@@ -114,7 +119,7 @@ impl Source {
     }
 
     /// Refuses to read standard input for two things.
-    pub fn claim(&mut self, what: &'static str) -> Result<(), Error> {
+    pub(crate) fn claim(&mut self, what: &'static str) -> Result<(), Error> {
         if let Some(before) = self.stdin.replace(what) {
             return Err(Error::usage(format!(
                 "`-` can be given once: stdin cannot be both {before} and {what}"

@@ -3,8 +3,12 @@
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
-use super::name::{self, Name};
 use super::queue::Seconds;
+use crate::name;
+use crate::name::Name;
+
+/// The most jobs that one call takes.
+pub(crate) const MOST: usize = 500;
 
 /// What became of one job, as the core's guarded calls say it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -107,7 +111,7 @@ impl Result {
 
 /// One job of a bulk action.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Item {
+pub(crate) struct Item {
     pub jid: Name,
     pub result: Result,
     pub code: Code,
@@ -122,7 +126,7 @@ pub struct Item {
 
 impl Item {
     /// Returns the outcome of a job.
-    pub fn new(jid: &Name, code: Code) -> Item {
+    pub(crate) fn new(jid: &Name, code: Code) -> Item {
         Item {
             jid: jid.clone(),
             result: code.result(),
@@ -136,14 +140,14 @@ impl Item {
     }
 
     /// Returns a job that would be tried.
-    pub fn planned(jid: &Name) -> Item {
+    pub(crate) fn planned(jid: &Name) -> Item {
         Item {
             result: Result::Planned,
             ..Item::new(jid, Code::Ok)
         }
     }
 
-    pub fn detail(mut self, detail: impl Into<String>) -> Item {
+    pub(crate) fn detail(mut self, detail: impl Into<String>) -> Item {
         self.detail = Some(detail.into());
         self
     }
@@ -181,7 +185,7 @@ impl Serialize for Item {
 
 /// The sum of a bulk action.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sum {
+pub(crate) struct Sum {
     pub action: &'static str,
     pub dry_run: bool,
     /// The settings by name.
@@ -197,7 +201,7 @@ pub struct Sum {
 
 impl Sum {
     /// Nothing so far.
-    pub fn of(action: &'static str, dry_run: bool, matched: usize) -> Sum {
+    pub(crate) fn of(action: &'static str, dry_run: bool, matched: usize) -> Sum {
         Sum {
             action,
             dry_run,
@@ -212,7 +216,7 @@ impl Sum {
     }
 
     /// Says which settings hold.
-    pub fn within(self, context: Option<&str>) -> Sum {
+    pub(crate) fn within(self, context: Option<&str>) -> Sum {
         Sum {
             context: context.map(str::to_owned),
             ..self
@@ -238,7 +242,7 @@ impl Serialize for Sum {
 
 /// The document of a bulk action, and its table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Bulk {
+pub(crate) struct Bulk {
     #[serde(flatten)]
     pub sum: Sum,
     pub items: Vec<Item>,
@@ -250,7 +254,7 @@ pub struct Bulk {
 
 /// What a table shows of each job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shows {
+pub(crate) enum Shows {
     Nothing,
     Jids,
     /// The old and the new priority.
@@ -263,7 +267,7 @@ pub enum Shows {
 
 /// A job in that table, with what is shown besides the jid.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub(crate) struct Row {
     pub jid: Name,
     pub cells: Vec<Name>,
 }

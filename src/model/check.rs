@@ -2,14 +2,15 @@
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
-use super::json::Number;
-use super::name::{self, Name};
-use crate::check::finding::{Consent, Finding, Form, Severity};
-use crate::view::text;
+use super::finding::{Consent, Finding, Form, Severity};
+use crate::json::Number;
+use crate::name;
+use crate::name::Name;
+use crate::text;
 
 /// The document of a look.
 #[derive(Clone, Debug, serde::Serialize)]
-pub struct Check {
+pub(crate) struct Check {
     pub keys: u64,
     pub jobs: u64,
     pub queues: u64,
@@ -26,7 +27,7 @@ pub struct Check {
 
 /// A finding, with how often it was made.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub(crate) struct Found {
     pub finding: &'static Finding,
     pub severity: Severity,
     pub count: u64,
@@ -40,7 +41,7 @@ pub struct Found {
 
 /// One item that it was made of.
 #[derive(Clone, Debug, serde::Serialize)]
-pub struct Example {
+pub(crate) struct Example {
     #[serde(flatten, serialize_with = "name::item")]
     pub item: Name,
     #[serde(flatten, serialize_with = "name::detail")]
@@ -48,7 +49,7 @@ pub struct Example {
 }
 
 impl Found {
-    pub fn new(finding: &'static Finding, severity: Severity) -> Found {
+    pub(crate) fn new(finding: &'static Finding, severity: Severity) -> Found {
         Found {
             finding,
             severity,
@@ -62,7 +63,7 @@ impl Found {
 
     /// Returns what a human has to decide, and the command for each choice: for jobs that wait for
     /// each other one that cuts each edge of the examples.
-    pub fn choices(&self) -> Vec<String> {
+    pub(crate) fn choices(&self) -> Vec<String> {
         let told = self
             .finding
             .choices
@@ -79,7 +80,7 @@ impl Found {
     }
 
     /// Returns the commands of which each cuts an edge of a cycle, as far as they can be typed.
-    pub fn cuts(&self) -> Vec<String> {
+    pub(crate) fn cuts(&self) -> Vec<String> {
         if self.finding.form != Form::Chain {
             return Vec::new();
         }
@@ -101,7 +102,7 @@ impl Found {
     }
 
     /// Keeps an example, if it is among the first of them: the same ones in any order of a walk.
-    pub fn show(&mut self, detail: &Name, item: &Name, most: usize) {
+    pub(crate) fn show(&mut self, detail: &Name, item: &Name, most: usize) {
         let key = (detail, item);
         let place = self
             .examples

@@ -2,12 +2,13 @@
 
 use serde::Serialize;
 
-use super::moment::Moment;
-use super::name::{self, Name};
+use crate::clock::moment::Moment;
+use crate::name;
+use crate::name::Name;
 
 /// The job and where it is now.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Complete {
+pub(crate) struct Complete {
     #[serde(flatten, serialize_with = "name::jid")]
     pub jid: Name,
     pub state: Name,
@@ -18,7 +19,7 @@ pub struct Complete {
 
 /// A lock and its new end.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Lock {
+pub(crate) struct Lock {
     #[serde(flatten, serialize_with = "name::jid")]
     pub jid: Name,
     #[serde(flatten, serialize_with = "name::worker")]

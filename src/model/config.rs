@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::name::{self, Name};
+use crate::name;
+use crate::name::Name;
 
 /// An option that is set, or that the core knows.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -22,7 +23,7 @@ pub struct Item {
 
 /// What an option's value must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     Text,
     /// Seconds, a fraction allowed.
     Seconds,
@@ -32,7 +33,7 @@ pub enum Kind {
 
 /// An option that has a meaning.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Setting {
+pub(crate) struct Setting {
     pub key: &'static str,
     pub default: &'static str,
     pub kind: Kind,
@@ -42,7 +43,7 @@ pub struct Setting {
 }
 
 /// The options by name; [`FOR_A_QUEUE`] has those whose names begin with a queue's.
-pub const SETTINGS: [Setting; 9] = [
+pub(crate) const SETTINGS: [Setting; 9] = [
     Setting {
         key: "application",
         default: "qless",
@@ -109,7 +110,7 @@ pub const SETTINGS: [Setting; 9] = [
 ];
 
 /// The options of one queue: the end of their names, after the queue's and a hyphen.
-pub const FOR_A_QUEUE: [Setting; 2] = [
+pub(crate) const FOR_A_QUEUE: [Setting; 2] = [
     Setting {
         key: "heartbeat",
         default: "–",
@@ -128,14 +129,14 @@ pub const FOR_A_QUEUE: [Setting; 2] = [
 
 /// What is known of an option.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Known {
+pub(crate) struct Known {
     pub setting: &'static Setting,
     /// The queue that it is for; `None` for an option of all queues.
     pub queue: Option<Name>,
 }
 
 /// Returns what is known of an option of this name.
-pub fn known(key: &Name) -> Option<Known> {
+pub(crate) fn known(key: &Name) -> Option<Known> {
     if let Some(setting) = SETTINGS
         .iter()
         .find(|known| known.key.as_bytes() == key.as_bytes())
@@ -160,7 +161,7 @@ pub fn known(key: &Name) -> Option<Known> {
 
 /// What loading does to one option.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Change {
+pub(crate) struct Change {
     pub key: Name,
     /// What is set; `None` where it is to be added.
     pub before: Option<Name>,
@@ -171,7 +172,7 @@ pub struct Change {
 impl Change {
     /// Returns by name what makes the options those that are wanted; the others stay unless they
     /// are to be cleared.
-    pub fn all(items: &[Item], wanted: &BTreeMap<Name, Name>, clear: bool) -> Vec<Change> {
+    pub(crate) fn all(items: &[Item], wanted: &BTreeMap<Name, Name>, clear: bool) -> Vec<Change> {
         let now: BTreeMap<&Name, &Item> = items.iter().map(|item| (&item.key, item)).collect();
         let mut changes = Vec::new();
         for (key, value) in wanted {

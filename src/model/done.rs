@@ -2,10 +2,11 @@
 
 use serde::Serialize;
 
-use super::name::{self, Name};
+use crate::name;
+use crate::name::Name;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Done {
+pub(crate) struct Done {
     /// The command, such as `pause`.
     pub action: &'static str,
     /// What it was done to.
@@ -19,7 +20,7 @@ pub struct Done {
 }
 
 impl Done {
-    pub fn new(action: &'static str, targets: Vec<Name>, dry_run: bool) -> Done {
+    pub(crate) fn new(action: &'static str, targets: Vec<Name>, dry_run: bool) -> Done {
         Done {
             action,
             targets,
@@ -29,7 +30,7 @@ impl Done {
     }
 
     /// Prints the targets: they are what was asked for.
-    pub fn prints(mut self) -> Done {
+    pub(crate) fn prints(mut self) -> Done {
         self.prints = !self.dry_run;
         self
     }

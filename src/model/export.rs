@@ -4,13 +4,14 @@
 use serde::Serialize;
 
 use super::job::Job;
-use super::moment::Moment;
-use super::name::{self, Name};
 use super::recur::Recurring;
+use crate::clock::moment::Moment;
+use crate::name;
+use crate::name::Name;
 
 /// The first line.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Head {
+pub(crate) struct Head {
     pub at: Moment,
     /// That of the keys.
     pub prefix: String,
@@ -22,7 +23,7 @@ pub struct Head {
 
 /// A job with all that it takes to put it again.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Saved {
+pub(crate) struct Saved {
     pub job: Job,
     /// Its history as stored, with what an older core kept elsewhere.
     pub entries: Vec<Name>,
@@ -32,14 +33,14 @@ pub struct Saved {
 
 /// A recurring job likewise.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct SavedRecurring {
+pub(crate) struct SavedRecurring {
     pub recurring: Recurring,
     pub due: Option<Moment>,
 }
 
 /// By whom and why a job was deleted after it was saved.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Cancelled {
+pub(crate) struct Cancelled {
     pub at: Moment,
     #[serde(flatten, serialize_with = "name::by")]
     pub by: Name,

@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
-use super::moment::Moment;
-use super::name::{self, Name};
+use crate::clock::moment::Moment;
+use crate::name;
+use crate::name::Name;
 
 /// A group with its newest failure.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

@@ -6,10 +6,11 @@ use std::str::FromStr;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use super::json::{Data, Json, Number};
-use super::moment::Moment;
-use super::name::{self, Name};
-use super::quote::encoded;
+use crate::clock::moment::Moment;
+use crate::json::quote::encoded;
+use crate::json::{Data, Json, Number};
+use crate::name;
+use crate::name::Name;
 
 /// Where a job is in its life; `stalled` is a running job whose lock ran out or was taken away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -244,7 +245,7 @@ impl Serialize for Entry {
 
 /// How many jobs are in each state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Counts {
+pub(crate) struct Counts {
     pub waiting: u64,
     pub running: u64,
     pub stalled: u64,
@@ -255,7 +256,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    pub fn of(&mut self, state: State) -> &mut u64 {
+    pub(crate) fn of(&mut self, state: State) -> &mut u64 {
         match state {
             State::Running => &mut self.running,
             State::Stalled => &mut self.stalled,

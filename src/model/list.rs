@@ -3,12 +3,13 @@
 use serde::Serialize;
 
 use super::job::Job;
-use super::name::{self, Name};
 use super::recur::Recurring;
+use crate::name;
+use crate::name::Name;
 
 /// Items of one kind.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct List<T> {
+pub(crate) struct List<T> {
     /// How many match, where the index knows it.
     pub total: Option<u64>,
     pub offset: u64,
@@ -17,7 +18,7 @@ pub struct List<T> {
 
 impl<T> List<T> {
     /// A list that is whole.
-    pub fn whole(items: Vec<T>) -> List<T> {
+    pub(crate) fn whole(items: Vec<T>) -> List<T> {
         List {
             total: Some(items.len() as u64),
             offset: 0,
@@ -28,7 +29,7 @@ impl<T> List<T> {
 
 impl<T> List<T> {
     /// Keeps a part of the items; `total` still counts them all.
-    pub fn page(&mut self, offset: u64, limit: Option<u64>) {
+    pub(crate) fn page(&mut self, offset: u64, limit: Option<u64>) {
         let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
         self.items.drain(..size(offset).min(self.items.len()));
         self.items.truncate(limit.map_or(usize::MAX, size));
@@ -44,7 +45,7 @@ impl<T> Default for List<T> {
 
 /// Jobs, and the jids asked for that no job has.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Jobs {
+pub(crate) struct Jobs {
     #[serde(flatten)]
     pub list: List<Job>,
     #[serde(flatten, serialize_with = "name::missing")]
@@ -53,7 +54,7 @@ pub struct Jobs {
 
 /// Jobs and templates, told in full.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Details {
+pub(crate) struct Details {
     #[serde(flatten)]
     pub list: List<Detail>,
     #[serde(flatten, serialize_with = "name::missing")]
@@ -63,13 +64,13 @@ pub struct Details {
 /// What a jid can be of.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
-pub enum Detail {
+pub(crate) enum Detail {
     Job(Box<Job>),
     Recurring(Box<Recurring>),
 }
 
 impl Detail {
-    pub fn jid(&self) -> &Name {
+    pub(crate) fn jid(&self) -> &Name {
         match self {
             Detail::Job(job) => &job.jid,
             Detail::Recurring(recurring) => &recurring.jid,

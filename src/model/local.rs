@@ -2,10 +2,11 @@
 
 use serde::Serialize;
 
-use super::name::{self, Name};
+use crate::name;
+use crate::name::Name;
 
 #[derive(Debug, Serialize)]
-pub struct Status {
+pub(crate) struct Status {
     pub running: bool,
     pub pid: Option<u32>,
     #[serde(flatten, serialize_with = "name::dir")]

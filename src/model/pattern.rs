@@ -3,7 +3,7 @@
 use globset::GlobBuilder;
 use regex::{Regex, RegexBuilder};
 
-use super::name::Name;
+use crate::name::Name;
 
 /// What a name must look like, from its first byte to its last.
 #[derive(Clone, Debug)]

@@ -2,10 +2,11 @@
 
 use serde::Serialize;
 
-use super::name::{self, Name};
+use crate::name;
+use crate::name::Name;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Put {
+pub(crate) struct Put {
     #[serde(flatten, serialize_with = "name::jid")]
     pub jid: Name,
     #[serde(flatten, serialize_with = "name::queue")]

@@ -2,9 +2,10 @@
 
 use serde::{Serialize, Serializer};
 
-use super::json::Number;
-use super::moment::Moment;
-use super::name::{self, Name};
+use crate::clock::moment::Moment;
+use crate::json::Number;
+use crate::name;
+use crate::name::Name;
 
 /// A queue's counts at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

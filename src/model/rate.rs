@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// At most so many jobs a second; more than none.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rate(f64);
+pub(crate) struct Rate(f64);
 
 /// `20 jobs a second`, or slower ones by the minute or the hour.
 impl fmt::Display for Rate {
@@ -24,12 +24,12 @@ impl fmt::Display for Rate {
 
 impl Rate {
     /// Returns how long so many jobs take.
-    pub fn time(self, jobs: usize) -> Duration {
+    pub(crate) fn time(self, jobs: usize) -> Duration {
         Duration::try_from_secs_f64(jobs as f64 / self.0).unwrap_or(Duration::MAX)
     }
 
     /// Returns how many jobs a moment of this length takes, one at least.
-    pub fn jobs(self, time: Duration) -> usize {
+    pub(crate) fn jobs(self, time: Duration) -> usize {
         ((self.0 * time.as_secs_f64()) as usize).max(1)
     }
 }

@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 
-use super::json::{Data, Number};
-use super::moment::Moment;
-use super::name::{self, Name};
+use crate::clock::moment::Moment;
+use crate::json::{Data, Number};
+use crate::name;
+use crate::name::Name;
 
 /// A template. Its jobs are made when someone pops or peeks its queue.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

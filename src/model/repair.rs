@@ -3,13 +3,12 @@
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use super::check::{Check, Found};
-use super::name::{self, Name};
-use crate::core::check::{Change, Verdict};
-use crate::core::keys::Keys;
+use crate::name;
+use crate::name::Name;
 
 /// The document of a repair.
 #[derive(Clone, Debug)]
-pub struct Repaired {
+pub(crate) struct Repaired {
     /// What the last look walked; what it found is in the rows.
     pub check: Check,
     /// The name under which this repair has set aside whole keys; none if nothing was to be mended.
@@ -46,7 +45,7 @@ impl Serialize for Repaired {
 
 /// What became of a finding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct Fate {
+pub(crate) struct Fate {
     pub mended: u64,
     /// It was found, and was no longer there when it was to be mended.
     pub gone: u64,
@@ -56,7 +55,7 @@ pub struct Fate {
 
 /// A finding, as often as it is still there, and what became of it otherwise.
 #[derive(Clone, Debug, serde::Serialize)]
-pub struct Row {
+pub(crate) struct Row {
     #[serde(flatten)]
     pub found: Found,
     #[serde(flatten)]
@@ -71,7 +70,7 @@ impl From<Found> for Row {
 }
 
 impl Fate {
-    pub fn add(&mut self, other: Fate) {
+    pub(crate) fn add(&mut self, other: Fate) {
         self.mended += other.mended;
         self.gone += other.gone;
         self.refused += other.refused;
@@ -80,7 +79,7 @@ impl Fate {
 
 /// What a repair would do about one finding: an item of `--dry-run`.
 #[derive(Clone, Debug, serde::Serialize)]
-pub struct Planned {
+pub(crate) struct Planned {
     pub finding: String,
     #[serde(flatten, serialize_with = "name::item")]
     pub item: Name,
@@ -92,22 +91,9 @@ pub struct Planned {
 
 /// The document of a repair that only shows what it would do.
 #[derive(Clone, Debug, serde::Serialize)]
-pub struct Rehearsed {
+pub(crate) struct Rehearsed {
     #[serde(flatten)]
     pub check: Check,
     pub dry_run: bool,
     pub plan: Vec<Planned>,
-}
-
-impl Planned {
-    /// Returns what would be done for a verdict of a look.
-    pub fn of(keys: &Keys, verdict: &Verdict, spell: impl Fn(&[Name]) -> String) -> Planned {
-        let command = |change: &Change| spell(&change.command(keys, &verdict.item));
-        Planned {
-            finding: verdict.id.clone(),
-            item: verdict.item.clone(),
-            detail: verdict.detail.clone(),
-            commands: verdict.changes.iter().map(command).collect(),
-        }
-    }
 }

@@ -3,9 +3,10 @@
 use clap::ValueEnum;
 use serde::Serialize;
 
-use super::json::Number;
 use super::list::List;
-use super::name::{self, Name};
+use crate::json::Number;
+use crate::name;
+use crate::name::Name;
 
 /// What happened in a queue on one day.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -74,7 +75,7 @@ impl Measure {
 
 /// Queues on a day, and whose histogram is to be seen.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Day {
+pub(crate) struct Day {
     #[serde(flatten)]
     pub list: List<Stats>,
     #[serde(skip)]
@@ -84,7 +85,7 @@ pub struct Day {
 /// Queues on some days, a line for each.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(transparent)]
-pub struct Days(pub List<Stats>);
+pub(crate) struct Days(pub List<Stats>);
 
 /// How long something took, over many jobs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

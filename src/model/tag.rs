@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use super::name::{self, Name};
+use crate::name;
+use crate::name::Name;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Tag {

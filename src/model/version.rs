@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 #[derive(Debug, Serialize)]
-pub struct Version {
+pub(crate) struct Version {
     pub version: &'static str,
     /// What it was built from, where the build was told (QLESS_COMMIT).
     pub commit: Option<&'static str>,

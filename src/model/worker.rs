@@ -3,8 +3,9 @@
 use serde::Serialize;
 
 use super::job::Job;
-use super::moment::Moment;
-use super::name::{self, Name};
+use crate::clock::moment::Moment;
+use crate::name;
+use crate::name::Name;
 
 /// A worker's counts at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

@@ -1,16 +1,20 @@
 //! How many jobs a selector means, by state.
 
 use super::Selection;
-use crate::cli::shared::Selector;
-use crate::core::index::Index;
-use crate::core::job::Tell;
-use crate::cx::Cx;
+use crate::args::shared::Selector;
+use crate::clock::moment::Moment;
+use crate::core::api::index::Index;
+use crate::core::api::job::Tell;
 use crate::error::Error;
 use crate::model::job::{Counts, State};
-use crate::model::moment::Moment;
+use crate::session::Session;
 
 /// Counts the jobs that are meant; where nothing narrows them down, those in all states.
-pub fn count(cx: &mut Cx, now: Moment, selector: &Selector) -> Result<Counts, Error> {
+pub(crate) fn count(
+    session: &mut Session,
+    now: Moment,
+    selector: &Selector,
+) -> Result<Counts, Error> {
     let mut counts = Counts::default();
     let states = match selector.is_empty() {
         true => State::ALL.to_vec(),
@@ -21,7 +25,7 @@ pub fn count(cx: &mut Cx, now: Moment, selector: &Selector) -> Result<Counts, Er
     let indexed =
         |state: &State| simple && (selector.queues.is_empty() || State::QUEUED.contains(state));
     let (known, rest): (Vec<State>, Vec<State>) = states.into_iter().partition(indexed);
-    let core = cx.core()?;
+    let core = session.core()?;
     if known.iter().any(|state| State::QUEUED.contains(state)) {
         for queue in core.queues_like(now, &selector.queues)? {
             counts.waiting += queue.waiting;
@@ -51,9 +55,9 @@ pub fn count(cx: &mut Cx, now: Moment, selector: &Selector) -> Result<Counts, Er
         selector.states = rest;
     }
     (selector.limit, selector.offset) = (None, 0);
-    let mut selection = Selection::open(cx.core()?, now, &selector, Tell::Face)?;
-    selection.announce(&mut cx.out);
-    while let Some(jobs) = selection.next(cx.core()?)? {
+    let mut selection = Selection::open(session.core()?, now, &selector, Tell::Face)?;
+    selection.announce(&mut session.ui);
+    while let Some(jobs) = selection.next(session.core()?)? {
         for state in jobs.iter().filter_map(|job| job.state) {
             *counts.of(state) += 1;
         }

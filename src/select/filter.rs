@@ -5,17 +5,17 @@
 
 use std::borrow::Cow;
 
-use crate::cli::shared::Selector;
-use crate::core::index::Index;
-use crate::core::job::Tell;
+use crate::args::shared::Selector;
+use crate::clock::moment::Moment;
+use crate::core::api::index::Index;
+use crate::core::api::job::Tell;
+use crate::json::{Data, Json};
 use crate::model::job::{Failure, Job, State};
-use crate::model::json::{Data, Json};
-use crate::model::moment::Moment;
-use crate::model::name::Name;
 use crate::model::pattern::Pattern;
+use crate::name::Name;
 
 #[derive(Debug)]
-pub struct Filter<'a> {
+pub(super) struct Filter<'a> {
     pub selector: &'a Selector,
     pub states: Vec<State>,
     now: Moment,
@@ -48,7 +48,7 @@ impl Field {
 }
 
 impl<'a> Filter<'a> {
-    pub fn new(selector: &'a Selector, now: Moment) -> Filter<'a> {
+    pub(super) fn new(selector: &'a Selector, now: Moment) -> Filter<'a> {
         Filter {
             selector,
             states: selector.meant(),
@@ -57,12 +57,12 @@ impl<'a> Filter<'a> {
     }
 
     /// Whether jobs in any state are meant.
-    pub fn any_state(&self) -> bool {
+    pub(super) fn any_state(&self) -> bool {
         self.states.len() == State::ALL.len()
     }
 
     /// Returns why no index helps.
-    pub fn unsorted(&self) -> String {
+    pub(super) fn unsorted(&self) -> String {
         let flags = [
             ("`--klass`", !self.selector.klasses.is_empty()),
             ("`--where`", !self.selector.wheres.is_empty()),
@@ -97,7 +97,7 @@ impl<'a> Filter<'a> {
     }
 
     /// Returns the fields that may turn away a member of this index, or a job of no index.
-    pub fn doubts(&self, index: Option<&Index>) -> Doubts {
+    pub(super) fn doubts(&self, index: Option<&Index>) -> Doubts {
         let selector = self.selector;
         let sure = |field: Field| match (index, field) {
             (None, _) => false,
@@ -116,7 +116,7 @@ impl<'a> Filter<'a> {
 
     /// Returns what the core has to tell, so that this much is known and what decides; the state,
     /// where it decides about the order, too.
-    pub fn names(&self, tell: Tell, ordered: bool) -> Cow<'static, str> {
+    pub(super) fn names(&self, tell: Tell, ordered: bool) -> Cow<'static, str> {
         let base = tell.word();
         if matches!(tell, Tell::Brief | Tell::Full) {
             return base.into();
@@ -151,7 +151,7 @@ impl<'a> Filter<'a> {
     }
 
     /// Whether a job is meant, as far as it is told.
-    pub fn means(&self, job: &Job) -> bool {
+    pub(super) fn means(&self, job: &Job) -> bool {
         let selector = self.selector;
         let failure = job.failure.as_ref();
         let age = job.since.map(|since| self.now.since(since).max(0.0));
@@ -199,20 +199,20 @@ impl<'a> Filter<'a> {
 
 /// Fields by which a job may be turned away before it is looked at.
 #[derive(Debug, Default)]
-pub struct Doubts(Vec<Field>);
+pub(super) struct Doubts(Vec<Field>);
 
 impl Doubts {
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Returns the names of the fields.
-    pub fn names(&self) -> Vec<&'static str> {
+    pub(super) fn names(&self) -> Vec<&'static str> {
         self.0.iter().map(|field| field.name()).collect()
     }
 
     /// Whether a job with these fields, in that order, may be meant, if it is one.
-    pub fn leave(&self, filter: &Filter, told: Vec<Option<Vec<u8>>>) -> bool {
+    pub(super) fn leave(&self, filter: &Filter, told: Vec<Option<Vec<u8>>>) -> bool {
         let selector = filter.selector;
         self.0.iter().zip(told).all(|(field, text)| {
             let text = text.unwrap_or_default();

@@ -6,33 +6,33 @@
 
 use std::collections::{HashSet, VecDeque};
 
-use crate::cli::shared::Selector;
-use crate::core::Core;
-use crate::core::guard::LOOK;
-use crate::core::index::{Index, Walk};
-use crate::core::job::{MOST, Tell};
-use crate::core::page::Scan;
-use crate::core::unknown;
-use crate::cx::Cx;
+use crate::args::shared::Selector;
+use crate::clock::moment::Moment;
+use crate::core::api::guard::LOOK;
+use crate::core::api::index::{Index, Walk};
+use crate::core::api::job::{MOST, Tell};
+use crate::core::api::not_found;
+use crate::core::api::page::Scan;
+use crate::core::call::Core;
 use crate::error::Error;
+use crate::model::hashed_set::Met;
 use crate::model::job::{Job, State};
-use crate::model::met::Met;
-use crate::model::moment::Moment;
-use crate::model::name::Name;
-use crate::model::seen::{Alike, Seen};
-use crate::out::Out;
+use crate::model::job_snapshot::{Alike, Seen};
+use crate::name::Name;
+use crate::session::Session;
+use crate::ui::Ui;
 
 mod count;
 mod filter;
 mod source;
 
-pub use count::count;
+pub(crate) use count::count;
 
 use filter::{Doubts, Filter};
 use source::Source;
 
 /// The jobs that a selector means, slice by slice, in the order in which lists show them.
-pub struct Selection<'a> {
+pub(crate) struct Selection<'a> {
     now: Moment,
     tell: Tell,
     filter: Filter<'a>,
@@ -67,7 +67,7 @@ enum Way {
 
 /// What stands in a failure list and does not belong there.
 #[derive(Debug)]
-pub struct Stray {
+pub(crate) struct Stray {
     pub jid: Name,
     pub group: Name,
     /// What it is instead; nothing where there is no such job.
@@ -75,21 +75,26 @@ pub struct Stray {
 }
 
 /// Returns all jobs that are meant; of a job only what `tell` says is read.
-pub fn all(cx: &mut Cx, now: Moment, selector: &Selector, tell: Tell) -> Result<Vec<Job>, Error> {
+pub(crate) fn all(
+    session: &mut Session,
+    now: Moment,
+    selector: &Selector,
+    tell: Tell,
+) -> Result<Vec<Job>, Error> {
     let mut jobs = Vec::new();
-    each(cx, now, selector, tell, |job| jobs.push(job))?;
+    each(session, now, selector, tell, |job| jobs.push(job))?;
     Ok(jobs)
 }
 
 /// Returns all jobs that are meant, as a write sees them, and what else stands in the failure lists
 /// that were read.
-pub fn seen(
-    cx: &mut Cx,
+pub(crate) fn seen(
+    session: &mut Session,
     now: Moment,
     selector: &Selector,
 ) -> Result<(Vec<Seen>, Vec<Stray>), Error> {
     let (mut jobs, mut alike) = (Vec::new(), Alike::default());
-    let mut strays = each(cx, now, selector, Tell::Mark, |job| {
+    let mut strays = each(session, now, selector, Tell::Mark, |job| {
         jobs.push(Seen::of(job, &mut alike))
     })?;
     if !strays.is_empty() {
@@ -102,15 +107,15 @@ pub fn seen(
 
 /// Takes all jobs that are meant, one by one.
 fn each(
-    cx: &mut Cx,
+    session: &mut Session,
     now: Moment,
     selector: &Selector,
     tell: Tell,
     mut take: impl FnMut(Job),
 ) -> Result<Vec<Stray>, Error> {
-    let (core, out) = cx.parts()?;
+    let (core, ui) = session.parts()?;
     let mut selection = Selection::open(core, now, selector, tell)?;
-    selection.announce(out);
+    selection.announce(ui);
     while let Some(slice) = selection.next(core)? {
         slice.into_iter().for_each(&mut take);
     }
@@ -119,7 +124,7 @@ fn each(
 
 impl<'a> Selection<'a> {
     /// Finds the indexes to read. A queue or group that is named plainly and unknown is an error.
-    pub fn open(
+    pub(crate) fn open(
         core: &mut Core,
         now: Moment,
         selector: &'a Selector,
@@ -148,14 +153,14 @@ impl<'a> Selection<'a> {
     }
 
     /// Reads failure lists from their newest end.
-    pub fn newest_first(self, newest: bool) -> Selection<'a> {
+    pub(crate) fn newest_first(self, newest: bool) -> Selection<'a> {
         Selection { newest, ..self }
     }
 
     /// Says that every job will be read, if that is so.
-    pub fn announce(&self, out: &mut Out) {
+    pub(crate) fn announce(&self, ui: &mut Ui) {
         if self.left > 0 && self.sources.iter().any(|source| source.index.is_none()) {
-            out.note(&format!("reading every job: {}", self.filter.unsorted()));
+            ui.note(&format!("reading every job: {}", self.filter.unsorted()));
         }
     }
 
@@ -163,7 +168,7 @@ impl<'a> Selection<'a> {
     fn unknown(&self, core: &mut Core) -> Result<(), Error> {
         if let Some(stranger) = self.strangers.first() {
             let known = core.members(self.now, &Index::Workers)?;
-            return Err(unknown::error("worker", stranger, &known));
+            return Err(Error::unknown("worker", stranger, &known));
         }
         let queues = self.filter.selector.queues.iter();
         for queue in queues.filter_map(|pattern| pattern.plain()) {
@@ -173,7 +178,7 @@ impl<'a> Selection<'a> {
     }
 
     /// Returns the next jobs; `None` at the end. A slice may be empty.
-    pub fn next(&mut self, core: &mut Core) -> Result<Option<Vec<Job>>, Error> {
+    pub(crate) fn next(&mut self, core: &mut Core) -> Result<Option<Vec<Job>>, Error> {
         if self.left == 0 {
             return Ok(None);
         }
@@ -252,7 +257,7 @@ impl<'a> Selection<'a> {
     }
 
     /// Returns how many jobs match, if that is known without reading on.
-    pub fn total(&mut self, core: &mut Core) -> Result<Option<u64>, Error> {
+    pub(crate) fn total(&mut self, core: &mut Core) -> Result<Option<u64>, Error> {
         if self.ended {
             return Ok(Some(self.matched));
         }
@@ -294,7 +299,7 @@ impl<'a> Selection<'a> {
                     _ => None,
                 };
                 if let (true, Some(0), Some(index)) = (source.typed, total, &source.index) {
-                    unknown::index(core, self.now, index)?;
+                    not_found::index(core, self.now, index)?;
                 }
                 self.walk = None;
             }

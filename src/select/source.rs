@@ -1,18 +1,17 @@
 //! Where to look for the jobs that a selector means: the cheapest sets that hold them all.
 
 use super::filter::Filter;
-use crate::cli::shared::Selector;
-use crate::core::Core;
-use crate::core::index::Index;
-use crate::core::unknown;
+use crate::args::shared::Selector;
+use crate::clock::moment::Moment;
+use crate::core::api::index::Index;
+use crate::core::call::Core;
 use crate::error::Error;
 use crate::model::job::State;
-use crate::model::moment::Moment;
-use crate::model::name::Name;
+use crate::name::Name;
 
 /// A set in which jobs are searched.
 #[derive(Debug)]
-pub struct Source {
+pub(super) struct Source {
     /// All jobs there are, where there is none.
     pub index: Option<Index>,
     /// Whether each of its members is meant, as far as the index knows.
@@ -36,14 +35,14 @@ impl Source {
 
 /// The sets to search.
 #[derive(Debug, Default)]
-pub struct Sources {
+pub(super) struct Sources {
     pub sets: Vec<Source>,
     /// Workers that were named and are not known: an error if no job turns up that one holds.
     pub strangers: Vec<Name>,
 }
 
 /// Returns the sets to search. A queue or group that is named plainly and unknown is an error.
-pub fn sources(
+pub(super) fn sources(
     core: &mut Core,
     now: Moment,
     selector: &Selector,
@@ -164,7 +163,7 @@ fn failed(core: &mut Core, now: Moment, selector: &Selector) -> Result<Vec<Sourc
     }
     let known = core.members(now, &Index::Groups)?;
     if let Some(stranger) = plain.into_iter().find(|group| !known.contains(group)) {
-        return Err(unknown::error("group", stranger, &known));
+        return Err(Error::unknown("group", stranger, &known));
     }
     let fits = |group: &Name| groups.is_empty() || groups.iter().any(|glob| glob.matches(group));
     Ok(known.into_iter().filter(fits).map(list).collect())

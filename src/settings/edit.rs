@@ -1,6 +1,6 @@
 //! Changes to the configuration file: comments and order stay, and two at once are both made.
 
-use std::fs::{self, DirBuilder, File, TryLockError};
+use std::fs::{DirBuilder, File, TryLockError, metadata};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -11,11 +11,11 @@ use super::key::Values;
 use super::read::Contents;
 use super::{Settings, Source};
 use crate::error::{Error, Kind, io_words};
-use crate::out::file;
-use crate::view::text::clean;
+use crate::fs;
+use crate::text::clean;
 
 /// Changes the file that is meant; `change` is given what it says.
-pub fn edit(
+pub(crate) fn edit(
     source: &Source,
     patience: Duration,
     change: impl FnOnce(&Settings, &mut DocumentMut) -> Result<(), Error>,
@@ -24,7 +24,7 @@ pub fn edit(
         return Err(Error::usage("there is no config file to write")
             .hint("name one with `--config FILE`, or set HOME"));
     };
-    let path = file::led_to(path);
+    let path = fs::led_to(path);
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
     let dir = dir.unwrap_or(Path::new("."));
     let unwritable = |why: String| {
@@ -39,7 +39,7 @@ pub fn edit(
     builder.recursive(true).mode(0o700);
     builder.create(dir).map_err(failed)?;
     let _lock = lock(dir, patience).map_err(unwritable)?;
-    if fs::metadata(&path).is_ok_and(|found| !found.is_file()) {
+    if metadata(&path).is_ok_and(|found| !found.is_file()) {
         return Err(unwritable("it is no file".into()));
     }
     let before = source.bytes(false)?.map(|(bytes, _)| bytes);
@@ -54,7 +54,7 @@ pub fn edit(
     let after = as_before(&text, document.to_string());
     // What we write is read again before it takes the place of what was there.
     source.understood(after.as_bytes())?;
-    file::update(&path, after.as_bytes()).map_err(failed)
+    fs::update(&path, after.as_bytes()).map_err(failed)
 }
 
 /// Gives a text the line ends, and the mark at its beginning, that an editor gave it.
@@ -92,7 +92,7 @@ fn lock(dir: &Path, patience: Duration) -> Result<Option<File>, String> {
 }
 
 /// Adds a context.
-pub fn add(document: &mut DocumentMut, name: &str, values: &Values) -> Result<(), Error> {
+pub(crate) fn add(document: &mut DocumentMut, name: &str, values: &Values) -> Result<(), Error> {
     let mut added = Table::new();
     let texts = [("redis", &values.redis), ("prefix", &values.prefix)];
     for (key, text) in texts {
@@ -145,7 +145,7 @@ pub fn add(document: &mut DocumentMut, name: &str, values: &Values) -> Result<()
 }
 
 /// Makes a context the default one, or none.
-pub fn set_default(document: &mut DocumentMut, name: Option<&str>) {
+pub(crate) fn set_default(document: &mut DocumentMut, name: Option<&str>) {
     match name {
         None => {
             if let Some((key, _)) = document.remove_entry("default") {
@@ -173,7 +173,7 @@ pub fn set_default(document: &mut DocumentMut, name: Option<&str>) {
 }
 
 /// Removes a context. What stands above it and is set apart by an empty line stays.
-pub fn remove(document: &mut DocumentMut, name: &str) {
+pub(crate) fn remove(document: &mut DocumentMut, name: &str) {
     let Some(contexts) = document
         .get_mut("context")
         .and_then(Item::as_table_like_mut)
@@ -266,7 +266,7 @@ fn find_next(
 }
 
 /// Refuses a name that cannot be one of a new context.
-pub fn refuse_existing(contents: &Contents, name: &str) -> Result<(), Error> {
+pub(crate) fn refuse_existing(contents: &Contents, name: &str) -> Result<(), Error> {
     match contents.contexts.contains_key(name) {
         true => Err(
             Error::conflict(format!("context `{}` exists already", clean(name)))

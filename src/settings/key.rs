@@ -5,12 +5,14 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 
-use crate::cli::{Format, TimeFormat, When, value};
-use crate::model::name::Name;
+use crate::args::format::{Format, TimeFormat, When};
+use crate::args::value;
+use crate::name;
+use crate::name::Name;
 
 /// What a file says of one context, or of all in `[defaults]`.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Values {
+pub(crate) struct Values {
     pub redis: Option<String>,
     pub prefix: Option<String>,
     pub password_command: Option<Vec<String>>,
@@ -29,7 +31,7 @@ pub struct Values {
 
 impl Values {
     /// Returns these, and what `[defaults]` says where they say nothing.
-    pub fn or(&self, defaults: &Values) -> Values {
+    pub(crate) fn or(&self, defaults: &Values) -> Values {
         Values {
             redis: self.redis.clone().or_else(|| defaults.redis.clone()),
             prefix: self.prefix.clone().or_else(|| defaults.prefix.clone()),
@@ -47,7 +49,7 @@ impl Values {
 }
 
 /// A key that a context can have.
-pub struct Key {
+pub(crate) struct Key {
     pub name: &'static str,
     pub of: Of,
     /// Whether `[defaults]` knows it, too.
@@ -60,7 +62,7 @@ pub struct Key {
 
 /// What a value is in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Of {
+pub(crate) enum Of {
     Text,
     Switch,
     Words,
@@ -70,7 +72,7 @@ pub enum Of {
 
 impl Of {
     /// Returns what is wanted, as a sentence about a wrong type says it.
-    pub const fn wants(self) -> &'static str {
+    pub(crate) const fn wants(self) -> &'static str {
         match self {
             Of::Text => "a text in quotes",
             Of::Switch => "`true` or `false`",
@@ -80,7 +82,7 @@ impl Of {
     }
 
     /// Returns the name of the type, for the manual.
-    pub const fn word(self) -> &'static str {
+    pub(crate) const fn word(self) -> &'static str {
         match self {
             Of::Text => "text",
             Of::Switch => "true or false",
@@ -138,23 +140,23 @@ impl Key {
     }
 
     /// Returns the key of this name that a table knows.
-    pub fn named(name: &str, defaults: bool) -> Option<&'static Key> {
+    pub(crate) fn named(name: &str, defaults: bool) -> Option<&'static Key> {
         Key::known(defaults).find(|key| key.name == name)
     }
 
     /// Returns the keys that a context knows, or `[defaults]`.
-    pub fn known(defaults: bool) -> impl Iterator<Item = &'static Key> {
+    pub(crate) fn known(defaults: bool) -> impl Iterator<Item = &'static Key> {
         KEYS.iter().filter(move |key| key.in_defaults || !defaults)
     }
 
-    pub fn take_text(&self, values: &mut Values, given: &str) -> Result<(), String> {
+    pub(crate) fn take_text(&self, values: &mut Values, given: &str) -> Result<(), String> {
         match self.take {
             Take::Text(take) => take(values, given),
             _ => Err(format!("wants {}", self.of.wants())),
         }
     }
 
-    pub fn take_switch(&self, values: &mut Values, given: bool) -> Result<(), String> {
+    pub(crate) fn take_switch(&self, values: &mut Values, given: bool) -> Result<(), String> {
         match self.take {
             Take::Switch(take) => {
                 take(values, given);
@@ -164,7 +166,7 @@ impl Key {
         }
     }
 
-    pub fn take_words(&self, values: &mut Values, given: Vec<String>) -> Result<(), String> {
+    pub(crate) fn take_words(&self, values: &mut Values, given: Vec<String>) -> Result<(), String> {
         match self.take {
             Take::Words(_) if given.first().is_none_or(String::is_empty) => {
                 Err("names no program".into())
@@ -182,14 +184,14 @@ impl Key {
 }
 
 /// What a file can say at its outermost.
-pub const TABLES: [(&str, &str); 3] = [
+pub(crate) const TABLES: [(&str, &str); 3] = [
     ("default", "the context that is used where none is named"),
     ("[defaults]", "what holds in all contexts, and without one"),
     ("[context.NAME]", "the settings that `--context NAME` uses"),
 ];
 
 /// A file as one may look.
-pub const EXAMPLE: &str = "\
+pub(crate) const EXAMPLE: &str = "\
 default = \"local\"
 
 [defaults]
@@ -210,7 +212,7 @@ read-only = true
 ";
 
 /// All keys, in the order of the manual.
-pub const KEYS: [Key; 14] = [
+pub(crate) const KEYS: [Key; 14] = [
     text(
         "redis",
         "redis://127.0.0.1:6379/0",
@@ -267,7 +269,7 @@ pub const KEYS: [Key; 14] = [
         "what prompts and dry runs call it, and what is typed where it is protected",
         |values, given| {
             let label = given.trim();
-            value::refuse_new(label.as_bytes())?;
+            name::refuse_new(label.as_bytes())?;
             values.label = Some(label.into());
             Ok(())
         },
@@ -350,10 +352,10 @@ fn when(given: &str) -> Result<When, String> {
 }
 
 /// Returns what to say of a key that is none: the nearest of those that there are, else all.
-pub fn advice<'a>(typed: &str, known: impl Iterator<Item = &'a str>) -> String {
+pub(crate) fn advice<'a>(typed: &str, known: impl Iterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.collect();
     let names: Vec<Name> = known.iter().map(|name| Name::from(*name)).collect();
-    match crate::core::unknown::nearest(&Name::from(typed), &names) {
+    match crate::text::nearest(&Name::from(typed), &names) {
         Some(near) => format!(
             "did you mean `{}`?",
             String::from_utf8_lossy(near.as_bytes())

@@ -8,16 +8,18 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
-use crate::cli::{Globals, Origin, env};
-use crate::core::unknown;
-use crate::core::url::{self, Target};
+use crate::address;
+use crate::address::Target;
+use crate::args::globals::{Globals, Origin};
+use crate::env;
 use crate::error::{Error, io_words};
-use crate::model::name::Name;
-use crate::view::text::clean;
+use crate::model;
+use crate::name::Name;
+use crate::text::clean;
 
-pub mod edit;
-pub mod key;
-pub mod read;
+pub(crate) mod edit;
+pub(crate) mod key;
+pub(crate) mod read;
 
 use key::Values;
 use read::Contents;
@@ -27,7 +29,7 @@ const LARGEST: u64 = 1 << 20;
 
 /// Where the file is.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Source {
+pub(crate) enum Source {
     /// `--config none`, or no home to look in.
     None,
     /// Where it usually is; it need not exist.
@@ -38,21 +40,53 @@ pub enum Source {
 
 /// The settings by name that are in use.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Context {
+pub(crate) struct Context {
     pub name: String,
     pub values: Values,
 }
 
 impl Context {
     /// Returns what prompts call it.
-    pub fn label(&self) -> &str {
+    pub(crate) fn label(&self) -> &str {
         self.values.label.as_deref().unwrap_or(&self.name)
+    }
+
+    /// Returns the context as it is shown: without its password.
+    pub(crate) fn shown(
+        &self,
+        defaults: &Values,
+        default: bool,
+        used: bool,
+    ) -> model::context::Context {
+        let own = &self.values;
+        let values = own.or(defaults);
+        let stands = values.redis.as_deref().is_some_and(address::holds_password);
+        let password = match (&own.password_command, &own.password_env) {
+            (Some(_), _) => Some("password-command"),
+            (_, Some(_)) => Some("password-env"),
+            _ if stands => Some("redis"),
+            _ => None,
+        };
+        let address = values.redis.as_deref();
+        model::context::Context {
+            name: self.name.clone(),
+            redis: address.map(|address| address::shown(address, password.is_some())),
+            prefix: values.prefix.clone(),
+            label: self.label().into(),
+            protected: own.protected,
+            read_only: values.read_only == Some(true),
+            password,
+            default,
+            used,
+            server: None,
+            error: None,
+        }
     }
 }
 
 /// A file that was read; of one that is not there nothing.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub(crate) struct Settings {
     pub source: Source,
     /// Whether there is a file.
     pub there: bool,
@@ -67,7 +101,7 @@ pub struct Settings {
 
 impl Source {
     /// Returns the file that is meant.
-    pub fn of(globals: &Globals) -> Result<Source, Error> {
+    pub(crate) fn of(globals: &Globals) -> Result<Source, Error> {
         match &globals.config {
             Some(none) if none == "none" => return Ok(Source::None),
             Some(empty) if empty.is_empty() => {
@@ -89,7 +123,7 @@ impl Source {
         })
     }
 
-    pub fn path(&self) -> Option<&PathBuf> {
+    pub(crate) fn path(&self) -> Option<&PathBuf> {
         match self {
             Source::None => None,
             Source::Usual(path) | Source::Told(path) => Some(path),
@@ -97,14 +131,14 @@ impl Source {
     }
 
     /// Returns the path as it is shown.
-    pub fn shown(&self) -> String {
+    pub(crate) fn shown(&self) -> String {
         self.path()
             .map(|path| clean(path.as_os_str().as_bytes()))
             .unwrap_or_default()
     }
 
     /// Reads the file.
-    pub fn read(self, must: bool) -> Result<Settings, Error> {
+    pub(crate) fn read(self, must: bool) -> Result<Settings, Error> {
         let mut settings = Settings {
             source: self,
             there: false,
@@ -185,11 +219,11 @@ impl Contents {
     fn holds_password(&self) -> bool {
         let all = self.contexts.values().chain([&self.defaults]);
         let mut addresses = all.filter_map(|values| values.redis.as_deref());
-        addresses.any(url::holds_password)
+        addresses.any(address::holds_password)
     }
 
     /// Returns a context, or says that there is none of that name.
-    pub fn context(&self, name: &str) -> Result<Context, Error> {
+    pub(crate) fn context(&self, name: &str) -> Result<Context, Error> {
         match self.contexts.get(name) {
             Some(values) => Ok(Context {
                 name: name.into(),
@@ -197,7 +231,7 @@ impl Contents {
             }),
             None => {
                 let known: Vec<Name> = self.order.iter().map(|name| name.as_str().into()).collect();
-                let error = unknown::error("context", &name.into(), &known);
+                let error = Error::unknown("context", &name.into(), &known);
                 Err(match error.hint_text() {
                     None => error.hint("`qless context` lists those that there are"),
                     Some(_) => error,
@@ -209,7 +243,7 @@ impl Contents {
 
 impl Settings {
     /// Returns all contexts, in the order of the file.
-    pub fn contexts(&self) -> Vec<Context> {
+    pub(crate) fn contexts(&self) -> Vec<Context> {
         let named = |name: &String| {
             let values = self.contents.contexts.get(name)?.clone();
             let name = name.clone();
@@ -219,7 +253,7 @@ impl Settings {
     }
 
     /// Refuses a file that was named and is not there.
-    pub fn must_be_there(&self) -> Result<(), Error> {
+    pub(crate) fn must_be_there(&self) -> Result<(), Error> {
         match self.there {
             true => Ok(()),
             false => self.source.bytes(true).map(drop),
@@ -227,7 +261,7 @@ impl Settings {
     }
 
     /// Returns the context of this name.
-    pub fn named(&self, name: &str) -> Result<Context, Error> {
+    pub(crate) fn named(&self, name: &str) -> Result<Context, Error> {
         let missing = |why: String| {
             let shown = clean(name);
             Error::not_found(format!("context `{shown}` does not exist: {why}"))
@@ -244,7 +278,7 @@ impl Settings {
 
     /// Returns the context that is chosen: by name, else the default one, unless the environment
     /// names another server.
-    pub fn chosen(&self, globals: &Globals) -> Result<Option<Context>, Error> {
+    pub(crate) fn chosen(&self, globals: &Globals) -> Result<Option<Context>, Error> {
         if let Some(name) = &globals.context {
             return self.named(name).map(Some);
         }
@@ -283,7 +317,7 @@ fn other_server((one, other): (&str, &str)) -> bool {
 
 /// Reads the file and puts what it says where neither flags nor environment said anything. Without
 /// `choose` no context holds: for the command that looks after them.
-pub fn fill(globals: &mut Globals, choose: bool) -> Result<Settings, Error> {
+pub(crate) fn fill(globals: &mut Globals, choose: bool) -> Result<Settings, Error> {
     let mut settings = Source::of(globals)?.read(choose)?;
     if choose {
         settings.context = settings.chosen(globals)?;

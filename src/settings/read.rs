@@ -6,12 +6,12 @@ use std::ops::Range;
 use toml_edit::{Document, Item, TableLike, Value};
 
 use super::key::{Key, Of, Values, advice};
-use crate::cli::usage::refused;
-use crate::view::text::clean;
+use crate::args::value::refused;
+use crate::text::clean;
 
 /// What a file says.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Contents {
+pub(crate) struct Contents {
     /// The context that is used where none is named, and where the file says so.
     pub default: Option<(String, Place)>,
     pub defaults: Values,
@@ -22,14 +22,14 @@ pub struct Contents {
 
 /// A place in the text; both count from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub(crate) struct Place {
     pub line: usize,
     pub column: usize,
 }
 
 /// What is wrong with a text, where, and what to do about it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fault {
+pub(crate) struct Fault {
     pub place: Place,
     pub what: String,
     pub hint: Option<String>,
@@ -39,7 +39,7 @@ pub struct Fault {
 struct At(usize, String, Option<String>);
 
 /// Reads the bytes of a file.
-pub fn read(bytes: &[u8]) -> Result<Contents, Fault> {
+pub(crate) fn read(bytes: &[u8]) -> Result<Contents, Fault> {
     let text = std::str::from_utf8(bytes).map_err(|error| Fault {
         place: place(bytes, error.valid_up_to()),
         what: "it is not UTF-8".into(),

@@ -11,12 +11,12 @@ use sha2::{Digest, Sha256};
 use super::plan::{Jid, Job, Plan};
 use crate::error::Error;
 use crate::input::line::{Fault, Line, texts};
-use crate::input::twice::{Row, Twice};
-use crate::view::text::clean;
+use crate::input::two_pass::{Row, Twice};
+use crate::text::clean;
 
 /// What was found out.
 #[derive(Debug, Default)]
-pub struct Checked {
+pub(super) struct Checked {
     /// How many jobs there are.
     pub jobs: u64,
     /// Whether some wait for jobs of later lines.
@@ -28,11 +28,11 @@ pub struct Checked {
 }
 
 /// A set of numbers that are hashes already.
-pub type Hashes = HashSet<u64, BuildHasherDefault<Hash>>;
+pub(super) type Hashes = HashSet<u64, BuildHasherDefault<Hash>>;
 
 /// Takes a number for its own hash.
 #[derive(Debug, Default)]
-pub struct Hash(u64);
+pub(super) struct Hash(u64);
 
 impl Hasher for Hash {
     fn finish(&self) -> u64 {
@@ -47,7 +47,7 @@ impl Hasher for Hash {
 }
 
 /// Reads the file and refuses it, or tells what is to be known of it.
-pub fn check(twice: &mut Twice, plan: &Plan, sums: bool) -> Result<Checked, Error> {
+pub(super) fn check(twice: &mut Twice, plan: &Plan, sums: bool) -> Result<Checked, Error> {
     let what = twice.what().to_owned();
     let salt = RandomState::new();
     let hash = |jid: &[u8]| salt.hash_one(jid);
@@ -152,12 +152,12 @@ fn refused(what: &str, row: &Row, fault: Fault) -> Error {
 }
 
 /// Returns the beginning of the SHA-256 of a line; never 0, which is no line.
-pub fn sum(line: &[u8]) -> u64 {
+pub(super) fn sum(line: &[u8]) -> u64 {
     start(&Sha256::digest(line))
 }
 
 /// Returns the beginning of a sum, as it is kept.
-pub fn start(sum: &[u8]) -> u64 {
+pub(super) fn start(sum: &[u8]) -> u64 {
     let first = sum.first_chunk().copied().unwrap_or_default();
     u64::from_be_bytes(first).max(1)
 }

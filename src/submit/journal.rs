@@ -18,13 +18,13 @@ use sha2::{Digest, Sha256};
 use super::pack::Round;
 use super::plan::hex;
 use crate::bulk::ledger::{Head, Ledger};
+use crate::clock::moment::Moment;
 use crate::error::Error;
-use crate::model::moment::Moment;
-use crate::model::quote::quote;
+use crate::json::quote::quote;
 
 /// What earlier runs noted.
 #[derive(Debug, Default)]
-pub struct Notes {
+pub(super) struct Notes {
     /// A bit for each line.
     done: Vec<u64>,
     open: HashMap<u64, Open>,
@@ -32,7 +32,7 @@ pub struct Notes {
 
 /// A line that was sent and is not done.
 #[derive(Debug, PartialEq)]
-pub struct Open {
+pub(super) struct Open {
     pub jid: Vec<u8>,
     /// When it was sent; nothing if it was answered.
     pub since: Option<Moment>,
@@ -40,7 +40,7 @@ pub struct Open {
 
 /// What is written from now on.
 #[derive(Debug)]
-pub struct Journal {
+pub(super) struct Journal {
     pub ledger: Ledger,
 }
 
@@ -63,18 +63,18 @@ enum Record {
 
 impl Notes {
     /// Returns whether this line was put by an earlier run.
-    pub fn done(&self, line: u64) -> bool {
+    pub(super) fn done(&self, line: u64) -> bool {
         let (at, bit) = place(line);
         self.done.get(at).is_some_and(|bits| bits & bit != 0)
     }
 
     /// Returns how an earlier run sent this line, if it is not done.
-    pub fn open(&self, line: u64) -> Option<&Open> {
+    pub(super) fn open(&self, line: u64) -> Option<&Open> {
         self.open.get(&line)
     }
 
     /// Returns what tells a line from others.
-    pub fn sum(&self, line: &[u8]) -> [u8; 32] {
+    pub(super) fn sum(&self, line: &[u8]) -> [u8; 32] {
         Sha256::digest(line).into()
     }
 
@@ -148,7 +148,7 @@ fn place(line: u64) -> (usize, u64) {
 
 impl Journal {
     /// Opens the file, and reads what earlier runs noted of the same input.
-    pub fn open(
+    pub(super) fn open(
         path: &Path,
         head: Head,
         rehearsal: bool,
@@ -160,7 +160,7 @@ impl Journal {
     }
 
     /// Notes what is about to be sent, down to the disk.
-    pub fn intend(&mut self, round: &Round, now: Moment) -> Result<(), Error> {
+    pub(super) fn intend(&mut self, round: &Round, now: Moment) -> Result<(), Error> {
         let mut line = Vec::new();
         for job in round.parts.iter().flat_map(|part| &part.jobs) {
             let Some(sum) = &job.sum else {
@@ -179,7 +179,7 @@ impl Journal {
 
     /// Notes what was answered. It need not reach the disk before the next jobs are sent: what
     /// is lost of it is asked for again.
-    pub fn answered(&mut self, done: &[u64], failed: &[u64]) -> Result<(), Error> {
+    pub(super) fn answered(&mut self, done: &[u64], failed: &[u64]) -> Result<(), Error> {
         for (word, lines) in [("done", done), ("failed", failed)] {
             if !lines.is_empty() {
                 let record = serde_json::json!({ word: spans(lines) }).to_string();

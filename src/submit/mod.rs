@@ -13,24 +13,25 @@ use std::time::Duration;
 
 use crate::bulk::ledger::Head;
 use crate::bulk::pace::Pace;
-use crate::core::guard::{MOST, Outcome};
-use crate::core::put::{Policy, Puts};
-use crate::cx::Cx;
+use crate::clock::moment::Moment;
+use crate::core::api::guard::Outcome;
+use crate::core::api::put::{Policy, Puts};
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
-use crate::input::twice::Twice;
+use crate::input::two_pass::Twice;
+use crate::interrupt::Interrupt;
+use crate::model::bulk::MOST;
 use crate::model::bulk::{Code, Result as Counted};
-use crate::model::moment::Moment;
 use crate::model::rate::Rate;
-use crate::out::Progress;
-use crate::stop::Stop;
-use crate::view::text::{clean, plural};
+use crate::session::Session;
+use crate::text::{clean, plural};
+use crate::ui::Progress;
 
 mod check;
 mod journal;
 mod order;
 mod pack;
-pub mod plan;
+pub(crate) mod plan;
 mod rehearse;
 mod tally;
 
@@ -41,7 +42,7 @@ use tally::{Tally, Told};
 
 /// What is to be submitted, and how.
 #[derive(Debug)]
-pub struct Order {
+pub(crate) struct Order {
     /// A file, or `-`.
     pub from: OsString,
     pub plan: Plan,
@@ -75,7 +76,7 @@ const AHEAD: usize = 2;
 const BESIDES: usize = 1 << 20;
 
 /// Submits the lines of a file.
-pub fn run(order: &Order, cx: &mut Cx) -> Result<Exit, Error> {
+pub(crate) fn run(order: &Order, session: &mut Session) -> Result<Exit, Error> {
     let plan = &order.plan;
     let mut twice = Twice::open(&order.from, plan.max_data.saturating_add(BESIDES))?;
     let checked = check::check(&mut twice, plan, order.journal.is_some())?;
@@ -85,11 +86,11 @@ pub fn run(order: &Order, cx: &mut Cx) -> Result<Exit, Error> {
     };
     let jobs = usize::try_from(checked.jobs).unwrap_or(usize::MAX);
     if jobs > 0 && !order.dry_run {
-        let (jobs, place) = (plural(checked.jobs, "job", "jobs"), cx.place()?);
+        let (jobs, place) = (plural(checked.jobs, "job", "jobs"), session.place()?);
         let what = format!("put {jobs} on {place}");
-        cx.out.confirm_protected(&what, |_| String::new())?;
+        session.ui.confirm_protected(&what, |_| String::new())?;
     }
-    let head = Head::of("journal", cx)?;
+    let head = Head::of("journal", session)?;
     let (mut journal, notes) = match &order.journal {
         Some(path) => {
             let opened = Journal::open(path, head, order.dry_run, &checked.sums)?;
@@ -99,9 +100,9 @@ pub fn run(order: &Order, cx: &mut Cx) -> Result<Exit, Error> {
     };
     let fresh = checked.fresh;
     drop(checked);
-    let begun = cx.begin()?;
+    let begun = session.begin()?;
     if let (Some(journal), false) = (&mut journal, order.dry_run) {
-        journal.ledger.begin(cx)?;
+        journal.ledger.begin(session)?;
     }
     let pace = Pace::new(order.rate);
     let how = How {
@@ -115,7 +116,7 @@ pub fn run(order: &Order, cx: &mut Cx) -> Result<Exit, Error> {
         calls: if order.fail_fast { 1 } else { CALLS },
         now: begun,
     };
-    let tally = Tally::new(&cx.out, jobs, order.dry_run, sorted.is_some(), begun);
+    let tally = Tally::new(&session.ui, jobs, order.dry_run, sorted.is_some(), begun);
     let (to, rounds) = sync_channel(AHEAD);
     thread::scope(|scope| {
         let (twice, sorted, notes) = (&twice, sorted.as_deref(), notes.as_ref());
@@ -123,8 +124,8 @@ pub fn run(order: &Order, cx: &mut Cx) -> Result<Exit, Error> {
         let mut sender = Sender {
             order,
             twice,
-            stop: Stop::listen(),
-            progress: cx.out.progress(jobs as u64),
+            stop: Interrupt::listen(),
+            progress: session.ui.progress(jobs as u64),
             pace,
             tally,
             again: !fresh || journal.is_some(),
@@ -133,19 +134,19 @@ pub fn run(order: &Order, cx: &mut Cx) -> Result<Exit, Error> {
             next: begun,
         };
         let broke = match order.dry_run {
-            true => sender.rehearse(cx, &rounds),
-            false => sender.send(cx, &rounds),
+            true => sender.rehearse(session, &rounds),
+            false => sender.send(session, &rounds),
         };
         // So that nothing more is packed.
         drop(rounds);
-        let now = cx.now();
+        let now = session.now();
         match broke {
             Ok(broke) => {
                 let broke = broke.map(|error| match error.kind() {
-                    Kind::Unknown => error.hint(sender.go_on(cx)),
+                    Kind::Unknown => error.hint(sender.go_on(session)),
                     _ => error,
                 });
-                sender.tally.end(&mut cx.out, now, broke)
+                sender.tally.end(&mut session.ui, now, broke)
             }
             Err(unwritten) => Err(unwritten),
         }
@@ -156,7 +157,7 @@ pub fn run(order: &Order, cx: &mut Cx) -> Result<Exit, Error> {
 struct Sender<'s> {
     order: &'s Order,
     twice: &'s Twice,
-    stop: Stop,
+    stop: Interrupt,
     progress: Progress,
     pace: Pace,
     tally: Tally,
@@ -175,7 +176,7 @@ impl Sender<'_> {
     /// Sends the rounds; returns what broke that off. An error is one of telling it.
     fn send(
         &mut self,
-        cx: &mut Cx,
+        session: &mut Session,
         rounds: &Receiver<Result<Round, Error>>,
     ) -> Result<Option<Error>, Error> {
         for round in rounds {
@@ -186,12 +187,12 @@ impl Sender<'_> {
             self.done_before(&round);
             self.pace.wait(round.jobs(), &self.stop);
             if let Some(kind) = self.stop.asked() {
-                return Ok(Some(self.interrupted(kind, cx)));
+                return Ok(Some(self.interrupted(kind, session)));
             }
             if let Err(changed) = self.twice.unchanged() {
                 return Ok(Some(changed));
             }
-            let now = cx.core()?.now().max(self.next);
+            let now = session.core()?.now().max(self.next);
             if let Some(journal) = &mut self.journal
                 && let Err(error) = journal.intend(&round, now)
             {
@@ -203,14 +204,14 @@ impl Sender<'_> {
                 puts.push(part.take().at(self.next));
                 self.next = self.next.after(APART);
             }
-            let answers = cx.core()?.puts(now, puts);
-            let mut broke = self.settle(cx, &mut round, answers)?;
+            let answers = session.core()?.puts(now, puts);
+            let mut broke = self.settle(session, &mut round, answers)?;
             if let Some(replicas) = self.order.replicas
                 && broke.is_none()
             {
-                broke = cx.core()?.replicated(replicas).err();
+                broke = session.core()?.replicated(replicas).err();
             }
-            cx.out.finish()?;
+            session.ui.finish()?;
             self.progress.add(round.jobs() as u64);
             if broke.is_some() || (self.order.fail_fast && self.tally.failed()) {
                 return Ok(broke);
@@ -222,7 +223,7 @@ impl Sender<'_> {
     /// Tells what became of the jobs of a round; returns what keeps the next from being sent.
     fn settle(
         &mut self,
-        cx: &mut Cx,
+        session: &mut Session,
         round: &mut Round,
         answers: Vec<Answer>,
     ) -> Result<Option<Error>, Error> {
@@ -234,12 +235,12 @@ impl Sender<'_> {
                 && let Ok(outcomes) = &mut answer
                 && let Some(outcome) = outcomes.pop()
             {
-                answer = self.once_more(cx, part, outcome);
+                answer = self.once_more(session, part, outcome);
             }
             let outcomes = match answer {
                 Ok(outcomes) => outcomes,
                 Err(error) => {
-                    self.lost(cx, round, part, &error)?;
+                    self.lost(session, round, part, &error)?;
                     broke.get_or_insert(error);
                     continue;
                 }
@@ -252,7 +253,7 @@ impl Sender<'_> {
                         _ => done.push(job.line),
                     }
                 }
-                self.tally.add(&mut cx.out, told)?;
+                self.tally.add(&mut session.ui, told)?;
             }
         }
         if let Some(journal) = &mut self.journal
@@ -272,7 +273,7 @@ impl Sender<'_> {
     }
 
     /// Replaces a job of which it was unknown whether an earlier run had replaced it; it had not.
-    fn once_more(&mut self, cx: &mut Cx, part: &mut Part, outcome: Outcome) -> Answer {
+    fn once_more(&mut self, session: &mut Session, part: &mut Part, outcome: Outcome) -> Answer {
         let sent = part.jobs.first().and_then(|job| job.since);
         let (Code::Exists, Some(since), Some(mut puts)) = (outcome.code, sent, part.again.take())
         else {
@@ -287,7 +288,7 @@ impl Sender<'_> {
             }]);
         }
         puts.policy.replace = true;
-        let core = cx.core()?;
+        let core = session.core()?;
         let now = core.now();
         core.puts(now, vec![puts])
             .pop()
@@ -297,27 +298,28 @@ impl Sender<'_> {
     /// Tells that nothing is known of the jobs of a call.
     fn lost(
         &mut self,
-        cx: &mut Cx,
+        session: &mut Session,
         round: &Round,
         part: &Part,
         error: &Error,
     ) -> Result<(), Error> {
         for job in &part.jobs {
-            self.tally.add(&mut cx.out, unanswered(round, job, error))?;
+            self.tally
+                .add(&mut session.ui, unanswered(round, job, error))?;
         }
         Ok(())
     }
 
-    fn interrupted(&self, kind: Kind, cx: &Cx) -> Error {
-        let page = cx.out.page();
+    fn interrupted(&self, kind: Kind, session: &Session) -> Error {
+        let page = session.ui.page();
         let count = |number: usize| page.count(number as u64);
         let (done, all) = (count(self.jobs - self.tally.left()), count(self.jobs));
-        Error::new(kind, format!("interrupted after {done} of {all}")).hint(self.go_on(cx))
+        Error::new(kind, format!("interrupted after {done} of {all}")).hint(self.go_on(session))
     }
 
     /// Returns how to submit the rest.
-    fn go_on(&self, cx: &Cx) -> String {
-        match (self.again, cx.typed()) {
+    fn go_on(&self, session: &Session) -> String {
+        match (self.again, session.typed()) {
             (true, Some(typed)) => format!("run the same command again to go on: `{typed}`"),
             (true, None) => "run the same command again to go on".to_owned(),
             (false, _) => "the same command would put them anew; `--jid-from` or `--journal` \

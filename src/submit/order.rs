@@ -9,12 +9,12 @@ use super::check::Hash;
 use super::plan::Plan;
 use crate::error::Error;
 use crate::input::line::{Line, texts};
-use crate::input::twice::Twice;
-use crate::view::text::clean;
+use crate::input::two_pass::Twice;
+use crate::text::clean;
 
 /// Where a line stands.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub(super) struct Place {
     pub number: u64,
     pub offset: u64,
     pub length: usize,
@@ -39,7 +39,7 @@ impl Graph {
 
 /// Returns the lines in an order in which each comes after those that it waits for, and else
 /// as they stand in the file.
-pub fn order(twice: &Twice, plan: &Plan) -> Result<Vec<Place>, Error> {
+pub(super) fn order(twice: &Twice, plan: &Plan) -> Result<Vec<Place>, Error> {
     let graph = read(twice, plan)?;
     match sort(&graph) {
         Ok(order) => Ok(order

@@ -6,15 +6,15 @@ use std::sync::mpsc::SyncSender;
 use super::journal::Notes;
 use super::order::Place;
 use super::plan::{Fresh, Plan};
-use crate::core::put::{Policy, Puts};
+use crate::clock::moment::Moment;
+use crate::core::api::put::{Policy, Puts};
 use crate::error::Error;
 use crate::input::line::Line;
-use crate::input::twice::{Row, Twice};
-use crate::model::moment::Moment;
+use crate::input::two_pass::{Row, Twice};
 
 /// How jobs are sent.
 #[derive(Clone, Copy, Debug)]
-pub struct How {
+pub(super) struct How {
     pub policy: Policy,
     /// As many jobs as a call takes.
     pub batch: usize,
@@ -32,7 +32,7 @@ const HEAVIEST: usize = 1 << 20;
 
 /// What is sent in one round trip.
 #[derive(Debug, Default)]
-pub struct Round {
+pub(super) struct Round {
     pub parts: Vec<Part>,
     /// How many lines an earlier run has done, as a journal tells.
     pub before: usize,
@@ -43,7 +43,7 @@ pub struct Round {
 
 /// The jobs of one call.
 #[derive(Debug)]
-pub struct Part {
+pub(super) struct Part {
     puts: Puts,
     pub jobs: Vec<Sent>,
     /// The call once more, where its job may have been replaced by an earlier run.
@@ -52,14 +52,14 @@ pub struct Part {
 
 impl Part {
     /// Returns the call, to be sent.
-    pub fn take(&mut self) -> Puts {
+    pub(super) fn take(&mut self) -> Puts {
         std::mem::take(&mut self.puts)
     }
 }
 
 /// A job as it is sent.
 #[derive(Clone, Debug)]
-pub struct Sent {
+pub(super) struct Sent {
     pub line: u64,
     jid: Range<usize>,
     queue: Range<usize>,
@@ -70,16 +70,16 @@ pub struct Sent {
 }
 
 impl Round {
-    pub fn jid(&self, job: &Sent) -> &[u8] {
+    pub(super) fn jid(&self, job: &Sent) -> &[u8] {
         &self.names[job.jid.clone()]
     }
 
-    pub fn queue(&self, job: &Sent) -> &[u8] {
+    pub(super) fn queue(&self, job: &Sent) -> &[u8] {
         &self.names[job.queue.clone()]
     }
 
     /// Returns how many jobs are sent.
-    pub fn jobs(&self) -> usize {
+    pub(super) fn jobs(&self) -> usize {
         self.jobs
     }
 
@@ -91,7 +91,7 @@ impl Round {
 }
 
 /// Packs the lines, as they stand or in another order, until all are or nobody wants them any more.
-pub fn pack(
+pub(super) fn pack(
     twice: &Twice,
     plan: &Plan,
     order: Option<&[Place]>,

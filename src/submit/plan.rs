@@ -6,17 +6,18 @@ use std::io::{self, Read};
 
 use sha2::{Digest, Sha256};
 
-use crate::cli::value;
-use crate::core::put::Words;
+use crate::clock::duration;
+use crate::clock::moment::Moment;
+use crate::core::api::put::Words;
 use crate::error::{Error, Kind, io_words};
-use crate::input::json::Wrong;
 use crate::input::line::{Due, Fault, Line, inside, refuse_jid};
-use crate::model::moment::Moment;
-use crate::model::path::Path;
+use crate::json::path::Path;
+use crate::json::syntax::Wrong;
+use crate::model::jid_source::Jids;
 
 /// What the command line says of all jobs.
 #[derive(Debug, Default)]
-pub struct Plan {
+pub(crate) struct Plan {
     pub queue: Option<Vec<u8>>,
     pub klass: Option<Vec<u8>>,
     pub data: Vec<u8>,
@@ -32,21 +33,9 @@ pub struct Plan {
     pub max_data: usize,
 }
 
-/// Where jids come from.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub enum Jids {
-    /// A new one for each job.
-    #[default]
-    Fresh,
-    /// What the job is.
-    Content,
-    /// A place in the data, and how it was typed.
-    Path(Path, String),
-}
-
 /// A job of the file.
 #[derive(Debug)]
-pub struct Job<'l> {
+pub(crate) struct Job<'l> {
     pub queue: &'l [u8],
     pub klass: &'l [u8],
     pub data: &'l [u8],
@@ -60,7 +49,7 @@ pub struct Job<'l> {
 
 /// Its id.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Jid<'l> {
+pub(crate) enum Jid<'l> {
     Fresh,
     /// Made of all that the job is: a second one is the same job.
     Content([u8; 32]),
@@ -70,7 +59,7 @@ pub enum Jid<'l> {
 
 impl Jid<'_> {
     /// Returns it, unless it is still to be made.
-    pub fn known(&self) -> Option<&[u8]> {
+    pub(crate) fn known(&self) -> Option<&[u8]> {
         match self {
             Jid::Fresh => None,
             Jid::Content(jid) => Some(jid),
@@ -81,7 +70,7 @@ impl Jid<'_> {
 
 impl Plan {
     /// Returns the job that a line means.
-    pub fn job<'l>(&'l self, text: &[u8], line: &'l Line<'l>) -> Result<Job<'l>, Fault> {
+    pub(crate) fn job<'l>(&'l self, text: &[u8], line: &'l Line<'l>) -> Result<Job<'l>, Fault> {
         let queue = line.queue.as_deref().or(self.queue.as_deref());
         let klass = line.klass.as_deref().or(self.klass.as_deref());
         let (Some(queue), Some(klass)) = (queue, klass) else {
@@ -149,10 +138,10 @@ fn found<'d>(data: &'d [u8], path: &Path, typed: &str) -> Result<(Cow<'d, [u8]>,
 
 impl Job<'_> {
     /// Hands over its words as they are sent.
-    pub fn words<T>(&self, jid: &[u8], now: Moment, take: impl FnOnce(&Words) -> T) -> T {
+    pub(crate) fn words<T>(&self, jid: &[u8], now: Moment, take: impl FnOnce(&Words) -> T) -> T {
         let (mut delay, mut at) = (None, None);
         match self.due {
-            Some(Due::In(duration)) => delay = Some(value::seconds(*duration)),
+            Some(Due::In(duration)) => delay = Some(duration::seconds(*duration)),
             Some(Due::At(when)) => at = Some(when.from(now).to_string()),
             None => {}
         }
@@ -211,20 +200,20 @@ const HEX: [[u8; 2]; 256] = {
 };
 
 /// Returns bytes as hexadecimal digits.
-pub fn hex(bytes: &[u8], into: &mut Vec<u8>) {
+pub(crate) fn hex(bytes: &[u8], into: &mut Vec<u8>) {
     for byte in bytes {
         into.extend_from_slice(&HEX[usize::from(*byte)]);
     }
 }
 
 /// Makes new jids as other clients do, random UUIDs; the system is asked for many at once.
-pub struct Fresh {
+pub(crate) struct Fresh {
     from: File,
     bytes: Vec<u8>,
 }
 
 impl Fresh {
-    pub fn new() -> Result<Fresh, Error> {
+    pub(crate) fn new() -> Result<Fresh, Error> {
         let from = File::open("/dev/urandom").map_err(|fault| unlucky(&fault))?;
         Ok(Fresh {
             from,
@@ -232,7 +221,7 @@ impl Fresh {
         })
     }
 
-    pub fn jid(&mut self) -> Result<[u8; 32], Error> {
+    pub(crate) fn jid(&mut self) -> Result<[u8; 32], Error> {
         if self.bytes.is_empty() {
             self.bytes.resize(256 * 16, 0);
             let read = self.from.read_exact(&mut self.bytes);

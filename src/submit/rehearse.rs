@@ -4,17 +4,17 @@ use std::sync::mpsc::Receiver;
 
 use super::pack::Round;
 use super::{Sender, Told};
-use crate::core::guard::MOST;
-use crate::cx::Cx;
 use crate::error::Error;
+use crate::model::bulk::MOST;
 use crate::model::bulk::{Code, Result as Counted};
-use crate::model::name::Name;
+use crate::name::Name;
+use crate::session::Session;
 
 impl Sender<'_> {
     /// Looks at the jobs of each round; returns what broke that off.
-    pub fn rehearse(
+    pub(super) fn rehearse(
         &mut self,
-        cx: &mut Cx,
+        session: &mut Session,
         rounds: &Receiver<Result<Round, Error>>,
     ) -> Result<Option<Error>, Error> {
         for round in rounds {
@@ -24,12 +24,12 @@ impl Sender<'_> {
             };
             self.done_before(&round);
             if let Some(kind) = self.stop.asked() {
-                return Ok(Some(self.interrupted(kind, cx)));
+                return Ok(Some(self.interrupted(kind, session)));
             }
             let jobs: Vec<_> = round.parts.iter().flat_map(|part| &part.jobs).collect();
             for jobs in jobs.chunks(MOST) {
                 let jids: Vec<Name> = jobs.iter().map(|job| round.jid(job).into()).collect();
-                let core = cx.core()?;
+                let core = session.core()?;
                 let now = core.now();
                 let seen = core.seen(now, &jids)?;
                 for (job, seen) in jobs.iter().zip(seen) {
@@ -52,7 +52,7 @@ impl Sender<'_> {
                             told.why = Some("a job of this id exists already".into());
                         }
                     }
-                    self.tally.add(&mut cx.out, told)?;
+                    self.tally.add(&mut session.ui, told)?;
                 }
             }
             self.progress.add(round.jobs() as u64);

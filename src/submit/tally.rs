@@ -1,21 +1,22 @@
 //! What is told of the lines: each as it happens, the sum at the end.
 
-use crate::bulk::exit::{self, Codes};
-use crate::cli::Format;
+use crate::args::format::Format;
+use crate::bulk::exit;
+use crate::bulk::exit::Codes;
+use crate::clock::moment::Moment;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::{Bulk, Code, Item, Result as Counted, Shows, Sum};
-use crate::model::moment::Moment;
-use crate::model::name::Name;
 use crate::model::queue::Seconds;
-use crate::out::Out;
+use crate::name::Name;
+use crate::ui::Ui;
 use crate::view::bulk::{Reasons, submitted};
 use crate::view::json;
 
 /// Counts what became of the lines and tells it.
-pub struct Tally {
+pub(super) struct Tally {
     doc: Bulk,
-    /// Of those that were left out: that were there, and that a journal told to be done.
+    /// Of those that were left ui: that were there, and that a journal told to be done.
     there: usize,
     before: usize,
     codes: Codes,
@@ -28,7 +29,7 @@ pub struct Tally {
 }
 
 /// What became of a line.
-pub struct Told<'t> {
+pub(super) struct Told<'t> {
     pub line: u64,
     pub jid: &'t [u8],
     pub queue: &'t [u8],
@@ -46,10 +47,16 @@ struct Last<'a> {
 }
 
 impl Tally {
-    pub fn new(out: &Out, matched: usize, dry_run: bool, sorted: bool, begun: Moment) -> Tally {
+    pub(super) fn new(
+        ui: &Ui,
+        matched: usize,
+        dry_run: bool,
+        sorted: bool,
+        begun: Moment,
+    ) -> Tally {
         Tally {
             doc: Bulk {
-                sum: Sum::of("put", dry_run, matched).within(out.context()),
+                sum: Sum::of("put", dry_run, matched).within(ui.context()),
                 items: Vec::new(),
                 shows: Shows::Nothing,
                 rows: Vec::new(),
@@ -59,13 +66,13 @@ impl Tally {
             codes: Codes::default(),
             reasons: Reasons::default(),
             begun,
-            all: dry_run || out.verbose(),
+            all: dry_run || ui.verbose(),
             jids: sorted.then(Vec::new),
         }
     }
 
     /// Counts one line and tells it.
-    pub fn add(&mut self, out: &mut Out, told: Told) -> Result<(), Error> {
+    pub(super) fn add(&mut self, ui: &mut Ui, told: Told) -> Result<(), Error> {
         let sum = &mut self.doc.sum;
         match told.result {
             Counted::Done => sum.done += 1,
@@ -78,10 +85,10 @@ impl Tally {
         }
         let failed = told.result == Counted::Failed;
         if !failed {
-            match out.format() {
+            match ui.format() {
                 Format::Table => return Ok(()),
                 Format::Json if !self.all && told.result == Counted::Done => return Ok(()),
-                Format::Jid | Format::Raw => return self.jid(out, &told),
+                Format::Jid | Format::Raw => return self.jid(ui, &told),
                 _ => {}
             }
         }
@@ -101,8 +108,8 @@ impl Tally {
         if failed {
             *self.codes.entry((item.result, item.code)).or_default() += 1;
         }
-        match out.format() {
-            Format::Ndjson => out.write(&json::line(&item).map_err(Error::internal)?),
+        match ui.format() {
+            Format::Ndjson => ui.write(&json::line(&item).map_err(Error::internal)?),
             Format::Json => {
                 self.doc.items.push(item);
                 Ok(())
@@ -112,34 +119,39 @@ impl Tally {
     }
 
     /// Counts lines that an earlier run has done.
-    pub fn before(&mut self, lines: usize) {
+    pub(super) fn before(&mut self, lines: usize) {
         self.doc.sum.skipped += lines;
         self.before += lines;
     }
 
-    fn jid(&mut self, out: &mut Out, told: &Told) -> Result<(), Error> {
+    fn jid(&mut self, ui: &mut Ui, told: &Told) -> Result<(), Error> {
         match &mut self.jids {
             Some(jids) => {
                 jids.push((told.line, told.jid.into()));
                 Ok(())
             }
-            None => out.verbatim(&[told.jid, b"\n"].concat()),
+            None => ui.verbatim(&[told.jid, b"\n"].concat()),
         }
     }
 
     /// Returns whether some line failed.
-    pub fn failed(&self) -> bool {
+    pub(super) fn failed(&self) -> bool {
         self.doc.sum.failed > 0
     }
 
     /// Returns how many lines nothing is known of.
-    pub fn left(&self) -> usize {
+    pub(super) fn left(&self) -> usize {
         let sum = &self.doc.sum;
         sum.matched - (sum.done + sum.skipped + sum.failed).min(sum.matched)
     }
 
     /// Tells the sum and returns the exit code, or what broke the action off.
-    pub fn end(mut self, out: &mut Out, now: Moment, broke: Option<Error>) -> Result<Exit, Error> {
+    pub(super) fn end(
+        mut self,
+        ui: &mut Ui,
+        now: Moment,
+        broke: Option<Error>,
+    ) -> Result<Exit, Error> {
         let left = self.left();
         let sum = &mut self.doc.sum;
         sum.remaining = if sum.dry_run { 0 } else { left };
@@ -147,22 +159,22 @@ impl Tally {
         if let Some(mut jids) = self.jids.take() {
             jids.sort_by_key(|(line, _)| *line);
             for (_, jid) in jids {
-                out.verbatim(&[jid.as_bytes(), b"\n"].concat())?;
+                ui.verbatim(&[jid.as_bytes(), b"\n"].concat())?;
             }
         }
-        match out.format() {
-            Format::Json | Format::Table => out.show(&self.doc)?,
+        match ui.format() {
+            Format::Json | Format::Table => ui.show(&self.doc)?,
             Format::Ndjson => {
                 let summary = &self.doc.sum;
-                out.write(&json::line(&Last { summary }).map_err(Error::internal)?)?;
+                ui.write(&json::line(&Last { summary }).map_err(Error::internal)?)?;
             }
             Format::Jid | Format::Raw => {}
         }
         let sum = &self.doc.sum;
-        let text = submitted(sum, self.there, self.before, &self.reasons, out.page());
+        let text = submitted(sum, self.there, self.before, &self.reasons, ui.page());
         match sum.dry_run {
-            true => out.would(text.trim_end()),
-            false => out.note(text.trim_end()),
+            true => ui.would(text.trim_end()),
+            false => ui.note(text.trim_end()),
         }
         for (result, count) in [(Counted::Done, sum.done), (Counted::Skipped, sum.skipped)] {
             if count > 0 {

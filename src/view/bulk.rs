@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::table::{Cell, Column, Table};
-use super::text::{clean, measure, short};
 use super::{Page, View};
-use crate::bulk::Verb;
 use crate::model::bulk::{Bulk, Code, Item, Result, Shows, Sum};
-use crate::model::name::Name;
-use crate::model::seen::Seen;
+use crate::model::job_snapshot::Seen;
+use crate::model::verb::Verb;
+use crate::name::Name;
+use crate::text::{clean, measure, short};
 
 const JIDS: [Column; 1] = [Column::text("JID")];
 const PRIORITIES: [Column; 3] = [
@@ -58,10 +58,10 @@ fn number(text: &Name) -> Cell {
 
 /// Why jobs were left out or failed: how many, and the first of them.
 #[derive(Debug, Default)]
-pub struct Reasons(BTreeMap<(Result, String), (u64, Vec<Name>)>);
+pub(crate) struct Reasons(BTreeMap<(Result, String), (u64, Vec<Name>)>);
 
 impl Reasons {
-    pub fn add(&mut self, item: &Item) {
+    pub(crate) fn add(&mut self, item: &Item) {
         let why = match item.detail.as_deref() {
             _ if item.code == Code::Gone => "gone",
             // A detail is the end of a sentence about one job; here it is about several.
@@ -71,7 +71,7 @@ impl Reasons {
         self.count(item.result, why, item.jid.as_bytes());
     }
 
-    pub fn count(&mut self, result: Result, why: &str, jid: &[u8]) {
+    pub(crate) fn count(&mut self, result: Result, why: &str, jid: &[u8]) {
         let (count, jids) = self.0.entry((result, clean(why))).or_default();
         *count += 1;
         if jids.len() < 3 {
@@ -81,7 +81,7 @@ impl Reasons {
 }
 
 /// Returns what became of one job: `retried 7d1f… in mail, waiting`.
-pub fn sentence(verb: &Verb, item: &Item) -> String {
+pub(crate) fn sentence(verb: &Verb, item: &Item) -> String {
     let mut text = match item.result {
         Result::Planned => format!("would {}", verb.asks),
         _ => verb.past.to_string(),
@@ -101,7 +101,7 @@ pub fn sentence(verb: &Verb, item: &Item) -> String {
 }
 
 /// Returns the sum in words, and why some were left out.
-pub fn summary(verb: &Verb, sum: &Sum, reasons: &Reasons, page: &Page) -> String {
+pub(crate) fn summary(verb: &Verb, sum: &Sum, reasons: &Reasons, page: &Page) -> String {
     if sum.matched == 0 {
         return format!("no jobs to {}\n", verb.asks);
     }
@@ -115,7 +115,13 @@ pub fn summary(verb: &Verb, sum: &Sum, reasons: &Reasons, page: &Page) -> String
 
 /// Returns what became of the lines of a file, in words: `1,000 put, 3 already there in 0.4s`.
 /// `there` of those that were skipped exist already, `before` were done by an earlier run.
-pub fn submitted(sum: &Sum, there: usize, before: usize, reasons: &Reasons, page: &Page) -> String {
+pub(crate) fn submitted(
+    sum: &Sum,
+    there: usize,
+    before: usize,
+    reasons: &Reasons,
+    page: &Page,
+) -> String {
     if sum.matched == 0 {
         return "no jobs to put\n".into();
     }
@@ -195,7 +201,7 @@ const QUEUES: [Column; 4] = [
 ];
 
 /// Returns the jobs of a plan by queue, with the oldest and the newest of each.
-pub fn by_queue(jobs: &[Seen], page: &Page) -> String {
+pub(crate) fn by_queue(jobs: &[Seen], page: &Page) -> String {
     let mut queues: BTreeMap<&[u8], Vec<&Seen>> = BTreeMap::new();
     for job in jobs {
         let queue = job.queue.as_ref().map_or(&b""[..], Name::as_bytes);

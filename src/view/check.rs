@@ -5,12 +5,13 @@ use std::collections::HashSet;
 use super::json::Lines;
 use super::paint::Ink;
 use super::table::{Cell, Column, Table};
-use super::{Page, View, text};
-use crate::check::finding::{Form, Severity};
+use super::{Page, View};
 use crate::model::check::{Check, Example, Found};
-use crate::model::name::Name;
+use crate::model::finding::{Form, Severity};
+use crate::name::Name;
+use crate::text;
 
-pub const COLUMNS: &[Column] = &[
+pub(crate) const COLUMNS: &[Column] = &[
     Column::text("SEVERITY"),
     Column::text("FINDING"),
     Column::number("COUNT"),
@@ -43,7 +44,7 @@ impl View for Check {
 
 impl Check {
     /// Returns what was walked, in a line.
-    pub fn headline(&self) -> String {
+    pub(crate) fn headline(&self) -> String {
         let [keys, jobs, queues] = [
             text::plural(self.keys, "key", "keys"),
             text::plural(self.jobs, "job", "jobs"),
@@ -55,13 +56,13 @@ impl Check {
 }
 
 /// How many there are of a finding, or at least are.
-pub fn count(count: u64, of: &Found, page: &Page) -> Cell {
+pub(crate) fn count(count: u64, of: &Found, page: &Page) -> Cell {
     let more = if of.at_least { "+" } else { "" };
     Cell::by(count as f64, page.count(count) + more)
 }
 
 /// A severity in its colour; the worst sorts first.
-pub fn severity(severity: Severity) -> Cell {
+pub(crate) fn severity(severity: Severity) -> Cell {
     Cell::by(rank(severity), severity.word()).ink(ink(severity))
 }
 
@@ -79,7 +80,7 @@ fn ink(severity: Severity) -> Option<Ink> {
 }
 
 /// Returns the examples in a line: where they lie, their names, what is wrong with each.
-pub fn examples(found: &Found, cut: bool) -> String {
+pub(crate) fn examples(found: &Found, cut: bool) -> String {
     let names = Names::of(&found.examples, cut);
     let form = found.finding.form;
     if form == Form::JidIn {
@@ -156,8 +157,8 @@ impl Names {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::finding::Finding;
-    use crate::model::json::Number;
+    use crate::json::Number;
+    use crate::model::finding::Finding;
 
     /// A finding with examples: item and detail each.
     fn found(id: &str, examples: &[(&str, &str)]) -> Found {

@@ -1,9 +1,9 @@
 //! What the calls of a worker print: the new state of a job, the new end of a lock.
 
-use super::text::clean;
 use super::{Page, View};
 use crate::model::complete::{Complete, Lock};
-use crate::model::name::Name;
+use crate::name::Name;
+use crate::text::clean;
 
 impl View for Complete {
     const KIND: &'static str = "complete";

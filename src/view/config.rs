@@ -1,9 +1,10 @@
 //! Options: a row each, with what they mean.
 
+use super::Page;
 use super::list::Row;
 use super::table::{Cell, Column, NONE, Table};
-use super::{Page, text};
 use crate::model::config::{Change, Item, known};
+use crate::text;
 
 impl Row for Item {
     const KIND: &'static str = "config";
@@ -47,7 +48,7 @@ impl Item {
 
 impl Change {
     /// Returns its line of a diff: `+` is added, `~` changed, `-` removed.
-    pub fn line(&self) -> String {
+    pub(crate) fn line(&self) -> String {
         let key = text::clean(&self.key);
         match (&self.before, &self.after) {
             (Some(before), Some(after)) => {
@@ -60,7 +61,7 @@ impl Change {
     }
 
     /// Returns how many there are of each sort: `3 options (1 added, 2 removed)`.
-    pub fn count(changes: &[Change]) -> String {
+    pub(crate) fn count(changes: &[Change]) -> String {
         let sort = |word: &str, before: bool, after: bool| {
             let of = |change: &&Change| {
                 (change.before.is_some(), change.after.is_some()) == (before, after)

@@ -3,9 +3,10 @@
 use super::job::joined;
 use super::paint::Ink;
 use super::table::{Cell, Column, NONE, Table};
-use super::{Page, View, text};
+use super::{Page, View};
 use crate::model::job::{Dependencies, Neighbour, State};
-use crate::model::name::Name;
+use crate::name::Name;
+use crate::text;
 
 const NEIGHBOURS: [Column; 4] = [
     Column::text("JID"),

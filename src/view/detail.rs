@@ -1,11 +1,12 @@
 //! One thing told at length: a name and its value on each line.
 
+use super::Page;
 use super::paint::{Ink, Marks};
 use super::table::NONE;
-use super::{Page, text};
+use crate::text;
 
 /// The lines of a detail view: in columns on a terminal, tab-separated in a pipe.
-pub struct Detail<'a> {
+pub(super) struct Detail<'a> {
     page: &'a Page,
     lines: Vec<Line>,
 }
@@ -18,7 +19,7 @@ struct Line {
 }
 
 impl<'a> Detail<'a> {
-    pub fn new(page: &'a Page) -> Detail<'a> {
+    pub(super) fn new(page: &'a Page) -> Detail<'a> {
         Detail {
             page,
             lines: Vec::new(),
@@ -26,12 +27,12 @@ impl<'a> Detail<'a> {
     }
 
     /// Adds a value, cleaned here.
-    pub fn line(&mut self, name: &'static str, value: impl AsRef<[u8]>) {
+    pub(super) fn line(&mut self, name: &'static str, value: impl AsRef<[u8]>) {
         self.remarked(name, value, None, String::new());
     }
 
     /// Adds a value that may be missing.
-    pub fn maybe(&mut self, name: &'static str, value: Option<impl AsRef<[u8]>>) {
+    pub(super) fn maybe(&mut self, name: &'static str, value: Option<impl AsRef<[u8]>>) {
         match value {
             Some(value) => self.line(name, value),
             None => self.line(name, NONE),
@@ -39,7 +40,7 @@ impl<'a> Detail<'a> {
     }
 
     /// Adds a value with a remark beside it, which must be clean.
-    pub fn remarked(
+    pub(super) fn remarked(
         &mut self,
         name: &'static str,
         value: impl AsRef<[u8]>,
@@ -56,7 +57,7 @@ impl<'a> Detail<'a> {
     }
 
     /// Returns the text; remarks stand under each other.
-    pub fn draw(self) -> String {
+    pub(super) fn draw(self) -> String {
         let marks = Marks::new(self.page.color);
         let names = self
             .lines

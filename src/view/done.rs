@@ -1,9 +1,9 @@
 //! Writes that answer nothing print nothing, or what they were done to.
 
-use super::text::clean;
 use super::{Page, View};
 use crate::model::done::Done;
-use crate::model::name::Name;
+use crate::name::Name;
+use crate::text::clean;
 
 impl View for Done {
     const KIND: &'static str = "done";

@@ -6,23 +6,23 @@ use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::json::record;
-use super::text::is_harmful;
+use crate::clock::moment::Moment;
 use crate::error::Error;
 use crate::model::config::Item;
 use crate::model::export::{Cancelled, Head, Paused, Saved, SavedRecurring};
 use crate::model::job::{Entry, Job};
 use crate::model::list::List;
-use crate::model::moment::Moment;
-use crate::model::name::Name;
 use crate::model::recur::Recurring;
+use crate::name::Name;
+use crate::text::is_harmful;
 
 /// The first line.
-pub fn head(head: &Head) -> Result<Vec<u8>, Error> {
+pub(crate) fn head(head: &Head) -> Result<Vec<u8>, Error> {
     line("export", head)
 }
 
 /// A job; by whom it was cancelled, if it is to be.
-pub fn job(saved: Saved, cancelled: Option<&Cancelled>) -> Result<Vec<u8>, Error> {
+pub(crate) fn job(saved: Saved, cancelled: Option<&Cancelled>) -> Result<Vec<u8>, Error> {
     let Saved {
         mut job,
         entries,
@@ -44,7 +44,7 @@ pub fn job(saved: Saved, cancelled: Option<&Cancelled>) -> Result<Vec<u8>, Error
 }
 
 /// A recurring job.
-pub fn recurring(saved: SavedRecurring) -> Result<Vec<u8>, Error> {
+pub(crate) fn recurring(saved: SavedRecurring) -> Result<Vec<u8>, Error> {
     let SavedRecurring { mut recurring, due } = saved;
     recurring.data = recurring.data.exactly(plain);
     let line_of = RecurringLine {
@@ -55,12 +55,12 @@ pub fn recurring(saved: SavedRecurring) -> Result<Vec<u8>, Error> {
 }
 
 /// The options that are set, in one line.
-pub fn config(options: Vec<Item>) -> Result<Vec<u8>, Error> {
+pub(crate) fn config(options: Vec<Item>) -> Result<Vec<u8>, Error> {
     line("config", &List::whole(options))
 }
 
 /// A queue that is paused.
-pub fn paused(paused: &Paused) -> Result<Vec<u8>, Error> {
+pub(crate) fn paused(paused: &Paused) -> Result<Vec<u8>, Error> {
     line("paused", paused)
 }
 

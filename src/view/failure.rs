@@ -3,8 +3,9 @@
 use super::job::names;
 use super::list::Row;
 use super::table::{Cell, Column, Table};
-use super::{Page, Times, text};
+use super::{Page, Times};
 use crate::model::failure::Group;
+use crate::text;
 
 impl Row for Group {
     const KIND: &'static str = "failed";

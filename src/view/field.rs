@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 /// What stands at a path.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Picked {
+pub(crate) enum Picked {
     /// A string, without its quotes.
     Text(String),
     /// Any other value, as JSON.
@@ -18,7 +18,7 @@ pub enum Picked {
 
 /// Finds `data.user` or `tags.0` in a document. A key that contains dots is found by its whole
 /// name before its parts are looked for.
-pub fn pick(document: &str, path: &str) -> Picked {
+pub(crate) fn pick(document: &str, path: &str) -> Picked {
     let fields = members(document);
     let first = path.split('.').next().unwrap_or_default();
     match fields.iter().any(|(key, _)| key == path || key == first) {

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use super::text::wrapped;
-use crate::check::finding::{BEYOND, Consent, FINDINGS, Finding, Severity, invariant};
-use crate::check::tolerated::{DEFECTS, TOLERATED};
+use crate::model::finding::{BEYOND, Consent, FINDINGS, Finding, Severity, invariant};
+use crate::model::known_deviations::{DEFECTS, TOLERATED};
+use crate::text::wrapped;
 
 /// Columns of a line of help.
 const WIDTH: usize = 98;
@@ -13,7 +13,7 @@ const WIDTH: usize = 98;
 const INDENT: usize = 4;
 
 /// Returns the topic of the help.
-pub fn topic() -> String {
+pub(crate) fn topic() -> String {
     let mut text = String::from(INTRODUCTION);
     text.push('\n');
     for severity in Severity::ALL {
@@ -50,7 +50,7 @@ fn bullet(line: &str) -> String {
 }
 
 /// Returns what is left as it is, a line each.
-pub fn tolerated() -> Vec<String> {
+pub(crate) fn tolerated() -> Vec<String> {
     let lines = TOLERATED.iter().map(|shape| match shape.told {
         [] => shape.says.to_owned(),
         told => format!("{} (info: {})", shape.says, told.join(", ")),
@@ -59,7 +59,7 @@ pub fn tolerated() -> Vec<String> {
 }
 
 /// Returns what the defects of the reference leave behind, a line each.
-pub fn defects() -> Vec<String> {
+pub(crate) fn defects() -> Vec<String> {
     let lines = DEFECTS.iter().map(|defect| {
         let told = defect.told.join(", ");
         format!("{told}: {} (D-{:02})", defect.says, defect.number)
@@ -69,7 +69,7 @@ pub fn defects() -> Vec<String> {
 
 /// Returns the sections of the manual, without escapes: a heading, or a finding's name and where it
 /// stands, then what is said of it, then its choices.
-pub fn entries() -> Vec<(String, Vec<String>, &'static [&'static str])> {
+pub(crate) fn entries() -> Vec<(String, Vec<String>, &'static [&'static str])> {
     let of = |finding: &Finding| {
         let name = format!("{} ({})", finding.id, standing(finding));
         (name, told(finding), finding.choices)
@@ -77,7 +77,7 @@ pub fn entries() -> Vec<(String, Vec<String>, &'static [&'static str])> {
     FINDINGS.iter().map(of).collect()
 }
 
-pub const INTRODUCTION: &str = "\
+pub(crate) const INTRODUCTION: &str = "\
 Each finding of `qless check` has a name that is stable, a severity, and the invariants of the core
 (I-01 to I-37) that it breaks. Where a repair asks, it mends only what `--only` names (`--only all`
 names everything); what it only reports, and what it asks about, is for you to decide: the choices
@@ -128,7 +128,6 @@ fn capital(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli;
 
     #[test]
     fn every_finding_is_told_with_its_choices() {
@@ -141,23 +140,5 @@ mod tests {
             );
         }
         assert!(text.lines().all(|line| line.chars().count() <= 100));
-    }
-
-    #[test]
-    fn commands_of_the_choices_can_be_typed() {
-        let mut wrong = Vec::new();
-        let choices = FINDINGS.iter().flat_map(|finding| finding.choices);
-        let commands = choices.flat_map(|choice| choice.split('`').skip(1).step_by(2));
-        let mut some = 0;
-        for typed in commands.filter(|typed| typed.starts_with("qless ")) {
-            some += 1;
-            let typed = typed.replace("DATA", "{}");
-            let words: Vec<_> = typed.split(' ').map(Into::into).collect();
-            if let Err(cli::Stop::Wrong(error)) = cli::parse(&words) {
-                wrong.push(format!("{typed}: {}", error.message()));
-            }
-        }
-        assert!(some > 30);
-        assert_eq!(wrong, [""; 0]);
     }
 }

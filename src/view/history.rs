@@ -1,8 +1,9 @@
 //! A job's history, in words.
 
+use super::Page;
 use super::table::{Cell, Column, Table};
-use super::{Page, text as words};
 use crate::model::job::Entry;
+use crate::text as words;
 
 const ENTRIES: [Column; 4] = [
     Column::text("WHEN"),
@@ -12,7 +13,7 @@ const ENTRIES: [Column; 4] = [
 ];
 
 /// Returns one line for each entry: when, what, what was noted, and how long it took to get there.
-pub fn text(history: &[Entry], page: &Page) -> String {
+pub(super) fn text(history: &[Entry], page: &Page) -> String {
     let mut table = Table::new(&ENTRIES);
     for (at, entry) in history.iter().enumerate() {
         table.row(vec![

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use super::Page;
 use super::table::{Cell, Column, Table};
-use super::text::{clean, plural};
 use crate::model::config::Change;
-use crate::model::name::Name;
+use crate::name::Name;
+use crate::text::{clean, plural};
 
 /// What would be done.
-pub struct Proposal<'p> {
+pub(crate) struct Proposal<'p> {
     /// How many jobs come into which queue.
     pub queues: BTreeMap<&'p Name, u64>,
     pub recurring: usize,
@@ -25,7 +25,7 @@ const QUEUES: [Column; 2] = [Column::text("QUEUE"), Column::number("JOBS")];
 
 impl Proposal<'_> {
     /// Returns the jobs by queue, and what else would be done.
-    pub fn text(&self, page: &Page) -> String {
+    pub(crate) fn text(&self, page: &Page) -> String {
         let mut table = Table::new(&QUEUES);
         for (queue, jobs) in &self.queues {
             table.row(vec![Cell::text(queue.as_bytes()), Cell::count(*jobs, page)]);
@@ -46,7 +46,7 @@ impl Proposal<'_> {
     }
 
     /// Returns what would be done besides putting jobs.
-    pub fn besides(&self) -> Vec<String> {
+    pub(crate) fn besides(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if self.existing > 0 {
             let jobs = plural(self.existing, "job", "jobs");

@@ -4,11 +4,12 @@ use super::detail::Detail;
 use super::list::Row;
 use super::paint::Ink;
 use super::table::{Cell, Column, NONE, Table};
-use super::{Page, View, history, text};
+use super::{Page, View, history};
+use crate::clock::moment::Moment;
+use crate::json::Number;
 use crate::model::job::{Counts, Failure, Job, State};
-use crate::model::json::Number;
-use crate::model::moment::Moment;
-use crate::model::name::Name;
+use crate::name::Name;
+use crate::text;
 
 impl Row for Job {
     const KIND: &'static str = "jobs";
@@ -141,14 +142,14 @@ impl Job {
 }
 
 /// Returns when a scheduled job or a template is due.
-pub fn due_at(due: Moment, page: &Page) -> String {
+pub(super) fn due_at(due: Moment, page: &Page) -> String {
     match page.now.since(due) {
         late if late >= 0.0 && page.relative() => format!("due {}", page.when(due)),
         _ => page.when(due),
     }
 }
 
-pub fn joined(parts: [Option<String>; 2]) -> String {
+pub(super) fn joined(parts: [Option<String>; 2]) -> String {
     parts
         .into_iter()
         .flatten()
@@ -157,7 +158,7 @@ pub fn joined(parts: [Option<String>; 2]) -> String {
 }
 
 /// Returns names in a row, cleaned.
-pub fn names(names: &[Name]) -> String {
+pub(super) fn names(names: &[Name]) -> String {
     let names: Vec<String> = names
         .iter()
         .map(|name| text::clean(name.as_bytes()))
@@ -291,10 +292,10 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use super::*;
+    use crate::clock::moment::Moment;
+    use crate::json::Data;
     use crate::model::job::{Dependencies, Entry, Neighbour};
-    use crate::model::json::Data;
     use crate::model::list::List;
-    use crate::model::moment::Moment;
 
     fn at(seconds: f64) -> Option<Moment> {
         Moment::from_seconds(seconds)

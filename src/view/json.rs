@@ -6,8 +6,8 @@ use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter, Serializer};
 
 use super::View;
-use super::text::is_harmful;
-use crate::model::moment::Moment;
+use crate::clock::moment::Moment;
+use crate::text::is_harmful;
 
 #[derive(Serialize)]
 struct Document<'a, T: Serialize + ?Sized> {
@@ -18,7 +18,7 @@ struct Document<'a, T: Serialize + ?Sized> {
 }
 
 /// Returns one pretty-printed document.
-pub fn document<T: View + ?Sized>(view: &T) -> Result<Vec<u8>, serde_json::Error> {
+pub(crate) fn document<T: View + ?Sized>(view: &T) -> Result<Vec<u8>, serde_json::Error> {
     let fields = view;
     let document = Document {
         kind: T::KIND,
@@ -33,7 +33,7 @@ pub fn document<T: View + ?Sized>(view: &T) -> Result<Vec<u8>, serde_json::Error
 }
 
 /// Returns a document of `--watch`: one compact line that says when it was true.
-pub fn tick<T: View + ?Sized>(view: &T, now: Moment) -> Result<Vec<u8>, serde_json::Error> {
+pub(crate) fn tick<T: View + ?Sized>(view: &T, now: Moment) -> Result<Vec<u8>, serde_json::Error> {
     #[derive(Serialize)]
     struct Tick<'a, T: Serialize + ?Sized> {
         kind: &'static str,
@@ -51,7 +51,7 @@ pub fn tick<T: View + ?Sized>(view: &T, now: Moment) -> Result<Vec<u8>, serde_js
 }
 
 /// Returns a value alone, pretty-printed: what is no document of ours.
-pub fn bare<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, serde_json::Error> {
+pub(crate) fn bare<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, serde_json::Error> {
     let mut text = Vec::new();
     let pretty = Harmless(PrettyFormatter::new());
     value.serialize(&mut Serializer::with_formatter(&mut text, pretty))?;
@@ -60,7 +60,7 @@ pub fn bare<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, serde_json::Err
 }
 
 /// Returns one compact line.
-pub fn line<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, serde_json::Error> {
+pub(crate) fn line<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, serde_json::Error> {
     let mut text = Vec::new();
     let compact = Harmless(CompactFormatter);
     value.serialize(&mut Serializer::with_formatter(&mut text, compact))?;
@@ -69,7 +69,7 @@ pub fn line<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, serde_json::Err
 }
 
 /// Returns a whole document as one line.
-pub fn record<T: Serialize + ?Sized>(
+pub(crate) fn record<T: Serialize + ?Sized>(
     kind: &'static str,
     fields: &T,
 ) -> Result<Vec<u8>, serde_json::Error> {
@@ -78,22 +78,25 @@ pub fn record<T: Serialize + ?Sized>(
 
 /// Where a view writes the lines of `-o ndjson`.
 #[derive(Default)]
-pub struct Lines(pub(crate) Vec<u8>);
+pub(crate) struct Lines(pub(crate) Vec<u8>);
 
 impl Lines {
     /// Writes one item.
-    pub fn item<T: Serialize + ?Sized>(&mut self, item: &T) -> Result<(), serde_json::Error> {
+    pub(crate) fn item<T: Serialize + ?Sized>(
+        &mut self,
+        item: &T,
+    ) -> Result<(), serde_json::Error> {
         self.0.append(&mut line(item)?);
         Ok(())
     }
 
     /// Writes items, a line each.
-    pub fn items<T: Serialize>(&mut self, items: &[T]) -> Result<(), serde_json::Error> {
+    pub(crate) fn items<T: Serialize>(&mut self, items: &[T]) -> Result<(), serde_json::Error> {
         items.iter().try_for_each(|item| self.item(item))
     }
 
     /// Writes a whole document.
-    pub fn document<T: View + ?Sized>(&mut self, view: &T) -> Result<(), serde_json::Error> {
+    pub(crate) fn document<T: View + ?Sized>(&mut self, view: &T) -> Result<(), serde_json::Error> {
         self.0.append(&mut record(T::KIND, view)?);
         Ok(())
     }

@@ -6,10 +6,10 @@ use super::table::{Column, Table};
 use super::{Lines, Page, View};
 use crate::model::job::Job;
 use crate::model::list::{Detail, Details, Jobs, List};
-use crate::model::name::Name;
+use crate::name::Name;
 
 /// A model that is a row of a table.
-pub trait Row: Serialize {
+pub(crate) trait Row: Serialize {
     /// The `kind` of the document that lists it.
     const KIND: &'static str;
 
@@ -25,7 +25,7 @@ pub trait Row: Serialize {
 }
 
 /// Returns the table of some rows.
-pub fn table<'a, T: Row + 'a>(rows: impl IntoIterator<Item = &'a T>, page: &Page) -> String {
+pub(super) fn table<'a, T: Row + 'a>(rows: impl IntoIterator<Item = &'a T>, page: &Page) -> String {
     let mut table = Table::new(T::COLUMNS);
     for row in rows {
         row.row(page, &mut table);

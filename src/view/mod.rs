@@ -2,23 +2,24 @@
 
 use serde::Serialize;
 
-use crate::model::moment::Moment;
-use crate::model::name::Name;
+use crate::clock::moment::Moment;
+use crate::name::Name;
+use crate::text;
 
-pub mod bulk;
-pub mod check;
+pub(crate) mod bulk;
+pub(crate) mod check;
 mod complete;
 mod config;
 mod context;
 mod depends;
 mod detail;
 mod done;
-pub mod export;
+pub(crate) mod export;
 mod failure;
-pub mod field;
-pub mod finding;
+pub(crate) mod field;
+pub(crate) mod finding;
 mod history;
-pub mod import;
+pub(crate) mod import;
 mod job;
 mod length;
 mod list;
@@ -27,18 +28,17 @@ mod paint;
 mod put;
 mod queue;
 mod recur;
-pub mod repair;
-pub mod schema;
+pub(crate) mod repair;
+pub(crate) mod schema;
 mod stats;
 mod tag;
 mod version;
 mod worker;
 
-pub mod json;
-pub mod table;
-pub mod text;
+pub(crate) mod json;
+pub(crate) mod table;
 
-pub use json::Lines;
+pub(crate) use json::Lines;
 
 /// What the text is written on.
 #[derive(Clone, Debug)]
@@ -138,7 +138,7 @@ impl Page {
 }
 
 /// A model that can be shown: its `Serialize` gives the fields of the document.
-pub trait View: Serialize {
+pub(crate) trait View: Serialize {
     /// The `kind` of the document.
     const KIND: &'static str;
 

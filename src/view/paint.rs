@@ -7,7 +7,7 @@ use crate::model::job::State;
 
 /// A colour of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ink {
+pub(crate) enum Ink {
     Green,
     Blue,
     Cyan,
@@ -27,7 +27,7 @@ impl Ink {
     ];
 
     /// Returns the colour of a state; waiting is plain.
-    pub const fn of(state: State) -> Option<Ink> {
+    pub(crate) const fn of(state: State) -> Option<Ink> {
         match state {
             State::Running => Some(Ink::Green),
             State::Waiting => None,
@@ -68,17 +68,17 @@ const END: char = '\u{2063}';
 
 /// Marks in laid-out text that become colours once the layout stands.
 #[derive(Clone, Copy, Debug)]
-pub struct Marks {
+pub(super) struct Marks {
     color: bool,
 }
 
 impl Marks {
-    pub fn new(color: bool) -> Marks {
+    pub(super) fn new(color: bool) -> Marks {
         Marks { color }
     }
 
     /// Returns the cleaned text with its marks.
-    pub fn put(&self, text: &str, ink: Option<Ink>) -> String {
+    pub(super) fn put(&self, text: &str, ink: Option<Ink>) -> String {
         match ink.filter(|_| self.color) {
             Some(ink) => format!("{}{text}{END}", ink.mark()),
             None => text.to_owned(),
@@ -86,7 +86,7 @@ impl Marks {
     }
 
     /// Turns the marks into colours.
-    pub fn colour(&self, text: String) -> String {
+    pub(super) fn colour(&self, text: String) -> String {
         if !self.color {
             return text;
         }

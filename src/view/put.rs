@@ -1,9 +1,9 @@
 //! A job that was put: its jid and nothing else, so that scripts can keep it.
 
-use super::text::clean;
 use super::{Page, View};
-use crate::model::name::Name;
 use crate::model::put::Put;
+use crate::name::Name;
+use crate::text::clean;
 
 impl View for Put {
     const KIND: &'static str = "put";

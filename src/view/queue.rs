@@ -1,10 +1,11 @@
 //! Queues: a row each.
 
+use super::Page;
 use super::list::Row;
 use super::paint::Ink;
 use super::table::{Cell, Column, Table};
-use super::{Page, text};
 use crate::model::queue::Queue;
+use crate::text;
 
 impl Row for Queue {
     const KIND: &'static str = "queues";
@@ -67,10 +68,10 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
+    use crate::clock::moment::Moment;
     use crate::model::list::List;
-    use crate::model::moment::Moment;
-    use crate::model::name::Name;
     use crate::model::queue::Seconds;
+    use crate::name::Name;
     use crate::view::View;
 
     fn page() -> Page {

@@ -4,10 +4,11 @@ use super::detail::Detail;
 use super::job::{due_at, names};
 use super::list::Row;
 use super::table::{Cell, Column, NONE, Table};
-use super::{Page, View, text};
-use crate::model::json::Number;
-use crate::model::name::Name;
+use super::{Page, View};
+use crate::json::Number;
 use crate::model::recur::Recurring;
+use crate::name::Name;
+use crate::text;
 
 impl Row for Recurring {
     const KIND: &'static str = "recurring-jobs";
@@ -67,7 +68,7 @@ impl Row for Recurring {
 fn interval(every: Number) -> String {
     let spoken = text::duration(every.0);
     let exact = every.0.fract() == 0.0
-        && crate::cli::value::duration(&spoken).is_ok_and(|read| read.as_secs_f64() == every.0);
+        && crate::clock::duration::parse(&spoken).is_ok_and(|read| read.as_secs_f64() == every.0);
     if exact { spoken } else { format!("{every}s") }
 }
 

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use super::check::{COLUMNS as FOUND, count, examples, severity};
 use super::json::Lines;
 use super::table::{Cell, Column, Table};
-use super::text::{clean, is_harmful, measure, thousands};
 use super::{Page, View};
-use crate::check::finding::{Consent, Severity};
 use crate::model::check::Found;
-use crate::model::name::Name;
+use crate::model::finding::{Consent, Severity};
 use crate::model::repair::{Planned, Rehearsed, Repaired, Row};
+use crate::name::Name;
+use crate::text::{clean, is_harmful, measure, thousands};
 
 const COLUMNS: &[Column] = &[
     Column::text("SEVERITY"),
@@ -56,7 +56,7 @@ impl View for Repaired {
 
 impl Repaired {
     /// Returns the sum in words: `6 mended, 1 gone by itself in 0.4s, 4 left`.
-    pub fn told(&self) -> String {
+    pub(crate) fn told(&self) -> String {
         let mut told = format!("{} mended", thousands(self.sum.mended));
         if self.sum.gone > 0 {
             told.push_str(&format!(", {} gone by itself", thousands(self.sum.gone)));
@@ -85,7 +85,7 @@ impl View for Rehearsed {
 }
 
 /// Returns the commands of a finding, below a line that says what it is.
-pub fn commands(planned: &Planned) -> String {
+pub(crate) fn commands(planned: &Planned) -> String {
     let mut text = format!("# {}", planned.finding);
     for word in [&planned.item, &planned.detail] {
         if !word.is_empty() {
@@ -103,7 +103,7 @@ pub fn commands(planned: &Planned) -> String {
 
 /// Returns a command as redis-cli takes it: what is not plain stands in quotes, and what could touch
 /// a terminal as `\xNN`.
-pub fn spelt(words: &[Name]) -> String {
+pub(crate) fn spelt(words: &[Name]) -> String {
     let words: Vec<String> = words.iter().map(spelt_word).collect();
     words.join(" ")
 }
@@ -150,7 +150,7 @@ const PLAN: [Column; 4] = [
 const MANY: u64 = 10;
 
 /// Returns what a repair does about each finding, and what it leaves to be decided.
-pub fn plan(items: &[Found], page: &Page) -> String {
+pub(crate) fn plan(items: &[Found], page: &Page) -> String {
     let mut table = Table::new(&PLAN);
     for found in items.iter().filter(|found| found.mends > 0) {
         let remedy = found.finding.remedy;
@@ -186,7 +186,7 @@ pub fn plan(items: &[Found], page: &Page) -> String {
 }
 
 /// Returns what only a human decides, with the command for each choice.
-pub fn decisions(items: &[Found], least: Severity) -> String {
+pub(crate) fn decisions(items: &[Found], least: Severity) -> String {
     let mut text = String::new();
     let asks = |found: &&Found| {
         let left = found.count > found.mends;
@@ -206,7 +206,7 @@ pub fn decisions(items: &[Found], least: Severity) -> String {
 }
 
 /// Returns how many changes mended what.
-pub fn by_finding(counts: &BTreeMap<String, u64>) -> String {
+pub(crate) fn by_finding(counts: &BTreeMap<String, u64>) -> String {
     let wide = counts.keys().map(String::len).max().unwrap_or(0);
     let lines = counts.iter().map(|(finding, count)| {
         let count = thousands(*count);
@@ -216,7 +216,7 @@ pub fn by_finding(counts: &BTreeMap<String, u64>) -> String {
 }
 
 /// Returns how many keys are to be deleted, which nothing puts back.
-pub fn deletes(items: &[Found]) -> u64 {
+pub(crate) fn deletes(items: &[Found]) -> u64 {
     let typed = |found: &&Found| found.finding.consent == Consent::Typed;
     items.iter().filter(typed).map(|found| found.mends).sum()
 }

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 /// A kind of document.
-pub struct Kind {
+pub(crate) struct Kind {
     pub kind: &'static str,
     /// What it is, and which commands write it.
     pub says: &'static str,
@@ -15,7 +15,7 @@ pub struct Kind {
 
 /// A field of a document.
 #[derive(Clone, Copy)]
-pub struct Field {
+pub(crate) struct Field {
     name: &'static str,
     of: Type,
     list: bool,
@@ -560,7 +560,7 @@ const fn list(kind: &'static str, says: &'static str, items: &'static [Field]) -
 }
 
 /// All kinds, by name.
-pub const KINDS: [Kind; 26] = [
+pub(crate) const KINDS: [Kind; 26] = [
     one(
         "bulk",
         "Jobs that one command changed or put: retry, cancel, put --from and the like",
@@ -625,12 +625,12 @@ pub const KINDS: [Kind; 26] = [
 
 impl Kind {
     /// Returns the kind of this name.
-    pub fn named(kind: &str) -> Option<&'static Kind> {
+    pub(crate) fn named(kind: &str) -> Option<&'static Kind> {
         KINDS.iter().find(|known| known.kind == kind)
     }
 
     /// Returns its JSON Schema.
-    pub fn schema(&self) -> String {
+    pub(crate) fn schema(&self) -> String {
         let mut properties = Map::new();
         properties.insert("kind".into(), json!({ "const": self.kind }));
         properties.insert("v".into(), json!({ "const": 1 }));
@@ -653,7 +653,7 @@ impl Kind {
     }
 
     /// Returns its fields as lines of `name`, type and words; those of items and objects set in.
-    pub fn outline(&self) -> Vec<(usize, String, &'static str)> {
+    pub(crate) fn outline(&self) -> Vec<(usize, String, &'static str)> {
         let mut lines = Vec::new();
         outline(self.fields, 0, &mut lines);
         if let Some(items) = self.items {
@@ -669,7 +669,7 @@ impl Kind {
 }
 
 /// Returns the list of kinds.
-pub fn kinds() -> String {
+pub(crate) fn kinds() -> String {
     let widest = KINDS.iter().map(|kind| kind.kind.len()).max().unwrap_or(0);
     let lines = KINDS
         .iter()
@@ -758,8 +758,9 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::check::finding::FINDINGS;
+    use crate::clock::moment::Moment;
     use crate::error::Error;
+    use crate::json::{Data, Number};
     use crate::model::bulk::{Bulk, Code, Item, Shows, Sum};
     use crate::model::check::{Check, Example, Found};
     use crate::model::complete::{Complete, Lock};
@@ -768,13 +769,11 @@ mod tests {
     use crate::model::done::Done;
     use crate::model::export::{Cancelled, Head, Paused, Saved, SavedRecurring};
     use crate::model::failure::Group;
+    use crate::model::finding::FINDINGS;
     use crate::model::job::{Counts, Dependencies, Entry, Failure, Job, Neighbour};
-    use crate::model::json::{Data, Number};
     use crate::model::length::Length;
     use crate::model::list::{Jobs, List};
     use crate::model::local::Status;
-    use crate::model::moment::Moment;
-    use crate::model::name::Name;
     use crate::model::put::Put;
     use crate::model::queue::Queue;
     use crate::model::recur::Recurring;
@@ -783,6 +782,7 @@ mod tests {
     use crate::model::tag::Tag;
     use crate::model::version::Version;
     use crate::model::worker::{Holder, Worker};
+    use crate::name::Name;
     use crate::view::{View, export, json};
 
     fn job() -> Job {

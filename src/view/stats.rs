@@ -1,10 +1,11 @@
 //! What happened in queues: a day in full with its histogram, or a line for each of some days.
 
 use super::table::{Cell, Column, NONE, Table};
-use super::{Lines, Page, View, text};
-use crate::model::json::Number;
+use super::{Lines, Page, View};
+use crate::json::Number;
 use crate::model::list::List;
 use crate::model::stats::{Bound, Bucket, Day, Days, Measure, Spread, Stats};
+use crate::text;
 
 const DAY: &[Column] = &[
     Column::text("QUEUE"),
@@ -331,9 +332,9 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
-    use crate::model::moment::Moment;
-    use crate::model::name::Name;
+    use crate::clock::moment::Moment;
     use crate::model::stats::Histogram;
+    use crate::name::Name;
 
     fn page(width: usize) -> Page {
         Page {

@@ -4,12 +4,13 @@ use std::cmp::Ordering;
 
 use comfy_table::{CellAlignment, ContentArrangement, presets};
 
+use super::Page;
 use super::paint::{Ink, Marks};
-use super::{Page, text};
 use crate::error::Error;
+use crate::text;
 
 /// What is missing.
-pub const NONE: &str = "–";
+pub(crate) const NONE: &str = "–";
 
 /// Between two columns.
 const GAP: usize = 2;
@@ -106,7 +107,7 @@ impl Column {
 
 /// One value in a table: its text, cleaned on the way in, and what it is sorted by.
 #[derive(Clone, Debug)]
-pub struct Cell {
+pub(crate) struct Cell {
     text: String,
     order: Order,
     ink: Option<Ink>,
@@ -120,7 +121,7 @@ enum Order {
 }
 
 impl Cell {
-    pub fn text(text: impl AsRef<[u8]>) -> Cell {
+    pub(crate) fn text(text: impl AsRef<[u8]>) -> Cell {
         let text = text::clean(text.as_ref());
         Cell {
             order: Order::Text(text.to_lowercase()),
@@ -129,7 +130,7 @@ impl Cell {
         }
     }
 
-    pub fn missing() -> Cell {
+    pub(crate) fn missing() -> Cell {
         Cell {
             text: NONE.to_owned(),
             order: Order::Missing,
@@ -137,11 +138,11 @@ impl Cell {
         }
     }
 
-    pub fn maybe(text: Option<impl AsRef<[u8]>>) -> Cell {
+    pub(crate) fn maybe(text: Option<impl AsRef<[u8]>>) -> Cell {
         text.map_or_else(Cell::missing, Cell::text)
     }
 
-    pub fn count(count: u64, page: &Page) -> Cell {
+    pub(crate) fn count(count: u64, page: &Page) -> Cell {
         Cell {
             text: page.count(count),
             order: Order::Number(count as f64),
@@ -150,14 +151,14 @@ impl Cell {
     }
 
     /// A text that is sorted by a number, such as an age.
-    pub fn by(number: f64, text: impl AsRef<[u8]>) -> Cell {
+    pub(crate) fn by(number: f64, text: impl AsRef<[u8]>) -> Cell {
         Cell {
             order: Order::Number(number),
             ..Cell::text(text)
         }
     }
 
-    pub fn ink(self, ink: Option<Ink>) -> Cell {
+    pub(crate) fn ink(self, ink: Option<Ink>) -> Cell {
         Cell { ink, ..self }
     }
 }
@@ -205,13 +206,13 @@ impl Choice {
 
 /// Rows under columns: aligned and with headers on a terminal, tab-separated in a pipe.
 #[derive(Debug)]
-pub struct Table {
+pub(crate) struct Table {
     columns: &'static [Column],
     rows: Vec<Vec<Cell>>,
 }
 
 impl Table {
-    pub fn new(columns: &'static [Column]) -> Table {
+    pub(crate) fn new(columns: &'static [Column]) -> Table {
         Table {
             columns,
             rows: Vec::new(),
@@ -219,13 +220,13 @@ impl Table {
     }
 
     /// Adds a row: one cell for each column, in their order.
-    pub fn row(&mut self, cells: Vec<Cell>) {
+    pub(crate) fn row(&mut self, cells: Vec<Cell>) {
         debug_assert_eq!(cells.len(), self.columns.len());
         self.rows.push(cells);
     }
 
     /// Returns the text; nothing at all where there are no rows.
-    pub fn draw(mut self, page: &Page) -> String {
+    pub(crate) fn draw(mut self, page: &Page) -> String {
         if self.rows.is_empty() {
             return String::new();
         }
@@ -261,7 +262,7 @@ impl Table {
     }
 
     /// Returns the text of a table within another: aligned in a pipe, too, and without headers.
-    pub fn inset(self, page: &Page) -> String {
+    pub(crate) fn inset(self, page: &Page) -> String {
         let width = match page.terminal {
             true => page.width.saturating_sub(INDENT),
             false => usize::MAX,

@@ -1,12 +1,13 @@
 //! Workers: a row each; one worker's jobs are rows as in `jobs`.
 
-use super::list::{self, Row};
+use super::list;
+use super::list::Row;
 use super::paint::Ink;
 use super::table::{Cell, Column, Table};
 use super::{Page, View};
 use crate::model::job::Job;
-use crate::model::name::Name;
 use crate::model::worker::{Holder, Worker};
+use crate::name::Name;
 
 impl Row for Worker {
     const KIND: &'static str = "workers";

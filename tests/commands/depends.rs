@@ -222,7 +222,7 @@ fn many_jobs_wait_no_longer() {
         "#]]);
     redis
         .at(4)
-        .hide(&qless::who::host(), "HOST")
+        .hide(&qless::internals::host(), "HOST")
         .env("USER", "ann")
         .run("jobs --queue deploy --columns jid,state --headers never")
         .shows(expect![[r#"

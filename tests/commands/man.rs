@@ -10,7 +10,7 @@ fn run(line: &str) -> crate::house::qless::Ran {
 
 #[test]
 fn pages_are_those_of_the_directory() {
-    for page in qless::cli::generate::manual().unwrap() {
+    for page in qless::internals::manual().unwrap() {
         let name = page.name().to_owned();
         assert_eq!(run(&format!("man {name}")).bytes(), page.bytes, "{name}");
     }
@@ -42,7 +42,7 @@ fn all_pages_are_written_to_a_directory() {
     let ran = Qless::bare()
         .hide(dir.path().to_str().unwrap(), "DIR")
         .args(["man".as_ref(), "--out".as_ref(), man.as_os_str()]);
-    let pages = qless::cli::generate::manual().unwrap();
+    let pages = qless::internals::manual().unwrap();
     let count = pages.len();
     assert_eq!(
         ran.stderr(),

@@ -15,7 +15,7 @@ fn a_failed_job_goes_back_to_its_own_queue() {
         .shows(expect![[r#""#]]);
     redis
         .at(21)
-        .hide(&qless::who::host(), "HOST")
+        .hide(&qless::internals::host(), "HOST")
         .run("get f1 --time-format iso")
         .shows(expect![[r#"
             jid	f1

@@ -580,7 +580,7 @@ fn who_may_not_ask_lists_by_lpos_gets_the_same_answer() {
 fn the_least_rights_suffice() {
     let mut core = hurt();
     core.redis("HSET ql:j:stub state waiting");
-    for line in qless::core::rights::lines("ql:").lines() {
+    for line in qless::internals::acl_lines("ql:").lines() {
         if line.starts_with("ACL ") {
             core.redis(line);
         }

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use qless::core::check::{Kind, Place};
+use qless::internals::verdict::{Kind, Place};
 
 use super::check::{NOW, busy};
 use crate::house::core::{Core, Key, Reply, Wire};
@@ -14,7 +14,7 @@ fn told(core: &Core, slots: usize, queues: &[&str]) -> Vec<String> {
     let suspects = suspects(core, NOW, slots, queues);
     let all = suspects.first.iter().chain(&suspects.last);
     let all = all.flat_map(|(place, items)| {
-        let tell = move |item: &qless::model::name::Name| {
+        let tell = move |item: &qless::internals::Name| {
             let name = String::from_utf8_lossy(place.name.as_bytes()).into_owned();
             let item = String::from_utf8_lossy(item.as_bytes()).into_owned();
             format!("{} {name} {item}", place.kind.word())

@@ -6,9 +6,7 @@ use crate::house::core::{Core, Reply};
 
 /// What Ruby's `LuaPlugin` makes of the library: whole-line comments are gone.
 fn library() -> String {
-    let library = qless::core::script::Script::library("ql:")
-        .text()
-        .to_owned();
+    let library = qless::internals::Script::library("ql:").text().to_owned();
     let lines = library
         .lines()
         .filter(|line| !line.trim_start_matches([' ', '\t']).starts_with("--"));
@@ -135,9 +133,7 @@ fn a_script_larger_than_the_library_still_has_room_for_its_own() {
 #[test]
 fn a_prefix_of_ones_own_is_used_everywhere() {
     let mut core = Core::new();
-    let script = qless::core::script::Script::library("{t}:")
-        .text()
-        .to_owned()
+    let script = qless::internals::Script::library("{t}:").text().to_owned()
         + "Qless.publish('x', 'y')\nreturn {Qless.ns, QlessJob.ns, cjson.encode(Qless.failed())}";
     let reply = core.redis_words(&[b"EVAL", script.as_bytes(), b"0"]);
     assert_eq!(reply.texts(), ["{t}:", "{t}:j:", &json!({}).to_string()]);

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use qless::check::finding::{Finding, Severity};
-use qless::core::check::{Outcome, Verdict};
+use qless::internals::finding::{Finding, Severity};
+use qless::internals::verdict::{Outcome, Verdict};
 use redis::Value;
 
 use crate::house::judge::{COMPANIONS, NAMES};

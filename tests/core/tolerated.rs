@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use qless::check::tolerated::{DEFECTS, TOLERATED};
+use qless::internals::known_deviations::{DEFECTS, TOLERATED};
 
 use super::check::{NOW, busy};
 use crate::house::core::{Core, Reply};

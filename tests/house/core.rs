@@ -235,7 +235,7 @@ return out";
 
 /// Our script, as `qless script` prints it.
 pub(crate) fn script() -> String {
-    qless::core::script::Script::new("ql:").text().to_owned()
+    qless::internals::Script::new("ql:").text().to_owned()
 }
 
 /// Our script on a server of its own, or on one that is there.

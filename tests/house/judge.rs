@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use qless::check::finding::FINDINGS;
+use qless::internals::finding::FINDINGS;
 
 use super::core::{Core, Dump, Key, Reply};
 

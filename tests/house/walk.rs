@@ -1,14 +1,14 @@
 //! The walk of `qless check`, without the binary: what it suspects, judged as its readers judge it,
 //! beside what the judge of everything says.
 
-use qless::check::walk::{Scope, Seen, Sink, run_in};
-use qless::core::check::{Kind, Place};
-use qless::core::url::Target;
-use qless::core::{Core as Plain, Settings};
-use qless::error::Error;
-use qless::model::moment::Moment;
-use qless::model::name::Name;
-use qless::out::Trace;
+use qless::internals::Error;
+use qless::internals::Moment;
+use qless::internals::Name;
+use qless::internals::Target;
+use qless::internals::Trace;
+use qless::internals::scan::{Scope, Seen, Sink, run_in};
+use qless::internals::verdict::{Kind, Place};
+use qless::internals::{Core as Plain, Settings};
 
 use super::core::Core;
 use super::judge::{Finding, LAST, LATER, finding, same, told};
@@ -66,7 +66,7 @@ pub(crate) fn plain(core: &Core) -> Plain {
         prefix: "ql:".into(),
         name: "walk".into(),
         timeout: std::time::Duration::from_secs(30),
-        clock: qless::clock::Clock::from_env().expect("a clock"),
+        clock: qless::internals::Clock::from_env().expect("a clock"),
         trace: Trace::default(),
         read_only: true,
         writes: false,

@@ -4,19 +4,19 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::order::Waits;
 use super::{Failed, Told};
-use crate::core::unknown;
 use crate::error::Error;
-use crate::input::archive::{self, Job, Line, Paused};
-use crate::input::json::Fault;
+use crate::input::archive;
+use crate::input::archive::{Job, Line, Paused};
 use crate::input::option::checked;
-use crate::input::twice::{Row, Twice};
+use crate::input::two_pass::{Row, Twice};
+use crate::json::syntax::Fault;
 use crate::model::job::State;
-use crate::model::name::Name;
-use crate::view::text::clean;
+use crate::name::Name;
+use crate::text::clean;
 
 /// Where a job stands in the file, and what is to become of it.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub(super) struct Place {
     pub line: u64,
     pub at: u64,
     pub length: u32,
@@ -26,7 +26,7 @@ pub struct Place {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub(super) enum Fate {
     Put,
     /// Left out because it is complete.
     Complete,
@@ -36,7 +36,7 @@ pub enum Fate {
 
 /// What is in the file.
 #[derive(Debug, Default)]
-pub struct Contents {
+pub(super) struct Contents {
     /// In the order of the file.
     pub jobs: Vec<Place>,
     pub jids: HashMap<Name, u32>,
@@ -61,7 +61,7 @@ pub struct Contents {
 
 impl Contents {
     /// Reads the file.
-    pub fn read(twice: &mut Twice, told: &Told) -> Result<Contents, Error> {
+    pub(super) fn read(twice: &mut Twice, told: &Told) -> Result<Contents, Error> {
         let mut contents = Contents::default();
         let what = twice.what().to_string();
         let mut broken: Option<(Error, u64)> = None;
@@ -94,7 +94,7 @@ impl Contents {
                 let error = Error::usage(format!(
                     "`--map-queue` names `{shown}`, and nothing in {what} is in that queue"
                 ));
-                return Err(match unknown::error("queue", old, &known).hint_text() {
+                return Err(match Error::unknown("queue", old, &known).hint_text() {
                     Some(hint) => error.hint(hint),
                     None => error,
                 });
@@ -254,7 +254,7 @@ impl Contents {
     }
 
     /// Returns how many jobs go into which queue.
-    pub fn by_queue(&self) -> BTreeMap<&Name, u64> {
+    pub(super) fn by_queue(&self) -> BTreeMap<&Name, u64> {
         let mut counts = BTreeMap::new();
         let put = self.jobs.iter().filter(|place| place.fate == Fate::Put);
         for queue in put.filter_map(|place| self.queues.get(place.queue as usize)) {
@@ -264,13 +264,13 @@ impl Contents {
     }
 
     /// Returns the queue into which a job is put.
-    pub fn queue(&self, job: u32) -> Option<Name> {
+    pub(super) fn queue(&self, job: u32) -> Option<Name> {
         let place = self.jobs.get(job as usize)?;
         self.queues.get(place.queue as usize).cloned()
     }
 
     /// Returns what is to be said of a file that has fewer jobs than it says.
-    pub fn cut(&self) -> Option<String> {
+    pub(super) fn cut(&self) -> Option<String> {
         let jobs = self.jobs.len() as u64;
         let claimed = self
             .claimed
@@ -281,7 +281,7 @@ impl Contents {
     }
 
     /// Returns the jobs that wait for ones that are not put by this file, with these.
-    pub fn outside(&self) -> Vec<(&Name, &Name)> {
+    pub(super) fn outside(&self) -> Vec<(&Name, &Name)> {
         let jids = self.by_number();
         let mut outside = Vec::new();
         for (at, depends) in &self.depends {
@@ -297,13 +297,13 @@ impl Contents {
     }
 
     /// Whether a job waits for one of this name, which is neither complete nor `missing`.
-    pub fn waits(&self, jid: &Name, missing: &HashSet<Name>) -> bool {
+    pub(super) fn waits(&self, jid: &Name, missing: &HashSet<Name>) -> bool {
         let place = self.jids.get(jid).map(|&at| self.jobs[at as usize].fate);
         place != Some(Fate::Complete) && !missing.contains(jid)
     }
 
     /// Returns the jobs that are put, each behind those it waits for.
-    pub fn order(&self, what: &str) -> Result<Vec<u32>, Error> {
+    pub(super) fn order(&self, what: &str) -> Result<Vec<u32>, Error> {
         let on = self.depends.iter().map(|(&job, depends)| {
             let inside = depends.iter().filter_map(|jid| self.jids.get(jid).copied());
             let put = inside.filter(|&at| self.jobs[at as usize].fate == Fate::Put);
@@ -332,7 +332,7 @@ impl Contents {
     }
 
     /// Returns the jids by the numbers of the jobs.
-    pub fn by_number(&self) -> Vec<&Name> {
+    pub(super) fn by_number(&self) -> Vec<&Name> {
         let mut jids: Vec<(&u32, &Name)> = self.jids.iter().map(|(jid, at)| (at, jid)).collect();
         jids.sort();
         jids.into_iter().map(|(_, jid)| jid).collect()

@@ -7,26 +7,29 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::OsString;
 
-use super::{Fate, Order, Plan, Slice, Verb};
-use crate::cli::shared::BulkFlags;
-use crate::core::Core;
-use crate::core::guard::{MOST, Outcome};
-use crate::core::job::Tell;
-use crate::core::put::{Policy, Puts};
-use crate::cx::Cx;
+use super::{Fate, Order, Plan, Slice};
+use crate::args::shared::BulkFlags;
+use crate::clock::moment::Moment;
+use crate::consent::Consent;
+use crate::core::api::guard::Outcome;
+use crate::core::api::job::Tell;
+use crate::core::api::put::{Policy, Puts};
+use crate::core::call::Core;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
-use crate::input::archive::{self, Line};
-use crate::input::twice::Twice;
+use crate::input::archive;
+use crate::input::archive::Line;
+use crate::input::two_pass::Twice;
+use crate::model::bulk::MOST;
 use crate::model::bulk::{Code, Item, Result as Counted, Shows};
 use crate::model::config::Change;
-use crate::model::moment::Moment;
-use crate::model::name::Name;
-use crate::model::seen::{Alike, Common, Seen};
-use crate::out::Consent;
+use crate::model::job_snapshot::{Alike, Common, Seen};
+use crate::model::verb::Verb;
+use crate::name::Name;
+use crate::session::Session;
+use crate::session::actor;
+use crate::text::{clean, plural};
 use crate::view::import::Proposal;
-use crate::view::text::{clean, plural};
-use crate::who;
 
 mod check;
 mod order;
@@ -35,7 +38,7 @@ mod pack;
 use check::Contents;
 use pack::{How, Packed};
 
-pub const IMPORT: Verb = Verb {
+pub(crate) const IMPORT: Verb = Verb {
     word: "import",
     asks: "import",
     past: "imported",
@@ -54,7 +57,7 @@ const STEP: std::time::Duration = std::time::Duration::from_micros(20);
 
 /// What is to be done, as it was told.
 #[derive(Debug)]
-pub struct Told {
+pub(crate) struct Told {
     /// A file, or `-`.
     pub from: OsString,
     /// Queues by their old names.
@@ -68,7 +71,7 @@ pub struct Told {
 
 /// What to do about jobs that exist already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Existing {
+pub(crate) enum Existing {
     Refuse,
     Leave,
     Replace,
@@ -76,7 +79,7 @@ pub enum Existing {
 
 /// How jobs come back that have failed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum Failed {
+pub(crate) enum Failed {
     /// As failed, in their group
     #[default]
     Keep,
@@ -96,21 +99,21 @@ impl Told {
 }
 
 /// Imports a file.
-pub fn run(told: Told, cx: &mut Cx) -> Result<Exit, Error> {
+pub(crate) fn run(told: Told, session: &mut Session) -> Result<Exit, Error> {
     let mut twice = Twice::open(&told.from, LONGEST)?;
     let contents = Contents::read(&mut twice, &told)?;
     let order = contents.order(twice.what())?;
-    let plan_of = Order::new(cx, &IMPORT, &told.flags)?;
-    let now = cx.begin()?;
-    let missing = outside(&contents, &told, twice.what(), now, cx)?;
-    let existing = existing(&contents, &told, now, cx)?;
-    let mut changes = Change::all(&cx.core()?.config(now)?, &contents.options, false);
+    let plan_of = Order::new(session, &IMPORT, &told.flags)?;
+    let now = session.begin()?;
+    let missing = outside(&contents, &told, twice.what(), now, session)?;
+    let existing = existing(&contents, &told, now, session)?;
+    let mut changes = Change::all(&session.core()?.config(now)?, &contents.options, false);
     if told.existing == Existing::Leave {
         changes.retain(|change| change.before.is_none());
     }
-    let pauses = Pauses::of(&contents, &told, now, cx)?;
+    let pauses = Pauses::of(&contents, &told, now, session)?;
     if let Some(cut) = contents.cut() {
-        cx.out.warn(&cut);
+        session.ui.warn(&cut);
     }
     let proposal = Proposal {
         queues: contents.by_queue(),
@@ -128,18 +131,18 @@ pub fn run(told: Told, cx: &mut Cx) -> Result<Exit, Error> {
         && pauses.is_empty();
     if !nothing {
         let jobs = plural(order.len() as u64, "job", "jobs");
-        let what = format!("import {jobs} on {}", cx.place()?);
+        let what = format!("import {jobs} on {}", session.place()?);
         match dry {
-            true => cx.out.rehearse(&what, |page| proposal.text(page)),
+            true => session.ui.rehearse(&what, |page| proposal.text(page)),
             false => {
-                let consent = cx.out.confirm(&what, |page| proposal.text(page))?;
-                settings(&changes, &pauses, now, consent, cx)?;
+                let consent = session.ui.confirm(&what, |page| proposal.text(page))?;
+                settings(&changes, &pauses, now, consent, session)?;
             }
         }
     }
     if contents.unreadable > 0 {
         let entries = plural(contents.unreadable, "entry", "entries");
-        cx.out.warn(&format!(
+        session.ui.warn(&format!(
             "{entries} of histories cannot be read and are left out"
         ));
     }
@@ -154,10 +157,10 @@ pub fn run(told: Told, cx: &mut Cx) -> Result<Exit, Error> {
         last: now,
     };
     let held = !dry && !pauses.hold.is_empty();
-    let ended = plan.run(cx, |core, now, jobs| importer.slice(core, now, jobs));
+    let ended = plan.run(session, |core, now, jobs| importer.slice(core, now, jobs));
     if held {
         let queues: Vec<String> = pauses.hold.iter().map(clean).collect();
-        cx.out.hint(&format!(
+        session.ui.hint(&format!(
             "nothing runs there until `qless unpause {}`",
             queues.join(" ")
         ));
@@ -176,12 +179,12 @@ fn outside(
     told: &Told,
     what: &str,
     now: Moment,
-    cx: &mut Cx,
+    session: &mut Session,
 ) -> Result<HashSet<Name>, Error> {
     let outside = contents.outside();
     let asked: BTreeSet<&Name> = outside.iter().map(|(_, jid)| *jid).collect();
     let asked: Vec<Name> = asked.into_iter().cloned().collect();
-    let found = cx.core()?.jobs(now, Tell::Match, &asked)?;
+    let found = session.core()?.jobs(now, Tell::Match, &asked)?;
     let missing: HashSet<Name> = asked
         .into_iter()
         .zip(found)
@@ -216,10 +219,10 @@ fn existing(
     contents: &Contents,
     told: &Told,
     now: Moment,
-    cx: &mut Cx,
+    session: &mut Session,
 ) -> Result<HashSet<Name>, Error> {
     let mut existing = HashSet::new();
-    if told.existing != Existing::Refuse && !told.flags.dry_run && !cx.out.asks() {
+    if told.existing != Existing::Refuse && !told.flags.dry_run && !session.ui.asks() {
         // Each is judged when it is put.
         return Ok(existing);
     }
@@ -228,7 +231,7 @@ fn existing(
     let jids: Vec<&Name> = jids.map(|(jid, _)| jid).collect();
     for slice in jids.chunks(MOST) {
         let slice: Vec<Name> = slice.iter().copied().cloned().collect();
-        let found = cx.core()?.jobs(now, Tell::Match, &slice)?;
+        let found = session.core()?.jobs(now, Tell::Match, &slice)?;
         let there = slice.into_iter().zip(found);
         existing.extend(there.filter(|(_, job)| job.is_some()).map(|(jid, _)| jid));
     }
@@ -241,7 +244,7 @@ fn existing(
         .iter()
         .map(|(jid, _)| jid.clone())
         .collect();
-    let templates = cx.core()?.recurs(now, &recurring)?;
+    let templates = session.core()?.recurs(now, &recurring)?;
     let there = recurring.iter().zip(&templates);
     names.extend(there.filter(|(_, job)| job.is_some()).map(|(jid, _)| jid));
     names.sort();
@@ -282,12 +285,17 @@ struct Pauses {
 }
 
 impl Pauses {
-    fn of(contents: &Contents, told: &Told, now: Moment, cx: &mut Cx) -> Result<Pauses, Error> {
+    fn of(
+        contents: &Contents,
+        told: &Told,
+        now: Moment,
+        session: &mut Session,
+    ) -> Result<Pauses, Error> {
         let mut pauses = Pauses::default();
         if contents.paused.is_empty() && !told.hold {
             return Ok(pauses);
         }
-        let paused: HashSet<Name> = cx
+        let paused: HashSet<Name> = session
             .core()?
             .paused(now)?
             .into_iter()
@@ -331,10 +339,10 @@ fn settings(
     pauses: &Pauses,
     now: Moment,
     _: Consent,
-    cx: &mut Cx,
+    session: &mut Session,
 ) -> Result<(), Error> {
-    let core = cx.core()?;
-    let by = who::by();
+    let core = session.core()?;
+    let by = actor::by();
     let reason = Name::from("qless import --hold");
     for queues in pauses.hold.chunks(MOST) {
         core.pause(now, queues, None, Some(&reason), &by)?;
@@ -626,7 +634,7 @@ impl Importer<'_> {
 }
 
 /// Which queues are told by `OLD=NEW`.
-pub fn mapped(pairs: &[(Name, Name)]) -> Result<(), Error> {
+pub(crate) fn mapped(pairs: &[(Name, Name)]) -> Result<(), Error> {
     let mut seen: HashMap<&Name, &Name> = HashMap::new();
     for (old, new) in pairs {
         if seen.insert(old, new).is_some() {

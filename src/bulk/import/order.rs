@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 /// Who waits for whom, each job by its place in the file.
 #[derive(Debug, Default)]
-pub struct Waits {
+pub(super) struct Waits {
     /// Of each job that waits: for which.
     pub on: HashMap<u32, Vec<u32>>,
 }
@@ -12,7 +12,7 @@ pub struct Waits {
 impl Waits {
     /// Returns the jobs in the order of the file, but each behind those it waits for; else a way
     /// around, of jobs each of which waits for the next and the last for the first.
-    pub fn order(&self, jobs: impl Iterator<Item = u32>) -> Result<Vec<u32>, Vec<u32>> {
+    pub(super) fn order(&self, jobs: impl Iterator<Item = u32>) -> Result<Vec<u32>, Vec<u32>> {
         let mut left: HashMap<u32, usize> = HashMap::with_capacity(self.on.len());
         let mut frees: HashMap<u32, Vec<u32>> = HashMap::new();
         for (&job, on) in &self.on {

@@ -5,18 +5,18 @@ use std::collections::HashSet;
 use super::check::Contents;
 use super::{Failed, Told};
 use crate::bulk::Fate;
-use crate::core::put::{Puts, Words};
-use crate::core::template;
+use crate::clock::moment::Moment;
+use crate::core::api::put::{Puts, Words};
+use crate::core::api::template;
 use crate::input::archive::{Job, Recurring};
+use crate::json::quote::{array, quote};
 use crate::model::job::State;
-use crate::model::moment::Moment;
-use crate::model::name::Name;
-use crate::model::quote::{array, quote};
-use crate::model::seen::Seen;
+use crate::model::job_snapshot::Seen;
+use crate::name::Name;
 
 /// How jobs are packed.
 #[derive(Clone, Copy)]
-pub struct How<'h> {
+pub(super) struct How<'h> {
     pub contents: &'h Contents,
     pub told: &'h Told,
     pub missing: &'h HashSet<Name>,
@@ -24,7 +24,7 @@ pub struct How<'h> {
 }
 
 /// What is to be known of a job that was packed.
-pub struct Packed {
+pub(super) struct Packed {
     pub jid: Name,
     queue: Name,
     state: Option<State>,
@@ -34,14 +34,14 @@ pub struct Packed {
 
 impl Packed {
     /// Adds to what became of the job what the file told of it.
-    pub fn told(&self, mut fate: Fate) -> Fate {
+    pub(super) fn told(&self, mut fate: Fate) -> Fate {
         fate.item.queue = Some(self.queue.clone());
         fate.item.line = Some(self.line);
         fate.item.state_before = self.state.map(|state| state.word().into());
         fate
     }
 
-    pub fn seen(&self) -> Seen {
+    pub(super) fn seen(&self) -> Seen {
         Seen {
             jid: self.jid.clone(),
             ..Seen::default()
@@ -51,7 +51,7 @@ impl Packed {
 
 impl How<'_> {
     /// Adds a job to a call.
-    pub fn pack(&self, job: &Job, line: u64, put: &mut Puts) -> Packed {
+    pub(super) fn pack(&self, job: &Job, line: u64, put: &mut Puts) -> Packed {
         let queue = job.queue.clone().unwrap_or_default();
         let queue = self.told.queue(&queue).clone();
         let failed = job.state == Some(State::Failed);
@@ -125,7 +125,11 @@ impl How<'_> {
 }
 
 /// Returns a recurring job as it is made again.
-pub fn template<'t>(recurring: &'t Recurring, queue: &'t Name, now: Moment) -> template::Told<'t> {
+pub(super) fn template<'t>(
+    recurring: &'t Recurring,
+    queue: &'t Name,
+    now: Moment,
+) -> template::Told<'t> {
     template::Told {
         jid: &recurring.jid,
         queue,

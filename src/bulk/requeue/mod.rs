@@ -3,23 +3,23 @@
 use std::time::Duration;
 
 use super::{Fate, Plan, Slice};
-use crate::core::guard::{Outcome, Requeue as Call};
-use crate::cx::Cx;
+use crate::clock::moment::Moment;
+use crate::core::api::guard::{Outcome, Requeue as Call};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::Code;
-use crate::model::moment::Moment;
-use crate::model::name::Name;
-use crate::model::seen::Seen;
-use crate::view::text::clean;
+use crate::model::job_snapshot::Seen;
+use crate::name::Name;
+use crate::session::Session;
+use crate::text::clean;
 
-pub mod moving;
-pub mod promote;
-pub mod retry;
+pub(crate) mod moving;
+pub(crate) mod promote;
+pub(crate) mod retry;
 
 /// Where jobs go, and when they run there.
 #[derive(Clone, Debug)]
-pub struct Requeue {
+pub(crate) struct Requeue {
     /// Their own queue where nothing is said.
     pub to: Option<Name>,
     pub priority: Option<i64>,
@@ -27,7 +27,7 @@ pub struct Requeue {
 
 /// When a job runs.
 #[derive(Clone, Copy, Debug)]
-pub enum When {
+pub(crate) enum When {
     /// At once.
     Now,
     After(Duration),
@@ -54,16 +54,16 @@ impl When {
 impl Requeue {
     /// Puts the jobs of a plan back, each when it is said; `keeps` tells whether one keeps the
     /// tries it has left, instead of getting all anew.
-    pub fn run(
+    pub(crate) fn run(
         &self,
         plan: Plan,
-        cx: &mut Cx,
+        session: &mut Session,
         when: impl Fn(&Seen) -> When,
         keeps: impl Fn(&Seen) -> bool,
     ) -> Result<Exit, Error> {
         let note = plan.note();
-        let begun = cx.now();
-        plan.run(cx, |core, now, jobs| {
+        let begun = session.now();
+        plan.run(session, |core, now, jobs| {
             let mut fates = Vec::with_capacity(jobs.len());
             for keep in [false, true] {
                 let jobs: Vec<(&Seen, Option<Moment>)> = jobs

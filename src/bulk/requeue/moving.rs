@@ -1,17 +1,18 @@
 //! Moving: into another queue, as if put there.
 
 use super::{Requeue, When, refuse};
-use crate::bulk::{Fate, Plan, Verb};
-use crate::cli::shared::Later;
-use crate::cx::Cx;
+use crate::args::shared::Later;
+use crate::bulk::{Fate, Plan};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::{Code, Shows};
-use crate::model::name::Name;
-use crate::model::seen::Seen;
-use crate::view::text::{clean, quoted};
+use crate::model::job_snapshot::Seen;
+use crate::model::verb::Verb;
+use crate::name::Name;
+use crate::session::Session;
+use crate::text::{clean, quoted};
 
-pub const MOVE: Verb = Verb {
+pub(crate) const MOVE: Verb = Verb {
     word: "move",
     asks: "move",
     past: "moved",
@@ -20,7 +21,7 @@ pub const MOVE: Verb = Verb {
 
 /// How jobs are moved.
 #[derive(Clone, Debug)]
-pub struct How {
+pub(crate) struct How {
     pub to: Name,
     /// At once where nothing is said, but not before a time that a job was given earlier.
     pub later: Later,
@@ -30,7 +31,7 @@ pub struct How {
 
 impl How {
     /// Refuses a job that a worker has, and one that is there already.
-    pub fn judge(&self, job: &Seen) -> Option<Fate> {
+    pub(crate) fn judge(&self, job: &Seen) -> Option<Fate> {
         let running = job.state.as_bytes() == b"running";
         if running && !self.force {
             let (jid, to) = (quoted(&job.jid), quoted(&self.to));
@@ -46,7 +47,7 @@ impl How {
     }
 
     /// Returns what else would happen to the jobs of a plan, for the one who is asked.
-    pub fn promise(&self, plan: &Plan) -> String {
+    pub(crate) fn promise(&self, plan: &Plan) -> String {
         let ended = |job: &&Seen| job.is("failed") || job.is("complete");
         let again = match plan.jobs.iter().filter(ended).count() as u64 {
             0 => String::new(),
@@ -60,18 +61,18 @@ impl How {
     }
 
     /// Moves the jobs of a plan.
-    pub fn run(&self, plan: Plan, cx: &mut Cx) -> Result<Exit, Error> {
+    pub(crate) fn run(&self, plan: Plan, session: &mut Session) -> Result<Exit, Error> {
         let requeue = Requeue {
             to: Some(self.to.clone()),
             priority: None,
         };
-        let now = cx.now();
+        let now = session.now();
         let when = |job: &Seen| match (self.later.delay, self.later.due(now), job.due) {
             (Some(delay), ..) => When::After(delay),
             (None, Some(at), _) => When::At(at),
             (None, None, Some(due)) => When::Still(due),
             (None, None, None) => When::Now,
         };
-        requeue.run(plan, cx, when, |_| false)
+        requeue.run(plan, session, when, |_| false)
     }
 }

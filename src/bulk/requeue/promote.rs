@@ -1,15 +1,16 @@
 //! Promoting: scheduled jobs run now.
 
 use super::{Requeue, When, refuse};
-use crate::bulk::{Fate, Plan, Verb};
-use crate::cx::Cx;
+use crate::bulk::{Fate, Plan};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::Shows;
-use crate::model::seen::Seen;
-use crate::view::text::quoted;
+use crate::model::job_snapshot::Seen;
+use crate::model::verb::Verb;
+use crate::session::Session;
+use crate::text::quoted;
 
-pub const PROMOTE: Verb = Verb {
+pub(crate) const PROMOTE: Verb = Verb {
     word: "promote",
     asks: "promote",
     past: "promoted",
@@ -18,7 +19,7 @@ pub const PROMOTE: Verb = Verb {
 
 /// Refuses a job that waits for no time. Older cores leave some in the schedule that call
 /// themselves waiting.
-pub fn judge(job: &Seen) -> Option<Fate> {
+pub(crate) fn judge(job: &Seen) -> Option<Fate> {
     let jid = quoted(&job.jid);
     let hint = match job.stored.as_bytes() {
         b"scheduled" => return None,
@@ -31,10 +32,10 @@ pub fn judge(job: &Seen) -> Option<Fate> {
 }
 
 /// Promotes the jobs of a plan.
-pub fn run(plan: Plan, cx: &mut Cx) -> Result<Exit, Error> {
+pub(crate) fn run(plan: Plan, session: &mut Session) -> Result<Exit, Error> {
     let requeue = Requeue {
         to: None,
         priority: None,
     };
-    requeue.run(plan, cx, |_| When::Now, |_| true)
+    requeue.run(plan, session, |_| When::Now, |_| true)
 }

@@ -3,16 +3,17 @@
 use std::time::Duration;
 
 use super::{Requeue, When, held, refuse};
-use crate::bulk::{Fate, Plan, Verb};
-use crate::cx::Cx;
+use crate::bulk::{Fate, Plan};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::Shows;
-use crate::model::name::Name;
-use crate::model::seen::Seen;
-use crate::view::text::{clean, quoted};
+use crate::model::job_snapshot::Seen;
+use crate::model::verb::Verb;
+use crate::name::Name;
+use crate::session::Session;
+use crate::text::{clean, quoted};
 
-pub const RETRY: Verb = Verb {
+pub(crate) const RETRY: Verb = Verb {
     word: "retry",
     asks: "retry",
     past: "retried",
@@ -21,7 +22,7 @@ pub const RETRY: Verb = Verb {
 
 /// How jobs are retried.
 #[derive(Clone, Debug, Default)]
-pub struct How {
+pub(crate) struct How {
     pub to: Option<Name>,
     pub delay: Option<Duration>,
     pub priority: Option<i64>,
@@ -33,7 +34,7 @@ pub struct How {
 
 impl How {
     /// Refuses a job that is not there to be retried.
-    pub fn judge(&self, job: &Seen) -> Option<Fate> {
+    pub(crate) fn judge(&self, job: &Seen) -> Option<Fate> {
         let jid = quoted(&job.jid);
         let hint = match job.stored.as_bytes() {
             b"failed" => return None,
@@ -49,7 +50,7 @@ impl How {
     }
 
     /// Returns where the jobs would go, for the one who is asked.
-    pub fn promise(&self, plan: &Plan) -> String {
+    pub(crate) fn promise(&self, plan: &Plan) -> String {
         let to = match &self.to {
             Some(to) => format!("all go to `{}`", clean(to.as_bytes())),
             None => "each goes back to its own queue".into(),
@@ -72,12 +73,12 @@ impl How {
 
     /// Retries the jobs of a plan. One that was taken from its worker keeps the tries it has left;
     /// the others get all anew.
-    pub fn run(&self, plan: Plan, cx: &mut Cx) -> Result<Exit, Error> {
+    pub(crate) fn run(&self, plan: Plan, session: &mut Session) -> Result<Exit, Error> {
         let requeue = Requeue {
             to: self.to.clone(),
             priority: self.priority,
         };
         let when = self.delay.map_or(When::Now, When::After);
-        requeue.run(plan, cx, |_| when, held)
+        requeue.run(plan, session, |_| when, held)
     }
 }

@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 
-use crate::cli::Format;
-use crate::cx::Cx;
+use crate::args::format::Format;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::fs;
 use crate::model::config::Item;
 use crate::model::done::Done;
 use crate::model::list::List;
-use crate::model::name::Name;
-use crate::out::file;
+use crate::name::Name;
+use crate::session::Session;
+use crate::text::clean;
 use crate::view::json;
-use crate::view::text::clean;
 
 /// Write the options that are set as a JSON object
 ///
@@ -26,33 +26,37 @@ use crate::view::text::clean;
 /// Example: `qless config dump /var/backups/qless.json`
 ///
 /// Exit codes: 0, 1 the file cannot be written, 5 a name or value is not UTF-8, 6 server.
-#[derive(Debug, clap::Args)]
-pub struct Args {
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Args {
     /// The file; stdout where none or `-` is given
     #[arg(value_name = "FILE")]
     file: Option<OsString>,
 }
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[])?;
+pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.accepts(&[])?;
     let file = args.file.filter(|file| file != "-");
     if file.as_ref().is_some_and(|file| file.is_empty()) {
         return Err(Error::usage("the name of the file is empty"));
     }
-    let now = cx.begin()?;
-    let mut items = cx.core()?.config(now)?;
+    let now = session.begin()?;
+    let mut items = session.core()?.config(now)?;
     items.retain(|item| item.set);
     let Some(file) = file else {
-        match cx.out.format() {
-            Format::Table => cx.out.write(&object(&items)?)?,
-            _ => cx.out.show(&List::whole(items))?,
+        match session.ui.format() {
+            Format::Table => session.ui.write(&object(&items)?)?,
+            _ => session.ui.show(&List::whole(items))?,
         }
         return Ok(Exit::Ok);
     };
-    file::save(Path::new(&file), &object(&items)?)?;
+    fs::save(Path::new(&file), &object(&items)?)?;
     let name = Name::from(file.as_os_str());
-    cx.out.note_on_terminal(&format!("wrote {}", clean(&name)));
-    cx.out.show(&Done::new("config dump", vec![name], false))?;
+    session
+        .ui
+        .note_on_terminal(&format!("wrote {}", clean(&name)));
+    session
+        .ui
+        .show(&Done::new("config dump", vec![name], false))?;
     Ok(Exit::Ok)
 }
 

@@ -1,15 +1,15 @@
 //! `qless config get`
 
-use crate::cli::{Format, value};
+use crate::args::format::Format;
+use crate::args::value;
 use crate::core::call::Call;
-use crate::core::unknown;
-use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::config::{Item, known};
 use crate::model::list::List;
-use crate::model::name::Name;
-use crate::view::text::clean;
+use crate::name::Name;
+use crate::session::Session;
+use crate::text::clean;
 
 /// Print the value of an option
 ///
@@ -18,21 +18,21 @@ use crate::view::text::clean;
 /// Example: `qless config get heartbeat`
 ///
 /// Exit codes: 0, 4 neither set nor known, 6 server.
-#[derive(Debug, clap::Args)]
-pub struct Args {
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Args {
     /// The option
     #[arg(value_name = "KEY", value_parser = value::name())]
     key: Option<Name>,
 }
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
+pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let Some(key) = args.key else {
-        return super::list::run(super::list::Args { all: true }, cx);
+        return super::list::run(super::list::Args { all: true }, session);
     };
-    cx.out.accepts(&[Format::Raw])?;
-    cx.out.shows::<List<Item>>()?;
-    let now = cx.begin()?;
-    let (core, out) = cx.parts()?;
+    session.ui.accepts(&[Format::Raw])?;
+    session.ui.shows::<List<Item>>()?;
+    let now = session.begin()?;
+    let (core, out) = session.parts()?;
     if out.format() == Format::Raw {
         let text = core.raw(now, &Call::new("config.get").arg(&key))?;
         out.verbatim(&text)?;
@@ -54,6 +54,6 @@ fn unset(key: &Name, others: &[Name]) -> Error {
     match known(key) {
         Some(_) => Error::not_found(format!("option `{}` is not set", clean(key)))
             .hint("it has no default of its own: see `qless config list`"),
-        None => unknown::error("option", key, others),
+        None => Error::unknown("option", key, others),
     }
 }

@@ -1,12 +1,12 @@
 //! `qless config list`
 
-use crate::cli::Format;
+use crate::args::format::Format;
 use crate::core::call::Call;
-use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::config::{Item, known};
 use crate::model::list::List;
+use crate::session::Session;
 
 /// Show the options with their defaults and what they mean
 ///
@@ -15,18 +15,18 @@ use crate::model::list::List;
 /// Example: `qless config list`
 ///
 /// Exit codes: 0, 6 server.
-#[derive(Debug, clap::Args)]
-pub struct Args {
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Args {
     /// Also options that nothing reads
     #[arg(long)]
     pub all: bool,
 }
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[Format::Raw])?;
-    cx.out.shows::<List<Item>>()?;
-    let now = cx.begin()?;
-    let (core, out) = cx.parts()?;
+pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.accepts(&[Format::Raw])?;
+    session.ui.shows::<List<Item>>()?;
+    let now = session.begin()?;
+    let (core, out) = session.parts()?;
     if out.format() == Format::Raw {
         let text = core.raw(now, &Call::new("config.get"))?;
         out.verbatim(&text)?;

@@ -6,18 +6,19 @@ use std::ffi::{OsStr, OsString};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use crate::cli::shared::{DryRun, MaxData};
-use crate::cx::Cx;
+use crate::args::shared::{DryRun, MaxData};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::input::json::{self, Shape};
 use crate::input::option::checked;
 use crate::input::source::Source;
+use crate::json::Json;
+use crate::json::syntax;
+use crate::json::syntax::Shape;
 use crate::model::config::Change;
 use crate::model::done::Done;
-use crate::model::json::Json;
-use crate::model::name::Name;
-use crate::view::text::{clean, cut};
+use crate::name::Name;
+use crate::session::Session;
+use crate::text::{clean, cut};
 
 /// Set options as a JSON file says
 ///
@@ -35,8 +36,8 @@ use crate::view::text::{clean, cut};
 ///
 /// Exit codes: 0, 2 no JSON or a value that the option cannot have, 4 unknown option, 6 server,
 /// 9 not confirmed.
-#[derive(Debug, clap::Args)]
-pub struct Args {
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Args {
     /// The file; `-` for stdin
     #[arg(value_name = "FILE")]
     file: OsString,
@@ -52,37 +53,39 @@ pub struct Args {
     dry: DryRun,
 }
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[])?;
+pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.accepts(&[])?;
     let mut wanted = read(&args.file, args.limit.max_data)?;
     for (key, value) in &mut wanted {
         *value = checked(key, value, args.force)?;
     }
-    let now = cx.begin()?;
-    let changes = Change::all(&cx.core()?.config(now)?, &wanted, args.clear);
+    let now = session.begin()?;
+    let changes = Change::all(&session.core()?.config(now)?, &wanted, args.clear);
     let dry = args.dry.dry_run;
     if changes.is_empty() {
-        cx.out.note("nothing to change: the options are so already");
+        session
+            .ui
+            .note("nothing to change: the options are so already");
     } else {
         let diff: String = changes.iter().map(|change| change.line() + "\n").collect();
         let count = Change::count(&changes);
         // The question shows it; else it is shown here, also above a refusal.
-        if dry || !cx.out.asks() || !cx.out.can_ask() {
-            cx.out.note(diff.trim_end_matches('\n'));
+        if dry || !session.ui.asks() || !session.ui.can_ask() {
+            session.ui.note(diff.trim_end_matches('\n'));
         }
-        let asks = args.clear || cx.out.can_ask() || cx.out.is_protected();
+        let asks = args.clear || session.ui.can_ask() || session.ui.is_protected();
         let consent = match !dry && asks {
             true => {
-                let what = format!("change {count} on {}", cx.place()?);
-                Some(cx.out.confirm(&what, |_| diff.clone())?)
+                let what = format!("change {count} on {}", session.place()?);
+                Some(session.ui.confirm(&what, |_| diff.clone())?)
             }
             false => None,
         };
         if dry {
-            cx.out.would(&format!("would change {count}"));
+            session.ui.would(&format!("would change {count}"));
         } else {
             for (at, change) in changes.iter().enumerate() {
-                let core = cx.core()?;
+                let core = session.core()?;
                 match (&change.after, consent) {
                     (Some(value), _) => core.set(now, &change.key, value),
                     (None, Some(consent)) => core.unset(now, &change.key, consent),
@@ -90,11 +93,11 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
                 }
                 .map_err(|error| halfway(error, at, &changes))?;
             }
-            cx.out.note_on_terminal(&format!("changed {count}"));
+            session.ui.note_on_terminal(&format!("changed {count}"));
         }
     }
     let keys = changes.into_iter().map(|change| change.key).collect();
-    cx.out.show(&Done::new("config load", keys, dry))?;
+    session.ui.show(&Done::new("config load", keys, dry))?;
     Ok(Exit::Ok)
 }
 
@@ -118,7 +121,7 @@ fn read(file: &OsStr, most: usize) -> Result<BTreeMap<Name, Name>, Error> {
     given.push(file);
     let text = Source::default().read(&given, "the configuration", most)?;
     let what = text.what;
-    match json::check(&text.bytes) {
+    match syntax::check(&text.bytes) {
         Ok(Shape::Object) => {}
         Ok(_) => {
             return Err(Error::usage(format!("{what} is not a JSON object"))

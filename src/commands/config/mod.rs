@@ -2,9 +2,10 @@
 
 use clap::Subcommand;
 
-use crate::cx::Cx;
+use super::{Group, Spec};
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::session::Session;
 
 mod dump;
 mod get;
@@ -20,13 +21,13 @@ mod unset;
 /// Examples: `qless config list` · `qless config set images-max-concurrency 5`
 ///
 /// Exit codes: 0, 2 wrong value, 4 unknown option, 6 server, 9 not confirmed.
-#[derive(Debug, clap::Args)]
-pub struct Args {
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Args {
     #[command(subcommand)]
     command: Command,
 }
 
-#[derive(Debug, Subcommand)]
+#[derive(Clone, Debug, Subcommand)]
 enum Command {
     Get(get::Args),
     List(list::Args),
@@ -37,7 +38,7 @@ enum Command {
 }
 
 impl Args {
-    pub fn writes(&self) -> bool {
+    fn writes(&self) -> bool {
         matches!(
             self.command,
             Command::Set(_) | Command::Unset(_) | Command::Load(_)
@@ -45,13 +46,15 @@ impl Args {
     }
 }
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
+pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Operate, Args::writes, run);
+
+fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     match args.command {
-        Command::Get(args) => get::run(args, cx),
-        Command::List(args) => list::run(args, cx),
-        Command::Set(args) => set::run(args, cx),
-        Command::Unset(args) => unset::run(args, cx),
-        Command::Dump(args) => dump::run(args, cx),
-        Command::Load(args) => load::run(args, cx),
+        Command::Get(args) => get::run(args, session),
+        Command::List(args) => list::run(args, session),
+        Command::Set(args) => set::run(args, session),
+        Command::Unset(args) => unset::run(args, session),
+        Command::Dump(args) => dump::run(args, session),
+        Command::Load(args) => load::run(args, session),
     }
 }

@@ -1,14 +1,15 @@
 //! `qless config set`
 
-use crate::cli::shared::DryRun;
-use crate::cli::{Format, value};
-use crate::cx::Cx;
+use crate::args::format::Format;
+use crate::args::shared::DryRun;
+use crate::args::value;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::option::checked;
 use crate::model::done::Done;
-use crate::model::name::Name;
-use crate::view::text::clean;
+use crate::name::Name;
+use crate::session::Session;
+use crate::text::clean;
 
 /// Set options
 ///
@@ -17,8 +18,8 @@ use crate::view::text::clean;
 /// Example: `qless config set images-max-concurrency 5`
 ///
 /// Exit codes: 0, 2 a value that the option cannot have, 4 unknown option, 6 server.
-#[derive(Debug, clap::Args)]
-pub struct Args {
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Args {
     /// Options and their values in turn
     #[arg(required = true, value_names = ["KEY", "VALUE"], num_args = 2..,
           allow_negative_numbers = true, value_parser = value::jids())]
@@ -30,8 +31,8 @@ pub struct Args {
     dry: DryRun,
 }
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[Format::Raw])?;
+pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.accepts(&[Format::Raw])?;
     let mut settings = Vec::new();
     let mut pairs = args.pairs.chunks_exact(2);
     for pair in &mut pairs {
@@ -42,19 +43,22 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     if let [key] = pairs.remainder() {
         return Err(Error::usage(format!("`{}` has no value", clean(key))));
     }
-    let now = cx.begin()?;
+    let now = session.begin()?;
     let dry = args.dry.dry_run;
     for (key, value) in &settings {
         let (key_shown, shown) = (clean(key), clean(value));
         if dry {
-            cx.out.would(&format!("would set {key_shown} to {shown}"));
+            session
+                .ui
+                .would(&format!("would set {key_shown} to {shown}"));
             continue;
         }
-        cx.core()?.set(now, key, value)?;
-        cx.out
+        session.core()?.set(now, key, value)?;
+        session
+            .ui
             .note_on_terminal(&format!("set {key_shown} to {shown}"));
     }
     let keys = settings.into_iter().map(|(key, _)| key).collect();
-    cx.out.show(&Done::new("config set", keys, dry))?;
+    session.ui.show(&Done::new("config set", keys, dry))?;
     Ok(Exit::Ok)
 }

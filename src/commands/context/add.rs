@@ -2,16 +2,17 @@
 
 use std::io::{self, IsTerminal};
 
-use crate::cli::shared::DryRun;
-use crate::cli::{Origin, value};
-use crate::core::url;
-use crate::cx::Cx;
+use crate::address;
+use crate::args::globals::Origin;
+use crate::args::shared::DryRun;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::done::Done;
+use crate::name;
+use crate::session::Session;
 use crate::settings::edit;
 use crate::settings::key::Values;
-use crate::view::text::clean;
+use crate::text::clean;
 
 /// Add a context to the config file
 ///
@@ -24,8 +25,8 @@ use crate::view::text::clean;
 /// `qless context add viewer --redis redis://replica.prod.example:6379/0 --read-only`
 ///
 /// Exit codes: 0, 1 the file cannot be written, 2 it is wrong, or no address, 5 the context exists.
-#[derive(Debug, clap::Args)]
-pub struct Args {
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Args {
     /// The context
     #[arg(value_parser = name)]
     name: String,
@@ -47,7 +48,7 @@ pub struct Args {
 
 fn name(text: &str) -> Result<String, String> {
     let text = text.trim();
-    value::refuse_new(text.as_bytes()).map(|()| text.into())
+    name::refuse_new(text.as_bytes()).map(|()| text.into())
 }
 
 fn variable(text: &str) -> Result<String, String> {
@@ -57,21 +58,22 @@ fn variable(text: &str) -> Result<String, String> {
     }
 }
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[])?;
-    let Some(address) = cx.globals.redis.clone() else {
+pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.accepts(&[])?;
+    let Some(address) = session.globals.redis.clone() else {
         return Err(missing());
     };
-    if cx.globals.origin != Origin::Typed {
+    if session.globals.origin != Origin::Typed {
         return Err(missing());
     }
-    url::check(&address)?;
-    if url::holds_password(&address) && io::stderr().is_terminal() {
-        cx.out
+    address::check(&address)?;
+    if address::holds_password(&address) && io::stderr().is_terminal() {
+        session
+            .ui
             .warn("others can see a password in `--redis` in the list of processes");
     }
-    let given = cx.globals.given;
-    let prefix = cx.globals.prefix.clone().filter(|_| given.prefix);
+    let given = session.globals.given;
+    let prefix = session.globals.prefix.clone().filter(|_| given.prefix);
     let words = Some(args.password_command).filter(|words| !words.is_empty());
     let values = Values {
         redis: Some(address),
@@ -83,25 +85,27 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         read_only: given.read_only.then_some(true),
         ..Values::default()
     };
-    let file = cx.file.as_ref();
+    let file = session.file.as_ref();
     let file = file.ok_or_else(|| Error::internal("the config file was not read"))?;
     edit::refuse_existing(&file.contents, &args.name)?;
     let (source, shown) = (file.source.clone(), clean(&args.name));
     if args.dry.dry_run {
-        cx.out.note(&format!("would add context `{shown}`"));
+        session.ui.note(&format!("would add context `{shown}`"));
     } else {
-        edit::edit(&source, cx.timeout(), |file, document| {
+        edit::edit(&source, session.timeout(), |file, document| {
             edit::refuse_existing(&file.contents, &args.name)?;
             edit::add(document, &args.name, &values)
         })?;
-        cx.out
+        session
+            .ui
             .note_on_terminal(&format!("added context `{shown}` to `{}`", source.shown()));
         if let Some(warning) = source.read(false)?.warning {
-            cx.out.warn(&warning);
+            session.ui.warn(&warning);
         }
     }
     let targets = vec![args.name.as_str().into()];
-    cx.out
+    session
+        .ui
         .show(&Done::new("context add", targets, args.dry.dry_run))?;
     Ok(Exit::Ok)
 }

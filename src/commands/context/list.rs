@@ -1,11 +1,11 @@
 //! `qless context list`
 
 use super::{file, item};
-use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::context::Context;
 use crate::model::list::List;
+use crate::session::Session;
 
 /// List the contexts
 ///
@@ -14,23 +14,24 @@ use crate::model::list::List;
 /// Example: `qless context list -o json`
 ///
 /// Exit codes: 0, 2 the config file is wrong.
-#[derive(Debug, clap::Args)]
-pub struct Args {}
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Args {}
 
-pub fn run(_: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[])?;
-    cx.out.shows::<List<Context>>()?;
-    let file = file(cx)?;
+pub(super) fn run(_: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.accepts(&[])?;
+    session.ui.shows::<List<Context>>()?;
+    let file = file(session)?;
     let contexts = file.contexts();
     let items: Vec<Context> = contexts
         .iter()
-        .map(|context| item(cx, file, context))
+        .map(|context| item(session, file, context))
         .collect();
     if items.is_empty() {
-        cx.out.note_on_terminal("no contexts");
-        cx.out
+        session.ui.note_on_terminal("no contexts");
+        session
+            .ui
             .hint("`qless context add NAME --redis URL` makes one");
     }
-    cx.out.show(&List::whole(items))?;
+    session.ui.show(&List::whole(items))?;
     Ok(Exit::Ok)
 }

@@ -2,10 +2,11 @@
 
 use clap::Subcommand;
 
-use crate::cx::Cx;
+use super::{ConfigUse, Group, Spec};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::context::Context as Item;
+use crate::session::Session;
 use crate::settings::{Context, Settings};
 
 mod add;
@@ -28,13 +29,13 @@ mod validate;
 /// Examples: `qless context`, `qless --config night.toml context add night --redis local:$PWD/night`
 ///
 /// Exit codes: 0, 2 the file is wrong, 4 unknown context, 5 it exists already, 6 server.
-#[derive(Debug, clap::Args)]
-pub struct Args {
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Args {
     #[command(subcommand)]
     command: Option<Command>,
 }
 
-#[derive(Debug, Subcommand)]
+#[derive(Clone, Debug, Subcommand)]
 enum Command {
     List(list::Args),
     Show(show::Args),
@@ -44,40 +45,42 @@ enum Command {
     Validate(validate::Args),
 }
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
+pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Operate, run).config(ConfigUse::Defaults);
+
+fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     match args.command {
-        None => list::run(list::Args {}, cx),
-        Some(Command::List(args)) => list::run(args, cx),
-        Some(Command::Show(args)) => show::run(args, cx),
-        Some(Command::Use(args)) => use_::run(args, cx),
-        Some(Command::Add(args)) => add::run(args, cx),
-        Some(Command::Remove(args)) => remove::run(args, cx),
-        Some(Command::Validate(args)) => validate::run(args, cx),
+        None => list::run(list::Args {}, session),
+        Some(Command::List(args)) => list::run(args, session),
+        Some(Command::Show(args)) => show::run(args, session),
+        Some(Command::Use(args)) => use_::run(args, session),
+        Some(Command::Add(args)) => add::run(args, session),
+        Some(Command::Remove(args)) => remove::run(args, session),
+        Some(Command::Validate(args)) => validate::run(args, session),
     }
 }
 
 /// Returns what the config file says, which must be there if it was named.
-fn file(cx: &Cx) -> Result<&Settings, Error> {
-    let file = cx.file.as_ref();
+fn file(session: &Session) -> Result<&Settings, Error> {
+    let file = session.file.as_ref();
     let file = file.ok_or_else(|| Error::internal("the config file was not read"))?;
     file.must_be_there()?;
     Ok(file)
 }
 
 /// Returns the name of the context that commands use: as told, else the default one.
-fn used<'a>(cx: &'a Cx, file: &'a Settings) -> Option<&'a str> {
+fn used<'a>(session: &'a Session, file: &'a Settings) -> Option<&'a str> {
     let default = file
         .contents
         .default
         .as_ref()
         .map(|(name, _)| name.as_str());
-    cx.globals.context.as_deref().or(default)
+    session.globals.context.as_deref().or(default)
 }
 
 /// Returns a context as it is shown.
-fn item(cx: &Cx, file: &Settings, context: &Context) -> Item {
+fn item(session: &Session, file: &Settings, context: &Context) -> Item {
     let default = file.contents.default.as_ref();
     let is_default = default.is_some_and(|(name, _)| *name == context.name);
-    let is_used = used(cx, file) == Some(&context.name);
-    Item::new(context, &file.contents.defaults, is_default, is_used)
+    let is_used = used(session, file) == Some(&context.name);
+    context.shown(&file.contents.defaults, is_default, is_used)
 }

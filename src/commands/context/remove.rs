@@ -1,13 +1,13 @@
 //! `qless context remove`
 
 use super::file;
-use crate::cli::shared::DryRun;
-use crate::cx::Cx;
+use crate::args::shared::DryRun;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::done::Done;
+use crate::session::Session;
 use crate::settings::{Settings, edit};
-use crate::view::text::clean;
+use crate::text::clean;
 
 /// Remove a context from the config file
 ///
@@ -16,25 +16,25 @@ use crate::view::text::clean;
 /// Example: `qless context remove staging`
 ///
 /// Exit codes: 0, 1 the file cannot be written, 2 it is wrong, 4 unknown context.
-#[derive(Debug, clap::Args)]
-pub struct Args {
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Args {
     /// The context
     name: String,
     #[command(flatten)]
     dry: DryRun,
 }
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[])?;
+pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.accepts(&[])?;
     let name = args.name;
-    let file = file(cx)?;
+    let file = file(session)?;
     file.named(&name)?;
     let (source, shown) = (file.source.clone(), clean(&name));
     let mut default = is_default(file, &name);
     if args.dry.dry_run {
-        cx.out.note(&format!("would remove context `{shown}`"));
+        session.ui.note(&format!("would remove context `{shown}`"));
     } else {
-        edit::edit(&source, cx.timeout(), |file, document| {
+        edit::edit(&source, session.timeout(), |file, document| {
             file.named(&name)?;
             default = is_default(file, &name);
             edit::remove(document, &name);
@@ -43,16 +43,19 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
             }
             Ok(())
         })?;
-        cx.out
+        session
+            .ui
             .note_on_terminal(&format!("removed context `{shown}`"));
     }
     if default {
         let verb = if args.dry.dry_run { "would be" } else { "is" };
-        cx.out
+        session
+            .ui
             .note(&format!("`{shown}` was the default; there {verb} none now"));
     }
     let targets = vec![name.as_str().into()];
-    cx.out
+    session
+        .ui
         .show(&Done::new("context remove", targets, args.dry.dry_run))?;
     Ok(Exit::Ok)
 }

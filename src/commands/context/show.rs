@@ -1,11 +1,11 @@
 //! `qless context show`
 
 use super::{file, item, used};
-use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::context::{Context, One};
 use crate::model::list::List;
+use crate::session::Session;
 
 /// Show one context: address, prefix, where the password comes from, what it forbids
 ///
@@ -14,21 +14,21 @@ use crate::model::list::List;
 /// Example: `qless context show`
 ///
 /// Exit codes: 0, 2 the config file is wrong, 4 unknown context.
-#[derive(Debug, clap::Args)]
-pub struct Args {
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Args {
     /// The context
     name: Option<String>,
 }
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[])?;
-    cx.out.shows::<One>()?;
-    let file = file(cx)?;
-    let Some(name) = args.name.as_deref().or(used(cx, file)) else {
+pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.accepts(&[])?;
+    session.ui.shows::<One>()?;
+    let file = file(session)?;
+    let Some(name) = args.name.as_deref().or(used(session, file)) else {
         return Err(Error::not_found("no context is in use")
             .hint("name one, or make one the default: `qless context use NAME`"));
     };
-    let shown: Context = item(cx, file, &file.named(name)?);
-    cx.out.show(&One(List::whole(vec![shown])))?;
+    let shown: Context = item(session, file, &file.named(name)?);
+    session.ui.show(&One(List::whole(vec![shown])))?;
     Ok(Exit::Ok)
 }

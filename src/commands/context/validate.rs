@@ -1,11 +1,11 @@
 //! `qless context validate`
 
 use super::{file, item};
-use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::context::{Context, Validated};
 use crate::model::list::List;
+use crate::session::Session;
 
 /// Connect as contexts say, and tell whether that works
 ///
@@ -14,27 +14,27 @@ use crate::model::list::List;
 /// Example: `qless context validate`
 ///
 /// Exit codes: 0, 2 the config file or an address is wrong, 4 unknown context, 6 server.
-#[derive(Debug, clap::Args)]
-pub struct Args {
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Args {
     /// The context
     name: Option<String>,
 }
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[])?;
-    cx.out.shows::<Validated>()?;
+pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.accepts(&[])?;
+    session.ui.shows::<Validated>()?;
     let contexts = match &args.name {
-        Some(name) => vec![file(cx)?.named(name)?],
-        None => file(cx)?.contexts(),
+        Some(name) => vec![file(session)?.named(name)?],
+        None => file(session)?.contexts(),
     };
     if contexts.is_empty() {
-        cx.out.note_on_terminal("no contexts");
+        session.ui.note_on_terminal("no contexts");
     }
     let mut items: Vec<Context> = Vec::new();
     let mut exit = Exit::Ok;
     for context in contexts {
-        let mut shown = item(cx, file(cx)?, &context);
-        match cx.probe(&context) {
+        let mut shown = item(session, file(session)?, &context);
+        match session.probe(&context) {
             Ok(version) => shown.server = Some(format!("Redis {version}")),
             Err(error) if args.name.is_some() => return Err(error),
             Err(error) => {
@@ -44,6 +44,6 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         }
         items.push(shown);
     }
-    cx.out.show(&Validated(List::whole(items)))?;
+    session.ui.show(&Validated(List::whole(items)))?;
     Ok(exit)
 }

@@ -2,9 +2,10 @@
 
 use clap::Subcommand;
 
-use crate::cx::Cx;
+use super::{Group, Spec};
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::session::Session;
 
 mod queue;
 mod worker;
@@ -16,21 +17,23 @@ mod worker;
 /// Examples: `qless forget queue old-import` · `qless forget worker build-7-4121`
 ///
 /// Exit codes: 0, 4 unknown queue or worker, 5 it is in use, 6 server, 9 not confirmed.
-#[derive(Debug, clap::Args)]
-pub struct Args {
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Args {
     #[command(subcommand)]
     command: Command,
 }
 
-#[derive(Debug, Subcommand)]
+#[derive(Clone, Debug, Subcommand)]
 enum Command {
     Queue(queue::Args),
     Worker(worker::Args),
 }
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
+pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Operate, run);
+
+fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     match args.command {
-        Command::Queue(args) => queue::run(args, cx),
-        Command::Worker(args) => worker::run(args, cx),
+        Command::Queue(args) => queue::run(args, session),
+        Command::Worker(args) => worker::run(args, session),
     }
 }

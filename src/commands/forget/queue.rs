@@ -1,16 +1,16 @@
 //! `qless forget queue`
 
-use crate::cli::shared::DryRun;
-use crate::cli::{Format, value};
-use crate::core::index::Index;
-use crate::core::unknown;
-use crate::cx::Cx;
+use crate::args::format::Format;
+use crate::args::shared::DryRun;
+use crate::args::value;
+use crate::core::api::index::Index;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::done::Done;
-use crate::model::name::Name;
 use crate::model::queue::Queue;
-use crate::view::text::clean;
+use crate::name::Name;
+use crate::session::Session;
+use crate::text::clean;
 
 /// Take queues off the list of known ones
 ///
@@ -20,8 +20,8 @@ use crate::view::text::clean;
 /// Example: `qless forget queue old-import`
 ///
 /// Exit codes: 0, 4 unknown queue, 5 something is in it, 6 server, 9 not confirmed.
-#[derive(Debug, clap::Args)]
-pub struct Args {
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Args {
     /// The queues
     #[arg(required = true, value_name = "QUEUE", value_parser = value::jids())]
     queues: Vec<Name>,
@@ -32,14 +32,14 @@ pub struct Args {
     dry: DryRun,
 }
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[Format::Raw])?;
-    let now = cx.begin()?;
-    let core = cx.core()?;
+pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.accepts(&[Format::Raw])?;
+    let now = session.begin()?;
+    let core = session.core()?;
     for queue in core.queues(now, &args.queues)? {
         if !queue.exists() {
             let known = core.members(now, &Index::Queues)?;
-            return Err(unknown::error("queue", &queue.name, &known));
+            return Err(Error::unknown("queue", &queue.name, &known));
         }
         if let (false, Some(holds)) = (args.force, holds(&queue)) {
             let name = clean(&queue.name);
@@ -55,11 +55,11 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     let what = format!("forget queue {}", names.join(", "));
     let dry = args.dry.dry_run;
     if dry {
-        cx.out.would(&format!("would {what}"));
+        session.ui.would(&format!("would {what}"));
     } else {
-        let on = cx.on()?;
-        let consent = cx.out.confirm(&(what + &on), |_| String::new())?;
-        let core = cx.core()?;
+        let on = session.on()?;
+        let consent = session.ui.confirm(&(what + &on), |_| String::new())?;
+        let core = session.core()?;
         core.forget_queues(now, &args.queues, consent)?;
         let after = match args.force {
             true => Vec::new(),
@@ -68,16 +68,19 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         for queue in after {
             if let Some(holds) = holds(&queue) {
                 let name = clean(&queue.name);
-                cx.out.warn(&format!(
+                session.ui.warn(&format!(
                     "a job slipped into `{name}` meanwhile: {holds}; the next put lists it again"
                 ));
             }
         }
         let names: Vec<String> = args.queues.iter().map(clean).collect();
-        cx.out
+        session
+            .ui
             .note_on_terminal(&format!("forgot {}", names.join(", ")));
     }
-    cx.out.show(&Done::new("forget queue", args.queues, dry))?;
+    session
+        .ui
+        .show(&Done::new("forget queue", args.queues, dry))?;
     Ok(Exit::Ok)
 }
 

@@ -1,15 +1,15 @@
 //! `qless forget worker`
 
-use crate::cli::shared::DryRun;
-use crate::cli::{Format, value};
-use crate::core::index::Index;
-use crate::core::unknown;
-use crate::cx::Cx;
+use crate::args::format::Format;
+use crate::args::shared::DryRun;
+use crate::args::value;
+use crate::core::api::index::Index;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::done::Done;
-use crate::model::name::Name;
-use crate::view::text::{clean, plural, quoted};
+use crate::name::Name;
+use crate::session::Session;
+use crate::text::{clean, plural, quoted};
 
 /// Take workers off the list of known ones
 ///
@@ -18,8 +18,8 @@ use crate::view::text::{clean, plural, quoted};
 /// Example: `qless forget worker build-7-4121`
 ///
 /// Exit codes: 0, 4 unknown worker, 5 it holds jobs, 6 server, 9 not confirmed.
-#[derive(Debug, clap::Args)]
-pub struct Args {
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Args {
     /// The workers
     #[arg(required = true, value_name = "WORKER", value_parser = value::jids())]
     workers: Vec<Name>,
@@ -27,10 +27,10 @@ pub struct Args {
     dry: DryRun,
 }
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[Format::Raw])?;
-    let now = cx.begin()?;
-    let core = cx.core()?;
+pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.accepts(&[Format::Raw])?;
+    let now = session.begin()?;
+    let core = session.core()?;
     let known = core.members(now, &Index::Workers)?;
     for name in &args.workers {
         let holder = core.holder(now, name)?;
@@ -42,7 +42,7 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
             return Err(Error::conflict(message).hint(hint));
         }
         if !known.contains(name) {
-            return Err(unknown::error("worker", name, &known));
+            return Err(Error::unknown("worker", name, &known));
         }
     }
     let names: Vec<String> = args
@@ -53,16 +53,20 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     let what = format!("forget worker {}", names.join(", "));
     let dry = args.dry.dry_run;
     if dry {
-        cx.out.would(&format!("would {what}"));
+        session.ui.would(&format!("would {what}"));
     } else {
-        let on = cx.on()?;
-        let consent = cx.out.confirm(&(what + &on), |_| String::new())?;
-        cx.core()?.forget_workers(now, &args.workers, consent)?;
+        let on = session.on()?;
+        let consent = session.ui.confirm(&(what + &on), |_| String::new())?;
+        session
+            .core()?
+            .forget_workers(now, &args.workers, consent)?;
         let names: Vec<String> = args.workers.iter().map(clean).collect();
-        cx.out
+        session
+            .ui
             .note_on_terminal(&format!("forgot {}", names.join(", ")));
     }
-    cx.out
+    session
+        .ui
         .show(&Done::new("forget worker", args.workers, dry))?;
     Ok(Exit::Ok)
 }

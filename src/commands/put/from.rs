@@ -3,20 +3,21 @@
 use std::ffi::OsStr;
 
 use super::Args;
-use crate::cli::Format;
-use crate::core::put::Policy;
-use crate::cx::Cx;
+use crate::args::format::Format;
+use crate::core::api::put::Policy;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::line::Due;
 use crate::input::source::Source;
-use crate::model::name::Name;
-use crate::model::quote::array;
+use crate::json::quote::array;
+use crate::name::Name;
+use crate::session::Session;
+use crate::submit;
+use crate::submit::Order;
 use crate::submit::plan::Plan;
-use crate::submit::{self, Order};
 
-pub fn run(args: &Args, from: &OsStr, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[Format::Jid, Format::Raw])?;
+pub(super) fn run(args: &Args, from: &OsStr, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.accepts(&[Format::Jid, Format::Raw])?;
     let mut source = Source::default();
     let data = args.data(&mut source)?;
     if from == "-" {
@@ -52,5 +53,5 @@ pub fn run(args: &Args, from: &OsStr, cx: &mut Cx) -> Result<Exit, Error> {
         dry_run: args.dry_run,
         replicas: args.replicas.wait_replicas,
     };
-    submit::run(&order, cx)
+    submit::run(&order, session)
 }

@@ -3,16 +3,17 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use crate::cli::shared::{BULK, Later, MaxData, Replicas};
-use crate::cli::value;
-use crate::cx::Cx;
+use super::{Group, Spec};
+use crate::args::shared::{BULK, Later, MaxData, Replicas};
+use crate::args::value;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::data;
 use crate::input::source::Source;
-use crate::model::name::Name;
+use crate::model::jid_source::Jids;
 use crate::model::rate::Rate;
-use crate::submit::plan::Jids;
+use crate::name::Name;
+use crate::session::Session;
 
 mod from;
 mod one;
@@ -49,9 +50,9 @@ mod one;
 ///
 /// Exit codes: 0, 2 usage, 3 some lines failed, 4 a dependency does not exist, 5 the jid exists
 /// already or the dependencies form a cycle, 6 server, 130 interrupted.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 #[command(override_usage = "qless put [OPTIONS] QUEUE KLASS [DATA] | [QUEUE [KLASS]] --from FILE")]
-pub struct Args {
+pub(crate) struct Args {
     /// The queue
     #[arg(value_parser = value::new_name(), required_unless_present = "from")]
     queue: Option<Name>,
@@ -136,9 +137,11 @@ impl Args {
     }
 }
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
+pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Submit, run);
+
+fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     match &args.from {
-        Some(from) => from::run(&args, from, cx),
-        None => one::run(&args, cx),
+        Some(from) => from::run(&args, from, session),
+        None => one::run(&args, session),
     }
 }

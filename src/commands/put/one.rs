@@ -1,21 +1,21 @@
 //! Putting one job.
 
-use crate::cli::Format;
-use crate::core::put::{Policy, Put};
-use crate::cx::Cx;
+use crate::args::format::Format;
+use crate::clock::moment::Moment;
+use crate::core::api::put::{Policy, Put};
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::input::source::Source;
 use crate::model::bulk::Code;
-use crate::model::moment::Moment;
-use crate::model::name::Name;
 use crate::model::put::Put as Shown;
-use crate::view::text::{clean, short};
+use crate::name::Name;
+use crate::session::Session;
+use crate::text::{clean, short};
 
 use super::Args;
 
-pub fn run(args: &Args, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[Format::Jid, Format::Raw])?;
+pub(super) fn run(args: &Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.accepts(&[Format::Jid, Format::Raw])?;
     // Without `--from` both are required.
     let (Some(queue), Some(klass)) = (&args.queue, &args.klass) else {
         return Err(Error::usage("`qless put` wants a queue and a klass"));
@@ -26,7 +26,7 @@ pub fn run(args: &Args, cx: &mut Cx) -> Result<Exit, Error> {
         ));
     }
     let data = args.data(&mut Source::default())?;
-    let now = cx.begin()?;
+    let now = session.begin()?;
     let fresh = || Name::from(uuid::Uuid::new_v4().simple().to_string());
     let job = Put {
         queue: queue.clone(),
@@ -45,23 +45,23 @@ pub fn run(args: &Args, cx: &mut Cx) -> Result<Exit, Error> {
         spawned_from: None,
     };
     match args.dry_run {
-        true => rehearse(args, &job, now, cx),
+        true => rehearse(args, &job, now, session),
         false => {
-            let exit = put(args, &job, now, cx)?;
+            let exit = put(args, &job, now, session)?;
             if let Some(replicas) = args.replicas.wait_replicas {
-                cx.core()?.replicated(replicas)?;
+                session.core()?.replicated(replicas)?;
             }
             Ok(exit)
         }
     }
 }
 
-fn put(args: &Args, job: &Put, now: Moment, cx: &mut Cx) -> Result<Exit, Error> {
+fn put(args: &Args, job: &Put, now: Moment, session: &mut Session) -> Result<Exit, Error> {
     let policy = Policy {
         replace: args.replace,
         allow_missing: args.allow_missing,
     };
-    let outcome = cx.core()?.put(now, policy, job)?;
+    let outcome = session.core()?.put(now, policy, job)?;
     match outcome.code {
         Code::Ok => {
             let state = outcome.word(0).cloned();
@@ -73,12 +73,13 @@ fn put(args: &Args, job: &Put, now: Moment, cx: &mut Cx) -> Result<Exit, Error> 
                         false => "complete already",
                     },
                 );
-                cx.out
+                session
+                    .ui
                     .note(&format!("note: `{jid}` is {what}: not a dependency"));
             }
-            show(cx, job, Some(job.queue.clone()), state, true)
+            show(session, job, Some(job.queue.clone()), state, true)
         }
-        Code::Exists if args.if_absent => present(cx, job, now),
+        Code::Exists if args.if_absent => present(session, job, now),
         Code::Exists => Err(exists(job)),
         Code::MissingDependency => Err(missing(job, outcome.names())),
         Code::Cycle => Err(cycle(job, outcome.names())),
@@ -91,17 +92,17 @@ fn put(args: &Args, job: &Put, now: Moment, cx: &mut Cx) -> Result<Exit, Error> 
 }
 
 /// Shows a job that exists and was left as it is.
-fn present(cx: &mut Cx, job: &Put, now: Moment) -> Result<Exit, Error> {
-    let found = cx.core()?.seen(now, std::slice::from_ref(&job.jid))?;
+fn present(session: &mut Session, job: &Put, now: Moment) -> Result<Exit, Error> {
+    let found = session.core()?.seen(now, std::slice::from_ref(&job.jid))?;
     let (queue, state) = match found.into_iter().flatten().next() {
         Some(seen) => (seen.queue.clone(), Some(seen.state.clone())),
         None => (None, None),
     };
-    show(cx, job, queue, state, false)
+    show(session, job, queue, state, false)
 }
 
 fn show(
-    cx: &mut Cx,
+    session: &mut Session,
     job: &Put,
     queue: Option<Name>,
     state: Option<Name>,
@@ -114,14 +115,14 @@ fn show(
         created,
         dry_run: false,
     };
-    cx.out.show(&shown)?;
+    session.ui.show(&shown)?;
     let place = |name: &Option<Name>| {
         name.as_ref()
             .map_or("–".into(), |name| clean(name.as_bytes()))
     };
     let (queue, state) = (place(&shown.queue), place(&shown.state));
     let jid = short(job.jid.as_bytes());
-    cx.out.note_on_terminal(&match created {
+    session.ui.note_on_terminal(&match created {
         true => format!("put {jid} in {queue}, {state}"),
         false => format!("{jid} exists already in {queue}, {state}"),
     });
@@ -129,14 +130,14 @@ fn show(
 }
 
 /// Says what would be done, as far as can be seen from outside.
-fn rehearse(args: &Args, job: &Put, now: Moment, cx: &mut Cx) -> Result<Exit, Error> {
-    let core = cx.core()?;
+fn rehearse(args: &Args, job: &Put, now: Moment, session: &mut Session) -> Result<Exit, Error> {
+    let core = session.core()?;
     let found = core.seen(now, std::slice::from_ref(&job.jid))?;
     let others = core.seen(now, &job.depends)?;
     let known = found.into_iter().flatten().next();
     if known.is_some() && args.if_absent {
-        cx.out.would("would leave the job as it is");
-        return present(cx, job, now);
+        session.ui.would("would leave the job as it is");
+        return present(session, job, now);
     }
     if known.is_some() && !args.replace {
         return Err(exists(job));
@@ -159,7 +160,7 @@ fn rehearse(args: &Args, job: &Put, now: Moment, cx: &mut Cx) -> Result<Exit, Er
         (false, true) => "scheduled",
         (false, false) => "waiting",
     };
-    cx.out.show(&Shown {
+    session.ui.show(&Shown {
         jid: job.jid.clone(),
         queue: Some(job.queue.clone()),
         state: Some(state.into()),
@@ -167,7 +168,8 @@ fn rehearse(args: &Args, job: &Put, now: Moment, cx: &mut Cx) -> Result<Exit, Er
         dry_run: true,
     })?;
     let queue = clean(job.queue.as_bytes());
-    cx.out
+    session
+        .ui
         .would(&format!("would put a job in {queue}, {state}"));
     Ok(Exit::Ok)
 }

@@ -1,15 +1,17 @@
 //! `qless recur get`
 
-use crate::cli::{Format, value};
+use crate::args::format::Format;
+use crate::args::value;
 use crate::core::call::Call;
-use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::input::jids::{self, Told};
+use crate::input::jids;
+use crate::input::jids::Told;
 use crate::input::source::Source;
 use crate::model::list::List;
-use crate::model::name::Name;
-use crate::view::text::clean;
+use crate::name::Name;
+use crate::session::Session;
+use crate::text::clean;
 
 /// Show recurring jobs in full
 ///
@@ -18,21 +20,21 @@ use crate::view::text::clean;
 /// Example: `qless recur get nightly`
 ///
 /// Exit codes: 0, 4 no such recurring job, 6 server.
-#[derive(Debug, clap::Args)]
-pub struct Args {
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Args {
     /// The recurring jobs; `-` reads their jids from standard input, `@FILE` from a file
     #[arg(value_name = "JID", required = true, value_parser = value::jids())]
     jids: Vec<Name>,
 }
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[Format::Jid, Format::Raw])?;
+pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.accepts(&[Format::Jid, Format::Raw])?;
     let told = jids::read(&mut Source::default(), &args.jids)?;
     if matches!(told, Told::Many(_)) {
-        cx.out.shows::<List<crate::model::recur::Recurring>>()?;
+        session.ui.shows::<List<crate::model::recur::Recurring>>()?;
     }
-    let now = cx.begin()?;
-    let (core, out) = cx.parts()?;
+    let now = session.begin()?;
+    let (core, out) = session.parts()?;
     let mut found = Vec::new();
     let mut missing = Vec::new();
     if out.format() == Format::Raw {

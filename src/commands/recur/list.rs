@@ -1,13 +1,14 @@
 //! `qless recur list`
 
-use crate::cli::{Format, value};
-use crate::cx::Cx;
+use crate::args::format::Format;
+use crate::args::value;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::list::List;
-use crate::model::name::Name;
 use crate::model::pattern::Pattern;
 use crate::model::recur::Recurring;
+use crate::name::Name;
+use crate::session::Session;
 
 /// List recurring jobs
 ///
@@ -16,18 +17,18 @@ use crate::model::recur::Recurring;
 /// Examples: `qless recur list` · `qless recur list reports`
 ///
 /// Exit codes: 0, also if there are none; 4 unknown queue, 6 server.
-#[derive(Debug, clap::Args)]
-pub struct Args {
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Args {
     /// Only those of these queues, by name or glob
     #[arg(value_name = "QUEUE", value_parser = value::pattern())]
     queues: Vec<Pattern>,
 }
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[Format::Jid])?;
-    cx.out.shows::<List<Recurring>>()?;
-    let now = cx.begin()?;
-    let (core, out) = cx.parts()?;
+pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.accepts(&[Format::Jid])?;
+    session.ui.shows::<List<Recurring>>()?;
+    let now = session.begin()?;
+    let (core, out) = session.parts()?;
     let queues = core.queues_like(now, &args.queues)?;
     let holding = queues.into_iter().filter(|queue| queue.recurring > 0);
     let names: Vec<Name> = holding.map(|queue| queue.name).collect();

@@ -2,13 +2,14 @@
 
 use clap::Subcommand;
 
-use crate::cx::Cx;
+use super::{Group, Spec};
+use crate::clock::moment::Moment;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::moment::Moment;
-use crate::model::name::Name;
 use crate::model::recur::Recurring;
-use crate::view::text::clean;
+use crate::name::Name;
+use crate::session::Session;
+use crate::text::clean;
 
 mod get;
 mod list;
@@ -26,13 +27,13 @@ mod tag;
 /// Examples: `qless recur list` · `qless recur put reports Nightly --every 1d --at 03:00 --jid nightly`
 ///
 /// Exit codes: 0, 4 unknown jid or queue, 5 it exists already, 6 server, 9 not confirmed.
-#[derive(Debug, clap::Args)]
-pub struct Args {
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Args {
     #[command(subcommand)]
     command: Command,
 }
 
-#[derive(Debug, Subcommand)]
+#[derive(Clone, Debug, Subcommand)]
 enum Command {
     Get(get::Args),
     List(list::Args),
@@ -44,26 +45,28 @@ enum Command {
 }
 
 impl Args {
-    pub fn writes(&self) -> bool {
+    fn writes(&self) -> bool {
         !matches!(self.command, Command::Get(_) | Command::List(_))
     }
 }
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
+pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Submit, Args::writes, run);
+
+fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     match args.command {
-        Command::Get(args) => get::run(args, cx),
-        Command::List(args) => list::run(args, cx),
-        Command::Put(args) => put::run(args, cx),
-        Command::Rm(args) => rm::run(args, cx),
-        Command::Run(args) => run::run(args, cx),
-        Command::Set(args) => set::run(args, cx),
-        Command::Tag(args) => tag::run(args, cx),
+        Command::Get(args) => get::run(args, session),
+        Command::List(args) => list::run(args, session),
+        Command::Put(args) => put::run(args, session),
+        Command::Rm(args) => rm::run(args, session),
+        Command::Run(args) => run::run(args, session),
+        Command::Set(args) => set::run(args, session),
+        Command::Tag(args) => tag::run(args, session),
     }
 }
 
 /// Looks at one recurring job.
-fn first(cx: &mut Cx, now: Moment, jid: &Name) -> Result<Option<Recurring>, Error> {
-    let found = cx.core()?.recurs(now, std::slice::from_ref(jid))?;
+fn first(session: &mut Session, now: Moment, jid: &Name) -> Result<Option<Recurring>, Error> {
+    let found = session.core()?.recurs(now, std::slice::from_ref(jid))?;
     Ok(found.into_iter().flatten().next())
 }
 

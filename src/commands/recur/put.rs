@@ -4,18 +4,20 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use super::first;
-use crate::cli::shared::{DryRun, MaxData};
-use crate::cli::when::{self, When};
-use crate::cli::{Format, value};
-use crate::core::template::Template;
-use crate::cx::Cx;
+use crate::args::format::Format;
+use crate::args::moment;
+use crate::args::moment::When;
+use crate::args::shared::{DryRun, MaxData};
+use crate::args::value;
+use crate::core::api::template::Template;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::data;
 use crate::input::source::Source;
 use crate::model::done::Done;
-use crate::model::name::Name;
-use crate::view::text::{clean, duration};
+use crate::name::Name;
+use crate::session::Session;
+use crate::text::{clean, duration};
 
 /// Make a recurring job
 ///
@@ -25,8 +27,8 @@ use crate::view::text::{clean, duration};
 /// Example: `qless recur put reports Nightly --every 1d --at 03:00 --jid nightly`
 ///
 /// Exit codes: 0, 2 usage, 5 there is one of this jid, 6 server.
-#[derive(Debug, clap::Args)]
-pub struct Args {
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Args {
     /// The queue
     #[arg(value_parser = value::new_name())]
     queue: Name,
@@ -51,7 +53,7 @@ pub struct Args {
     #[arg(long, value_name = "D", value_parser = value::duration, allow_hyphen_values = true)]
     offset: Option<Duration>,
     /// The first one at this time
-    #[arg(long, value_name = "T", value_parser = when::when, allow_hyphen_values = true,
+    #[arg(long, value_name = "T", value_parser = moment::when, allow_hyphen_values = true,
           conflicts_with = "offset")]
     at: Option<When>,
     /// The most missed runs that are made up for; 0 is all
@@ -80,13 +82,13 @@ pub struct Args {
     dry: DryRun,
 }
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[Format::Jid, Format::Raw])?;
+pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.accepts(&[Format::Jid, Format::Raw])?;
     let data = match args.positional.as_ref().or(args.data.as_ref()) {
         Some(given) => data::read(&mut Source::default(), given, args.limit.max_data)?.0,
         None => data::limited(data::build(&args.arg)?, args.limit.max_data)?,
     };
-    let now = cx.begin()?;
+    let now = session.begin()?;
     let fresh = args.jid.is_none();
     let new = || Name::from(uuid::Uuid::new_v4().simple().to_string());
     let job = Template {
@@ -106,7 +108,7 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         tags: args.tags,
     };
     let jid = clean(&job.jid);
-    let exists = first(cx, now, &job.jid)?.is_some();
+    let exists = first(session, now, &job.jid)?.is_some();
     if exists && !args.if_absent && !args.replace {
         return Err(Error::conflict(format!(
             "cannot put `{jid}`: there is a recurring job of this id already"
@@ -117,25 +119,28 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     let dry = args.dry.dry_run;
     let leave = exists && args.if_absent;
     if !dry && !leave {
-        cx.core()?.recur(now, &job)?;
+        session.core()?.recur(now, &job)?;
     }
     let every = duration(job.every.as_secs_f64());
     let queue = clean(&job.queue);
     match (leave, dry) {
-        (true, _) => cx.out.note_on_terminal(&format!("{jid} exists already")),
+        (true, _) => session
+            .ui
+            .note_on_terminal(&format!("{jid} exists already")),
         (false, true) if fresh => {
-            cx.out.note(&format!(
+            session.ui.note(&format!(
                 "would put a recurring job in {queue}, every {every}"
             ));
         }
-        (false, true) => cx
-            .out
+        (false, true) => session
+            .ui
             .would(&format!("would put {jid} in {queue}, every {every}")),
-        (false, false) => cx
-            .out
+        (false, false) => session
+            .ui
             .note_on_terminal(&format!("put {jid} in {queue}, every {every}")),
     }
-    cx.out
+    session
+        .ui
         .show(&Done::new("recur put", vec![job.jid], dry).prints())?;
     Ok(Exit::Ok)
 }

@@ -1,16 +1,17 @@
 //! `qless recur run`
 
 use super::{first, gone};
-use crate::cli::shared::DryRun;
-use crate::cli::{Format, value};
-use crate::core::put::{Policy, Put};
-use crate::cx::Cx;
+use crate::args::format::Format;
+use crate::args::shared::DryRun;
+use crate::args::value;
+use crate::core::api::put::{Policy, Put};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::Code;
-use crate::model::name::Name;
 use crate::model::put::Put as Shown;
-use crate::view::text::{clean, short};
+use crate::name::Name;
+use crate::session::Session;
+use crate::text::{clean, short};
 
 /// Put one job of a recurring job now
 ///
@@ -19,8 +20,8 @@ use crate::view::text::{clean, short};
 /// Example: `qless recur run nightly`
 ///
 /// Exit codes: 0, 4 no such recurring job, 6 server.
-#[derive(Debug, clap::Args)]
-pub struct Args {
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Args {
     /// The recurring job
     #[arg(value_parser = value::jids())]
     jid: Name,
@@ -28,10 +29,10 @@ pub struct Args {
     dry: DryRun,
 }
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[Format::Jid])?;
-    let now = cx.begin()?;
-    let Some(found) = first(cx, now, &args.jid)? else {
+pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.accepts(&[Format::Jid])?;
+    let now = session.begin()?;
+    let Some(found) = first(session, now, &args.jid)? else {
         return Err(gone(&args.jid));
     };
     let job = Put {
@@ -56,11 +57,11 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         dry_run: args.dry.dry_run,
     };
     if args.dry.dry_run {
-        cx.out.show(&shown)?;
-        cx.out.would(&format!("would put a job in {queue}"));
+        session.ui.show(&shown)?;
+        session.ui.would(&format!("would put a job in {queue}"));
         return Ok(Exit::Ok);
     }
-    let outcome = cx.core()?.put(now, Policy::default(), &job)?;
+    let outcome = session.core()?.put(now, Policy::default(), &job)?;
     if outcome.code != Code::Ok {
         let why = outcome
             .word(0)
@@ -70,8 +71,9 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         )));
     }
     shown.state = outcome.word(0).cloned();
-    cx.out.show(&shown)?;
-    cx.out
+    session.ui.show(&shown)?;
+    session
+        .ui
         .note_on_terminal(&format!("put {} in {queue}", short(&job.jid)));
     Ok(Exit::Ok)
 }

@@ -4,16 +4,18 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use super::{first, gone};
-use crate::cli::shared::{DryRun, MaxData};
-use crate::cli::{Format, value};
-use crate::cx::Cx;
+use crate::args::format::Format;
+use crate::args::shared::{DryRun, MaxData};
+use crate::args::value;
+use crate::clock::duration;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::data;
 use crate::input::source::Source;
 use crate::model::done::Done;
-use crate::model::name::Name;
-use crate::view::text::clean;
+use crate::name::Name;
+use crate::session::Session;
+use crate::text::clean;
 
 /// Change a recurring job
 ///
@@ -22,8 +24,8 @@ use crate::view::text::clean;
 /// Example: `qless recur set nightly --every 12h --priority 5`
 ///
 /// Exit codes: 0, 2 usage, 4 no such recurring job, 6 server.
-#[derive(Debug, clap::Args)]
-pub struct Args {
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Args {
     /// The recurring job
     #[arg(value_parser = value::jids())]
     jid: Name,
@@ -54,11 +56,11 @@ pub struct Args {
     dry: DryRun,
 }
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
-    cx.out.accepts(&[Format::Raw])?;
+pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.accepts(&[Format::Raw])?;
     let mut changes: Vec<(&str, Vec<u8>)> = Vec::new();
     if let Some(every) = args.every {
-        changes.push(("interval", value::seconds(every).into_bytes()));
+        changes.push(("interval", duration::seconds(every).into_bytes()));
     }
     if let Some(queue) = args.queue {
         changes.push(("queue", queue.into_bytes()));
@@ -83,23 +85,25 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
         return Err(Error::usage("nothing is to be changed")
             .hint("see what can be: `qless recur set --help`"));
     }
-    let now = cx.begin()?;
-    if first(cx, now, &args.jid)?.is_none() {
+    let now = session.begin()?;
+    if first(session, now, &args.jid)?.is_none() {
         return Err(gone(&args.jid));
     }
     let jid = clean(&args.jid);
     let dry = args.dry.dry_run;
     match dry {
-        true => cx.out.would(&format!("would change {jid}")),
+        true => session.ui.would(&format!("would change {jid}")),
         false => {
-            cx.core()?.recur_update(now, &args.jid, &changes)?;
-            cx.out.note_on_terminal(&format!("changed {jid}"));
+            session.core()?.recur_update(now, &args.jid, &changes)?;
+            session.ui.note_on_terminal(&format!("changed {jid}"));
         }
     }
-    if cx.out.format() == Format::Raw && !dry {
+    if session.ui.format() == Format::Raw && !dry {
         // What the core answers.
-        cx.out.text("1\n")?;
+        session.ui.text("1\n")?;
     }
-    cx.out.show(&Done::new("recur set", vec![args.jid], dry))?;
+    session
+        .ui
+        .show(&Done::new("recur set", vec![args.jid], dry))?;
     Ok(Exit::Ok)
 }

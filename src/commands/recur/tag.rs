@@ -1,17 +1,18 @@
 //! `qless recur tag`
 
 use super::{first, gone};
-use crate::cli::shared::{DryRun, apart};
-use crate::cli::{Format, value};
-use crate::core::template::Tagging;
-use crate::cx::Cx;
+use crate::args::format::Format;
+use crate::args::shared::{DryRun, apart};
+use crate::args::value;
+use crate::core::api::template::Tagging;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::json::Json;
 use crate::model::bulk::{Bulk, Row, Shows, Sum};
 use crate::model::done::Done;
-use crate::model::json::Json;
-use crate::model::name::Name;
-use crate::view::text::clean;
+use crate::name::Name;
+use crate::session::Session;
+use crate::text::clean;
 
 /// Tag a recurring job
 ///
@@ -20,8 +21,8 @@ use crate::view::text::clean;
 /// Example: `qless recur tag nightly --add reports --remove new`
 ///
 /// Exit codes: 0, 2 usage, 4 no such recurring job, 6 server.
-#[derive(Debug, clap::Args)]
-pub struct Args {
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Args {
     /// The recurring job
     #[arg(value_parser = value::jids())]
     jid: Name,
@@ -36,11 +37,11 @@ pub struct Args {
     dry: DryRun,
 }
 
-pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
+pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     apart(("--add", &args.add), ("--remove", &args.remove))?;
-    cx.out.accepts(&[Format::Raw])?;
-    let now = cx.begin()?;
-    let Some(found) = first(cx, now, &args.jid)? else {
+    session.ui.accepts(&[Format::Raw])?;
+    let now = session.begin()?;
+    let Some(found) = first(session, now, &args.jid)? else {
         return Err(gone(&args.jid));
     };
     let dry = args.dry.dry_run;
@@ -48,7 +49,7 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     let mut reply = Vec::new();
     for (how, names) in [(Tagging::Remove, &args.remove), (Tagging::Add, &args.add)] {
         if !names.is_empty() && !dry {
-            reply = cx.core()?.recur_tag(now, &args.jid, how, names)?;
+            reply = session.core()?.recur_tag(now, &args.jid, how, names)?;
             tags = Json::read(&reply)
                 .and_then(|tags| tags.names())
                 .unwrap_or_default();
@@ -56,12 +57,12 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
     }
     let jid = clean(&args.jid);
     match dry {
-        true => cx.out.would(&format!("would tag {jid}")),
-        false => cx.out.note_on_terminal(&format!("tagged {jid}")),
+        true => session.ui.would(&format!("would tag {jid}")),
+        false => session.ui.note_on_terminal(&format!("tagged {jid}")),
     }
-    match cx.out.format() {
-        Format::Raw => cx.out.verbatim(&[&reply[..], b"\n"].concat())?,
-        Format::Table if !dry => cx.out.show(&Bulk {
+    match session.ui.format() {
+        Format::Raw => session.ui.verbatim(&[&reply[..], b"\n"].concat())?,
+        Format::Table if !dry => session.ui.show(&Bulk {
             sum: Sum::of("tag", false, 0),
             items: Vec::new(),
             shows: Shows::Tags,
@@ -70,7 +71,9 @@ pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {
                 cells: tags,
             }],
         })?,
-        _ => cx.out.show(&Done::new("recur tag", vec![args.jid], dry))?,
+        _ => session
+            .ui
+            .show(&Done::new("recur tag", vec![args.jid], dry))?,
     }
     Ok(Exit::Ok)
 }

@@ -1,0 +1,484 @@
+//! Addresses of servers, taken apart strictly; the one place that shows them.
+//!
+//! `redis://[USER[:PASSWORD]@]HOST[:PORT][/DB]`, `unix:///PATH[?db=N][&user=U]` and
+//! `local:[/DIR][?fsync=always]`; `valkey://` and `redis+unix://` are other spellings.
+
+pub(crate) mod secret;
+
+use std::ffi::OsString;
+use std::fmt;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+
+use url::Url;
+
+use self::secret::Secret;
+use crate::error::Error;
+
+/// Where the server is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Address {
+    Tcp(String, u16),
+    Unix(PathBuf),
+    /// Our own server for this machine; its directory, unless it is the default one.
+    Local {
+        dir: Option<PathBuf>,
+        /// Whether every write is to be on disk before it is answered, if told.
+        fsync: Option<Fsync>,
+    },
+}
+
+/// When the append-only file is written to disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fsync {
+    Always,
+    Everysec,
+}
+
+impl Fsync {
+    /// Returns the word of `appendfsync`.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Fsync::Always => "always",
+            Fsync::Everysec => "everysec",
+        }
+    }
+}
+
+/// An address with what it takes to log in. `Display` shows it without the password.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    pub address: Address,
+    pub user: Option<String>,
+    pub password: Option<Secret>,
+    pub db: u32,
+}
+
+impl Target {
+    /// The address that is tried when none was given.
+    pub const DEFAULT: &str = "redis://127.0.0.1:6379/0";
+
+    /// Takes an address apart.
+    pub fn parse(text: &str) -> Result<Target, Error> {
+        let refused = |why: String| Error::usage(format!("address `{}` {why}", masked(text)));
+        // A colon in front is a scheme; a bare host is not guessed at.
+        let Some((scheme, _)) = text.split_once(':') else {
+            return Err(refused("has no scheme".into()).hint("write `redis://HOST:6379`"));
+        };
+        if scheme == "local" {
+            return local(text).map_err(refused);
+        }
+        let known = ["redis", "valkey", "unix", "redis+unix"];
+        if !known.contains(&scheme) {
+            let error = refused(format!("has an unknown scheme `{scheme}:`"));
+            return Err(error.hint("known are `redis://`, `valkey://`, `unix://` and `local:`"));
+        }
+        let target = match Url::parse(text) {
+            Ok(url) if url.fragment().is_some() => Err("has a fragment, `#…`".into()),
+            Ok(url) if scheme.ends_with("unix") => unix(&url, text),
+            Ok(url) => tcp(&url),
+            Err(error) => Err(format!("cannot be read: {error}")),
+        };
+        target.map_err(|why| {
+            let error = refused(why);
+            match text.rsplit_once('@') {
+                Some((login, _)) if strange_login(login) => {
+                    error.hint("percent-encode the password, or use `--password-file FILE`")
+                }
+                _ => error,
+            }
+        })
+    }
+
+    /// Whether the text holds a password.
+    pub fn has_password(&self) -> bool {
+        self.password.is_some()
+    }
+
+    /// Returns `HOST:PORT` or the socket, for sentences about the connection itself.
+    pub fn place(&self) -> String {
+        match &self.address {
+            Address::Tcp(host, port) if host.contains(':') => format!("[{host}]:{port}"),
+            Address::Tcp(host, port) => format!("{host}:{port}"),
+            Address::Unix(path) => path.display().to_string(),
+            Address::Local { .. } => self.to_string(),
+        }
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.address {
+            Address::Tcp(..) => {
+                f.write_str("redis://")?;
+                if let Some(user) = &self.user {
+                    f.write_str(user)?;
+                }
+                match (&self.user, &self.password) {
+                    (_, Some(_)) => f.write_str(":***@")?,
+                    (Some(_), None) => f.write_str("@")?,
+                    (None, None) => {}
+                }
+                write!(f, "{}/{}", self.place(), self.db)
+            }
+            Address::Unix(path) => {
+                write!(f, "unix://{}", path.display())?;
+                match self.db {
+                    0 => Ok(()),
+                    db => write!(f, "?db={db}"),
+                }
+            }
+            Address::Local { dir, .. } => match dir {
+                Some(dir) => write!(f, "local:{}", dir.display()),
+                None => f.write_str("local:"),
+            },
+        }
+    }
+}
+
+/// Returns an address that may not even parse, without what may be a password.
+pub(crate) fn masked(text: &str) -> String {
+    let slashes = text.find("//").map(|at| at + 2);
+    let start = slashes.or_else(|| text.find(':').map(|at| at + 1));
+    let shown = match (start.unwrap_or_default(), text.rfind('@')) {
+        (start, Some(at)) if start <= at => format!("{}***{}", &text[..start], &text[at..]),
+        _ => text.to_string(),
+    };
+    // A habit of other clients, which we do not take.
+    match shown.split_once("password=") {
+        Some((before, after)) => {
+            let rest = after.find('&').map_or("", |at| &after[at..]);
+            format!("{before}password=***{rest}")
+        }
+        None => shown,
+    }
+}
+
+/// Whether a password stands in an address, even one that we cannot connect to.
+pub(crate) fn holds_password(text: &str) -> bool {
+    match (Target::parse(text), Url::parse(text)) {
+        (Ok(target), _) => target.has_password(),
+        (Err(_), Ok(url)) => url.password().is_some_and(|password| !password.is_empty()),
+        (Err(_), Err(_)) => masked(text) != text,
+    }
+}
+
+/// Schemes of servers that other builds can connect to: an address may be kept, but not used.
+const OTHERS: [&str; 6] = [
+    "rediss",
+    "valkeys",
+    "redis-sentinel",
+    "rediss-sentinel",
+    "redis-cluster",
+    "rediss-cluster",
+];
+
+/// Refuses what cannot be an address of a server, here or elsewhere.
+pub(crate) fn check(text: &str) -> Result<(), Error> {
+    let wrong = match Target::parse(text) {
+        Ok(_) => return Ok(()),
+        Err(wrong) => wrong,
+    };
+    let host = |(scheme, rest): (&str, &str)| OTHERS.contains(&scheme) && !rest.is_empty();
+    match text.split_once("://").is_some_and(host) {
+        true => Ok(()),
+        false => Err(wrong),
+    }
+}
+
+/// Returns an address as it is shown, whether we can connect to it or not; `secret` says that it
+/// has a password that stands elsewhere.
+pub(crate) fn shown(text: &str, secret: bool) -> String {
+    if let Ok(mut target) = Target::parse(text) {
+        if secret && matches!(target.address, Address::Tcp(..)) {
+            target.password = Some(Secret::new(Vec::new()));
+        }
+        return target.to_string();
+    }
+    let Ok(mut url) = Url::parse(text) else {
+        return masked(text);
+    };
+    let hides = url.password().is_some() || (secret && !url.username().is_empty());
+    match !hides || url.set_password(Some("***")).is_ok() {
+        true => url.into(),
+        false => masked(text),
+    }
+}
+
+/// Whether what stands before the last `@` holds a character that ends the login early.
+fn strange_login(login: &str) -> bool {
+    let login = login.split_once("://").map_or(login, |(_, login)| login);
+    login.contains(['#', '?', '/'])
+}
+
+fn tcp(url: &Url) -> Result<Target, String> {
+    let host = match url.host() {
+        Some(url::Host::Ipv6(ip)) => ip.to_string(),
+        Some(host) => text(&host.to_string(), "host")?,
+        None => String::new(),
+    };
+    if host.is_empty() {
+        return Err("names no host".into());
+    }
+    if url.query().is_some() {
+        return Err("has a query, `?…`; the database stands in the path: `/3`".into());
+    }
+    let db = match url.path().trim_start_matches('/') {
+        "" => 0,
+        db => database(db)?,
+    };
+    let user = Some(url.username()).filter(|user| !user.is_empty());
+    Ok(Target {
+        address: Address::Tcp(host, url.port().unwrap_or(6379)),
+        user: user.map(|user| text(user, "user")).transpose()?,
+        password: match url.password() {
+            Some(password) => Some(Secret::new(decoded(password)?)),
+            None => None,
+        },
+        db,
+    })
+}
+
+fn unix(url: &Url, given: &str) -> Result<Target, String> {
+    if url.host_str().is_some_and(|host| !host.is_empty()) || !given.contains(":///") {
+        return Err("wants three slashes: `unix:///run/redis.sock`".into());
+    }
+    let path = path(url.path())?;
+    let mut target = Target {
+        address: Address::Unix(path),
+        user: None,
+        password: None,
+        db: 0,
+    };
+    let (mut db, mut user) = (false, false);
+    for (key, value) in pairs(url.query()) {
+        match key {
+            "db" if !std::mem::replace(&mut db, true) => target.db = database(value)?,
+            "user" if !std::mem::replace(&mut user, true) => {
+                target.user = Some(text(value, "user")?);
+            }
+            "db" | "user" => return Err(format!("has `{key}` twice")),
+            "password" => return Err("takes no password in its query".into()),
+            other => return Err(format!("has an unknown query key `{other}`")),
+        }
+    }
+    Ok(target)
+}
+
+fn local(given: &str) -> Result<Target, String> {
+    let rest = given.trim_start_matches("local:");
+    let (dir, query) = match rest.split_once('?') {
+        Some((dir, query)) => (dir, Some(query)),
+        None => (rest, None),
+    };
+    if dir.contains('#') {
+        return Err("has a fragment, `#…`".into());
+    }
+    if !dir.is_empty() && (!dir.starts_with('/') || dir.starts_with("//")) {
+        return Err("wants a directory from the root: `local:/DIR` or `local:$PWD/DIR`".into());
+    }
+    let mut fsync = None;
+    for (key, value) in pairs(query) {
+        fsync = match (key, value) {
+            ("fsync", "always") => Some(Fsync::Always),
+            ("fsync", "everysec") => Some(Fsync::Everysec),
+            ("fsync", _) => return Err("knows `fsync=always` and `fsync=everysec`".into()),
+            (other, _) => return Err(format!("has an unknown query key `{other}`")),
+        };
+    }
+    let dir = match dir {
+        "" => None,
+        dir => Some(path(dir)?),
+    };
+    Ok(Target {
+        address: Address::Local { dir, fsync },
+        user: None,
+        password: None,
+        db: 0,
+    })
+}
+
+fn pairs(query: Option<&str>) -> impl Iterator<Item = (&str, &str)> {
+    let parts = query.unwrap_or_default().split('&');
+    parts
+        .filter(|part| !part.is_empty())
+        .map(|part| part.split_once('=').unwrap_or((part, "")))
+}
+
+fn database(text: &str) -> Result<u32, String> {
+    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let number = text.parse().ok().filter(|_| digits);
+    number.ok_or_else(|| format!("wants a number as database, not `{text}`"))
+}
+
+fn path(encoded: &str) -> Result<PathBuf, String> {
+    let bytes = decoded(encoded)?;
+    match bytes.contains(&0) {
+        true => Err("has a NUL in its path".into()),
+        false => Ok(PathBuf::from(OsString::from_vec(bytes))),
+    }
+}
+
+fn text(encoded: &str, what: &str) -> Result<String, String> {
+    String::from_utf8(decoded(encoded)?).map_err(|_| format!("has a {what} that is not UTF-8"))
+}
+
+/// Percent-decodes once; `+` stays `+`.
+fn decoded(text: &str) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, tail @ ..] = rest {
+        rest = tail;
+        if *first != b'%' {
+            bytes.push(*first);
+            continue;
+        }
+        let digit = |at: usize| tail.get(at).and_then(|byte| (*byte as char).to_digit(16));
+        let (Some(high), Some(low)) = (digit(0), digit(1)) else {
+            return Err("has a `%` without two hex digits after it; write `%25`".into());
+        };
+        bytes.push((high * 16 + low) as u8);
+        rest = &tail[2..];
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Target {
+        Target::parse(text).unwrap_or_else(|error| panic!("{text}: {}", error.message()))
+    }
+
+    fn refused(text: &str) -> String {
+        let error = Target::parse(text).expect_err(text);
+        match error.hint_text() {
+            Some(hint) => format!("{} / {hint}", error.message()),
+            None => error.message().to_string(),
+        }
+    }
+
+    #[test]
+    fn tcp_addresses_have_defaults() {
+        let target = parse("redis://db.example");
+        assert_eq!(target.address, Address::Tcp("db.example".into(), 6379));
+        assert_eq!((target.db, target.user), (0, None));
+        let target = parse("valkey://[::1]:7000/15");
+        assert_eq!(target.address, Address::Tcp("::1".into(), 7000));
+        assert_eq!(target.db, 15);
+        assert_eq!(target.to_string(), "redis://[::1]:7000/15");
+    }
+
+    #[test]
+    fn logins_are_decoded_once_and_never_shown() {
+        let target = parse("redis://o%70s:p%2540+%2f%ff@h/0");
+        assert_eq!(target.user.as_deref(), Some("ops"));
+        assert_eq!(target.password.as_ref().unwrap().reveal(), b"p%40+/\xff");
+        assert_eq!(target.to_string(), "redis://ops:***@h:6379/0");
+        assert!(!format!("{target:?}").contains("40"));
+        assert_eq!(parse("redis://:pw@h").to_string(), "redis://:***@h:6379/0");
+        assert_eq!(parse("redis://ops@h").to_string(), "redis://ops@h:6379/0");
+    }
+
+    #[test]
+    fn unix_sockets_have_a_query() {
+        let target = parse("unix:///run/my%20r.sock?db=3&user=ops");
+        assert_eq!(target.address, Address::Unix("/run/my r.sock".into()));
+        assert_eq!((target.db, target.user.as_deref()), (3, Some("ops")));
+        assert_eq!(parse("redis+unix:///s").address, Address::Unix("/s".into()));
+    }
+
+    #[test]
+    fn local_has_a_directory() {
+        let local = |dir: Option<&str>, fsync| Address::Local {
+            dir: dir.map(PathBuf::from),
+            fsync,
+        };
+        assert_eq!(parse("local:").address, local(None, None));
+        assert_eq!(parse("local:/a/b c").address, local(Some("/a/b c"), None));
+        let always = Some(Fsync::Always);
+        assert_eq!(parse("local:?fsync=always").address, local(None, always));
+        assert_eq!(
+            parse("local:/d?fsync=always").address,
+            local(Some("/d"), always)
+        );
+    }
+
+    #[test]
+    fn what_is_not_understood_is_refused() {
+        for text in [
+            "",
+            "localhost",
+            "localhost:6379",
+            "http://h",
+            "rediss://h",
+            "redis://",
+            "redis:///0",
+            "redis://h/x",
+            "redis://h/1/2",
+            "redis://h/-1",
+            "redis://h/+1",
+            "redis://h/0?db=4",
+            "redis://h?timeout=3",
+            "redis://h/0#x",
+            "redis://h:99999",
+            "redis://h:port",
+            "redis://u%zz@h",
+            "unix://run/r.sock",
+            "unix:/run/r.sock",
+            "unix:///s?db=x",
+            "unix:///s?password=x",
+            "unix:///s?db=1&db=2",
+            "unix:///s%00",
+            "local:dir",
+            "local://dir",
+            "local:/d?fsync=no",
+            "local:/d?x=1",
+            "local:/d#x",
+            "redis://h/%zz",
+        ] {
+            refused(text);
+        }
+    }
+
+    #[test]
+    fn a_password_is_hidden_in_what_is_no_address() {
+        for (text, shown) in [
+            ("redis//u:secret@h", "redis//***@h"),
+            ("redis:u:secret@h", "redis:***@h"),
+            (
+                "unix:///x?password=secret&db=1",
+                "unix:///x?password=***&db=1",
+            ),
+            ("redis://h?password=secret", "redis://h?password=***"),
+            ("redis://h:6379/0", "redis://h:6379/0"),
+            ("u@h", "***@h"),
+        ] {
+            assert_eq!(masked(text), shown);
+            assert!(!refused_or_none(text).contains("secret"), "{text}");
+        }
+    }
+
+    fn refused_or_none(text: &str) -> String {
+        match Target::parse(text) {
+            Ok(_) => String::new(),
+            Err(_) => refused(text),
+        }
+    }
+
+    #[test]
+    fn a_password_that_breaks_the_address_is_hidden_and_explained() {
+        for text in [
+            "redis://:se#cret@h/0",
+            "redis://u:se/cret@h/0",
+            "redis://u:se?cret@h",
+        ] {
+            let told = refused(text);
+            assert!(!told.contains("cret"), "{told}");
+            assert!(told.contains("percent-encode"), "{told}");
+        }
+        assert!(!refused("rediss://u:secret@h").contains("secret"));
+        assert!(!refused("redis://u:12345/x").contains("percent"));
+    }
+}

@@ -1,0 +1,109 @@
+//! From the arguments of the process to its exit code: parse, run, report.
+
+use std::ffi::OsString;
+
+use super::parse;
+use super::parse::Stop;
+use super::tree::Command;
+use super::{completion, usage};
+use crate::clock::Clock;
+use crate::commands::ConfigUse;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::session::Session;
+use crate::settings;
+use crate::settings::Settings;
+use crate::ui::{ContextLabel, Ui};
+use crate::watch;
+
+/// Runs one command line and returns the code to exit with.
+pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
+    let args: Vec<OsString> = args.into_iter().collect();
+    if let Some(asked) = completion::asked(&args) {
+        return completion::run(asked);
+    }
+    let mut cli = match parse::parse(&args) {
+        Ok(cli) => cli,
+        Err(stop) => return stopped(stop, &args),
+    };
+    let settings = match cli.command.config() {
+        ConfigUse::Nothing => Ok(None),
+        ConfigUse::Defaults => settings::fill(&mut cli.globals, false).map(Some),
+        ConfigUse::Whole => settings::fill(&mut cli.globals, true).map(Some),
+    };
+    let mut ui = Ui::new(&cli.globals);
+    let settings = match settings {
+        Ok(settings) => settings,
+        Err(error) => return ui.fail(&error),
+    };
+    if let Some(settings) = &settings {
+        announce(settings, &mut ui);
+    }
+    let clock = match Clock::from_env() {
+        Ok(clock) => clock,
+        Err(error) => return ui.fail(&error),
+    };
+    let mut session = Session::new(cli.globals, cli.typed, settings, ui, clock);
+    let result = execute(&cli.command, &mut session);
+    match result.and_then(|exit| session.ui.finish().map(|()| exit)) {
+        Ok(exit) => exit,
+        Err(error) => session.ui.fail(&error),
+    }
+}
+
+/// Names the context in use to the prompts, and reports what the config file gives rise to.
+fn announce(settings: &Settings, ui: &mut Ui) {
+    ui.set_context(settings.context.as_ref().map(|context| ContextLabel {
+        name: context.name.clone(),
+        label: context.label().to_owned(),
+        protected: context.values.protected,
+    }));
+    if let Some(warning) = &settings.warning {
+        ui.warn(warning);
+    }
+    if let (true, Some(told)) = (ui.verbose(), &settings.told) {
+        ui.say(&format!("  {told}\n"));
+    }
+}
+
+/// Runs the subcommand that was typed.
+fn execute(command: &Command, session: &mut Session) -> Result<Exit, Error> {
+    let (writes, watch) = (command.writes(), command.watch());
+    session.changes = writes;
+    if writes && watch.is_some() {
+        return Err(Error::usage(
+            "`--watch` only looks, and this changes something",
+        ));
+    }
+    if writes {
+        session.writes(&format!("`qless {}`", session.name()))?;
+    }
+    if let Some(every) = watch {
+        return watch::run(every, session, |session| command.run(session));
+    }
+    if !writes && !session.globals.no_pager && command.paged() {
+        session.ui.page_long();
+    }
+    command.run(session)
+}
+
+/// Reports why no subcommand is run.
+fn stopped(stop: Stop, args: &[OsString]) -> Exit {
+    let mut ui = Ui::plain(usage::format_of(args));
+    match stop {
+        Stop::Answer(text) => {
+            if !args.iter().any(|arg| arg == "--no-pager") {
+                ui.page_long();
+            }
+            match ui.text(&text).and_then(|()| ui.finish()) {
+                Ok(()) => Exit::Ok,
+                Err(error) => ui.fail(&error),
+            }
+        }
+        Stop::Nothing(text) => {
+            ui.say(&text);
+            Exit::Usage
+        }
+        Stop::Wrong(error) => ui.fail(&error),
+    }
+}

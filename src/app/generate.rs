@@ -1,0 +1,278 @@
+//! Completions and man pages, written from the one tree of commands.
+
+use std::io;
+
+use clap::Command;
+use clap_complete::{Generator, Shell};
+use clap_mangen::Man;
+
+use super::help::layout::Parts;
+use super::hook;
+use crate::exit::Exit;
+use crate::model::finding::{BEYOND, Severity};
+use crate::settings::key;
+use crate::view::finding;
+use crate::view::schema::KINDS;
+
+/// A generated file: its path in the repository, and what stands in it.
+pub struct Generated {
+    pub path: String,
+    pub bytes: Vec<u8>,
+}
+
+impl Generated {
+    /// Returns its name, without the directory.
+    pub fn name(&self) -> &str {
+        self.path.rsplit('/').next().unwrap_or_default()
+    }
+}
+
+/// Returns all files of `completions/` and `man/`.
+pub fn files() -> io::Result<Vec<Generated>> {
+    let shells = [
+        Shell::Bash,
+        Shell::Elvish,
+        Shell::Fish,
+        Shell::PowerShell,
+        Shell::Zsh,
+    ];
+    let mut files: Vec<Generated> = shells.map(completion).into();
+    files.extend(manual()?);
+    Ok(files)
+}
+
+/// Returns the manual pages.
+pub fn manual() -> io::Result<Vec<Generated>> {
+    let mut files = Vec::new();
+    let mut tree = super::parse::command();
+    tree.build();
+    pages(&tree, &mut files)?;
+    files.push(documents());
+    files.push(settings());
+    Ok(files)
+}
+
+/// Writes `qless-json(5)`: the fields of each document.
+fn documents() -> Generated {
+    let mut page = String::from(
+        ".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n.TH qless-json 5 \"\" \"\" \"qless\"\n\
+         .SH NAME\nqless\\-json \\- the documents of \\-o json and ndjson\n\
+         .SH DESCRIPTION\n\
+         Every document has `kind` and `v`. Within a `v`, keys are only added. Times are RFC 3339 in \
+         UTC with milliseconds, durations seconds in keys that end in `_s`. A string that others \
+         chose and that is not UTF\\-8 is written with `\\\\xff` for its bytes, and has them in \
+         base64 beside it, in a key that ends in `_bytes`. `qless help json KIND` prints a JSON \
+         Schema.\n\
+         .SH DOCUMENTS\n",
+    );
+    for kind in &KINDS {
+        page.push_str(&format!(
+            ".SS {}\n{}\n.nf\n",
+            roff(kind.kind),
+            roff(kind.says)
+        ));
+        for (depth, field, says) in kind.outline() {
+            let indent = "  ".repeat(depth + 1);
+            page.push_str(&format!(
+                "{indent}\\fB{}\\fR\n{indent}    {}\n",
+                roff(&field),
+                roff(says)
+            ));
+        }
+        page.push_str(".fi\n");
+    }
+    Generated {
+        path: "man/qless-json.5".to_owned(),
+        bytes: page.into_bytes(),
+    }
+}
+
+/// Writes `qless-config(5)`: the keys of the config file.
+fn settings() -> Generated {
+    let mut page = String::from(
+        ".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n.TH qless-config 5 \"\" \"\" \"qless\"\n",
+    );
+    let mut add = |head: &str, text: &str| {
+        page.push_str(&format!("{head}\n{}\n", roff(text)));
+    };
+    add(".SH NAME", "qless-config - settings of qless, and contexts");
+    for (head, text) in ABOUT_SETTINGS {
+        add(&format!(".SH {head}"), text);
+    }
+    add(".SH TABLES", "At its outermost the file has");
+    for (name, says) in key::TABLES {
+        add(&format!(".TP\n\\fB{}\\fR", roff(name)), says);
+    }
+    for (head, defaults) in [("KEYS OF A CONTEXT", false), ("KEYS OF [defaults]", true)] {
+        let known: Vec<&str> = key::Key::known(defaults).map(|key| key.name).collect();
+        match defaults {
+            false => add(&format!(".SH {head}"), "Each is optional."),
+            true => add(&format!(".SH {head}"), &format!("{}.", known.join(", "))),
+        }
+        for key in key::Key::known(defaults).filter(|_| !defaults) {
+            let name = format!(".TP\n\\fB{}\\fR ({})", roff(key.name), key.of.word());
+            add(
+                &name,
+                &format!("{}. Default: {}.", sentence(key.says), key.default),
+            );
+        }
+    }
+    page.push_str(&format!(
+        ".SH EXAMPLE\n.nf\n{}.fi\n.SH SEE ALSO\nqless(1), qless\\-context(1)\n",
+        roff(key::EXAMPLE)
+    ));
+    Generated {
+        path: "man/qless-config.5".to_owned(),
+        bytes: page.into_bytes(),
+    }
+}
+
+/// What is told of the config file before its keys.
+const ABOUT_SETTINGS: [(&str, &str); 4] = [
+    (
+        "SYNOPSIS",
+        "$XDG_CONFIG_HOME/qless/config.toml, else ~/.config/qless/config.toml",
+    ),
+    (
+        "DESCRIPTION",
+        "The file is TOML. --config FILE or QLESS_CONFIG names another one, and `none` reads none. A \
+         missing file is no error, unless it was named. Unknown keys and values of a wrong type are: \
+         they are told with line and column, and nothing is done. A file that others may read and \
+         that holds a password in an address earns a warning.",
+    ),
+    (
+        "PRECEDENCE",
+        "Flags come first, then the environment, the context, [defaults], and what is built in. --context \
+         or QLESS_CONTEXT names the context; its address then holds against QLESS_REDIS_URL and \
+         REDIS_URL, but not against --redis, which keeps the other settings of the context. Where \
+         none is named, the default one holds, unless QLESS_REDIS_URL or REDIS_URL names another \
+         server than it does: then none holds. `read-only` and `protected` cannot be lifted by a \
+         flag, only by editing the file.",
+    ),
+    (
+        "PASSWORDS",
+        "The first of these is taken: --password-file, --askpass, QLESS_REDIS_PASSWORD, REDISCLI_AUTH, \
+         password-command or password-env of the context, the address. An address that is not the \
+         context's own and has a password keeps it. A password-command that fails is exit 6.",
+    ),
+];
+
+/// Returns the table of findings, with what a human must decide.
+fn findings() -> String {
+    let introduction = finding::INTRODUCTION.replace('\n', " ");
+    let mut page = format!(".SH FINDINGS\n{}\n", roff(introduction.trim_end()));
+    for severity in Severity::ALL {
+        let says = sentence(severity.says());
+        page.push_str(&format!(".TP\n\\fB{}\\fR\n{says}.\n", severity.word()));
+    }
+    for (name, told, choices) in finding::entries() {
+        let (id, standing) = name.split_once(' ').unwrap_or((&name, ""));
+        let (id, standing) = (roff(id), roff(standing));
+        let told = roff(&told.join(" "));
+        page.push_str(&format!(".TP\n\\fB{id}\\fR {standing}\n{told}\n"));
+        for choice in choices {
+            page.push_str(&format!(".IP\n\\(bu {}\n", roff(choice)));
+        }
+    }
+    page.push_str(".SH \"WHAT NO LOOK CAN TELL\"\n");
+    for (invariant, says) in BEYOND {
+        page.push_str(&format!(
+            ".TP\nI\\-{invariant:02}\n{}.\n",
+            sentence(&roff(says))
+        ));
+    }
+    page.push_str(".SH \"WHAT IS NO DAMAGE\"\nThough it may look like it:\n");
+    for line in finding::tolerated() {
+        page.push_str(&format!(".IP \\(bu 2\n{}\n", roff(&line)));
+    }
+    page.push_str(".PP\nClients with the reference core leave this behind, and it is told:\n");
+    for line in finding::defects() {
+        page.push_str(&format!(".IP \\(bu 2\n{}\n", roff(&line)));
+    }
+    page
+}
+
+/// Returns a text that begins with an upper-case letter.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}
+
+/// Returns a text in which roff finds nothing of its own.
+fn roff(text: &str) -> String {
+    text.replace('\\', "\\\\")
+        .replace('-', "\\-")
+        .replace('\'', "\\*(Aq")
+}
+
+/// Returns the script that lets a shell complete.
+pub(crate) fn completion(shell: Shell) -> Generated {
+    let mut bytes = Vec::new();
+    let mut tree = super::parse::command();
+    clap_complete::generate(shell, &mut tree, "qless", &mut bytes);
+    let path = format!("completions/{}", shell.file_name("qless"));
+    let script = String::from_utf8_lossy(&bytes).into_owned();
+    let bytes = hook::names(shell, script, &tree).into_bytes();
+    Generated { path, bytes }
+}
+
+/// Writes the page of a command and of all below it.
+fn pages(command: &Command, files: &mut Vec<Generated>) -> io::Result<()> {
+    let name = command.get_display_name().unwrap_or("qless");
+    let parts = Parts::of(command);
+    let mut about = vec![parts.first];
+    about.extend(parts.text);
+    let usage = command.clone().render_usage().to_string();
+    let usage = usage.trim_start_matches("Usage: ").to_owned();
+    let page = command.clone().long_about(about.join("\n\n"));
+    let man = Man::new(page.override_usage(usage)).manual("qless");
+    let mut bytes = Vec::new();
+    man.render_title(&mut bytes)?;
+    man.render_name_section(&mut bytes)?;
+    man.render_synopsis_section(&mut bytes)?;
+    man.render_description_section(&mut bytes)?;
+    man.render_options_section(&mut bytes)?;
+    if command.has_subcommands() {
+        man.render_subcommands_section(&mut bytes)?;
+    }
+    let mut rest = String::new();
+    if !parts.examples.is_empty() {
+        rest.push_str(".SH EXAMPLES\n.nf\n");
+        for example in &parts.examples {
+            rest.push_str(&format!("{}\n", roff(example)));
+        }
+        rest.push_str(".fi\n");
+    }
+    if name == "qless-check" {
+        rest.push_str(&findings());
+    }
+    rest.push_str(".SH \"EXIT STATUS\"\n");
+    match parts.exit_codes {
+        Some(codes) => rest.push_str(&format!("{}\n", roff(&codes))),
+        None => {
+            for exit in Exit::ALL {
+                let (name, when) = exit.told();
+                let (code, name, when) = (exit.code(), roff(name), roff(when));
+                rest.push_str(&format!(".TP\n.B {code}\n{name}: {when}\n"));
+            }
+        }
+    }
+    rest.push_str(".SH \"SEE ALSO\"\n");
+    if let Some(others) = parts.see_also {
+        rest.push_str(&format!("{}\n.PP\n", roff(&others)));
+    }
+    rest.push_str("qless(1), qless\\-json(5), qless\\-config(5)\n");
+    bytes.extend_from_slice(rest.as_bytes());
+    files.push(Generated {
+        path: format!("man/{name}.1"),
+        bytes,
+    });
+    for below in command
+        .get_subcommands()
+        .filter(|below| below.get_name() != "help")
+    {
+        pages(below, files)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,173 @@
+//! How help is laid out: what a command does, how it is typed, examples, then flags, exit codes and
+//! what else to read. The doc comment of a command holds it all, in paragraphs.
+
+use clap::Command;
+
+use crate::app::tree;
+use crate::commands::Group;
+
+/// Help of a command, in order.
+const OF_COMMAND: &str = "\
+{about-with-newline}
+{usage-heading} {usage}
+
+{before-help}{all-args}{after-help}";
+
+/// Help of all.
+const OF_ALL: &str = "\
+{about-with-newline}
+{usage-heading} {usage}
+
+{before-help}Global flags:
+{options}{after-help}";
+
+/// What a doc comment says.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Parts {
+    /// What it does, in a line.
+    pub first: String,
+    /// What is to be known about it.
+    pub text: Vec<String>,
+    /// What can be typed.
+    pub examples: Vec<String>,
+    pub exit_codes: Option<String>,
+    pub see_also: Option<String>,
+}
+
+impl Parts {
+    /// Takes the text of a command apart.
+    pub(crate) fn of(command: &Command) -> Parts {
+        let about = command.get_long_about().or_else(|| command.get_about());
+        let about = about.map(ToString::to_string).unwrap_or_default();
+        let mut parts = Parts::default();
+        for paragraph in about.split("\n\n") {
+            let begins = |word: &str| {
+                let rest = paragraph.strip_prefix(word)?;
+                rest.strip_prefix(": ").map(str::to_owned)
+            };
+            if parts.first.is_empty() {
+                parts.first = paragraph.to_owned();
+            } else if let Some(codes) = begins("Exit codes") {
+                parts.exit_codes = Some(codes);
+            } else if let Some(others) = begins("See also") {
+                parts.see_also = Some(others);
+            } else if let Some(examples) = begins("Examples").or_else(|| begins("Example")) {
+                let quoted = examples.split('`').skip(1).step_by(2);
+                parts
+                    .examples
+                    .extend(quoted.map(|typed| typed.replace('\n', " ")));
+            } else {
+                parts.text.push(paragraph.to_owned());
+            }
+        }
+        parts
+    }
+}
+
+/// Lays out the help of a command and of those below it.
+pub(crate) fn laid_out(command: Command) -> Command {
+    let parts = Parts::of(&command);
+    let mut before = String::new();
+    if !parts.examples.is_empty() {
+        before.push_str("Examples:\n");
+        for example in &parts.examples {
+            before.push_str(&format!("  {example}\n"));
+        }
+        before.push('\n');
+    }
+    before.push_str(&parts.text.join("\n\n"));
+    let mut after = Vec::new();
+    if let Some(codes) = &parts.exit_codes {
+        after.push(format!("Exit codes: {codes}"));
+    }
+    if let Some(others) = &parts.see_also {
+        after.push(format!("See also: {others}"));
+    }
+    let mut command = command
+        .long_about(parts.first)
+        .help_template(OF_COMMAND)
+        .mut_subcommands(laid_out);
+    if !before.trim().is_empty() {
+        command = command.before_long_help(before.trim_end().to_owned());
+    }
+    if !after.is_empty() {
+        command = command.after_long_help(after.join("\n\n"));
+    }
+    command
+}
+
+/// Lays out the help that lists all commands.
+pub(crate) fn of_all(root: Command) -> Command {
+    let parts = Parts::of(&root);
+    let mut list = String::new();
+    for group in Group::ALL {
+        list.push_str(&format!("{}:\n", group.title()));
+        for (name, _) in tree::groups().filter(|(_, of)| *of == group) {
+            let Some(command) = root.find_subcommand(&name) else {
+                continue;
+            };
+            let about = command.get_about().map(ToString::to_string);
+            list.push_str(&format!("  {name:<11}  {}\n", about.unwrap_or_default()));
+        }
+        list.push('\n');
+    }
+    let examples = parts.examples.iter().map(|typed| format!("  {typed}\n"));
+    let examples: String = examples.collect();
+    let text = parts.text.join("\n\n");
+    let more = "`qless help COMMAND` tells more of a command, `qless help TOPIC` of recipes, selectors,\n\
+                findings, formats, environment, exit-codes, acl and json.";
+    root.long_about(parts.first)
+        .help_template(OF_ALL)
+        .before_help(list.trim_end().to_owned())
+        .before_long_help(format!("Examples:\n{examples}\n{}", list.trim_end()))
+        .after_help(more)
+        .after_long_help(format!("{more}\n\n{text}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_has_examples_and_exit_codes() {
+        let mut tree = crate::app::parse::command();
+        tree.build();
+        fn walk(command: &Command, at: &str, wrong: &mut Vec<String>) {
+            for below in command.get_subcommands() {
+                let path = format!("{at} {}", below.get_name());
+                let parts = Parts::of(below);
+                if parts.examples.is_empty() {
+                    wrong.push(format!("{path}: no example"));
+                }
+                if parts.exit_codes.is_none() {
+                    wrong.push(format!("{path}: no exit codes"));
+                }
+                if let Some(example) = parts
+                    .examples
+                    .iter()
+                    .find(|typed| typed.contains("qless  "))
+                {
+                    wrong.push(format!("{path}: {example}"));
+                }
+                walk(below, &path, wrong);
+            }
+        }
+        let mut wrong = Vec::new();
+        walk(&tree, "qless", &mut wrong);
+        assert_eq!(wrong, [""; 0]);
+    }
+
+    #[test]
+    fn a_doc_comment_falls_into_parts() {
+        let command = Command::new("x").long_about(
+            "Do it\n\nSome more.\n\nExamples: `qless x` · `qless x\n| y`\n\nAnd more.\n\n\
+             Example: `z`\n\nExit codes: 0.\n\nSee also: `qless y`",
+        );
+        let parts = Parts::of(&command);
+        assert_eq!(parts.first, "Do it");
+        assert_eq!(parts.text, ["Some more.", "And more."]);
+        assert_eq!(parts.examples, ["qless x", "qless x | y", "z"]);
+        assert_eq!(parts.exit_codes.as_deref(), Some("0."));
+        assert_eq!(parts.see_also.as_deref(), Some("`qless y`"));
+    }
+}

@@ -1,0 +1,82 @@
+//! `qless man`
+
+use std::fs::create_dir_all;
+use std::path::PathBuf;
+
+use super::generate;
+use super::generate::Generated;
+use crate::commands::{ConfigUse, Group, Spec};
+use crate::error::{Error, Kind, io_words};
+use crate::exit::Exit;
+use crate::fs;
+use crate::session::Session;
+use crate::text::{clean, plural};
+
+/// Print a manual page, or write them all
+///
+/// One for each command, such as `retry` or `recur put`, and those of formats: `json.5` and
+/// `config.5`. Without a name it is `qless.1`. They are in roff, as `man` reads it.
+///
+/// Examples: `qless man retry > qless-retry.1` · `qless man json.5` · `qless man --out man1`
+///
+/// Exit codes: 0, 1 a file cannot be written, 2 no such page.
+///
+/// See also: `qless help`
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Args {
+    /// A command, such as `recur put`, or a page, such as `json.5`
+    #[arg(value_name = "COMMAND")]
+    words: Vec<String>,
+    /// Write the page into this directory; without a command: all pages
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Operate, run).config(ConfigUse::Nothing);
+
+fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.accepts(&[])?;
+    let mut pages = generate::manual().map_err(Error::internal)?;
+    if !args.words.is_empty() || args.out.is_none() {
+        pages = vec![named(&args.words, pages)?];
+    }
+    let Some(dir) = args.out else {
+        for page in &pages {
+            session.ui.write(&page.bytes)?;
+        }
+        return Ok(Exit::Ok);
+    };
+    let shown = clean(dir.as_os_str().as_encoded_bytes());
+    create_dir_all(&dir).map_err(|fault| {
+        let why = io_words(&fault);
+        Error::new(
+            Kind::File,
+            format!("cannot make directory `{shown}`: {why}"),
+        )
+    })?;
+    for page in &pages {
+        fs::publish(&dir.join(page.name()), &page.bytes)?;
+    }
+    let count = plural(pages.len() as u64, "page", "pages");
+    session.ui.note(&format!("wrote {count} to {shown}"));
+    Ok(Exit::Ok)
+}
+
+/// Returns the page that is meant: that of a command before that of a format.
+fn named(words: &[String], pages: Vec<Generated>) -> Result<Generated, Error> {
+    let typed = words.join(" ");
+    let name = match words.join("-") {
+        name if name.split(['-', '.']).next() == Some("qless") => name,
+        name if name.is_empty() => "qless".to_owned(),
+        name => format!("qless-{name}"),
+    };
+    let files = ["", ".1", ".5"].map(|section| format!("{name}{section}"));
+    let place = files
+        .iter()
+        .find_map(|file| pages.iter().position(|page| page.name() == file));
+    match place.and_then(|at| pages.into_iter().nth(at)) {
+        Some(page) => Ok(page),
+        None => Err(Error::usage(format!("no page is called `{typed}`"))
+            .hint("`qless help` lists the commands; the others are `json.5` and `config.5`")),
+    }
+}

@@ -1,0 +1,108 @@
+//! The subcommands as one tree: one line for each, in the order of the list in `qless --help`.
+
+use std::time::Duration;
+
+use clap::Subcommand;
+
+use super::{completions, help, man};
+use crate::commands::*;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::session::Session;
+
+/// Declares the tree: what the modules define, joined.
+macro_rules! subcommands {
+    ($($name:ident => $module:ident,)*) => {
+        /// The subcommand that was typed.
+        #[derive(Debug, Subcommand)]
+        pub(crate) enum Command {
+            $($name($module::Args),)*
+        }
+
+        impl Command {
+            /// Returns which settings of the config file apply.
+            pub(super) fn config(&self) -> ConfigUse {
+                match self {
+                    $(Command::$name(_) => $module::SPEC.config,)*
+                }
+            }
+
+            /// Returns whether output longer than the screen goes through the pager.
+            pub(super) fn paged(&self) -> bool {
+                match self {
+                    $(Command::$name(_) => $module::SPEC.paged,)*
+                }
+            }
+
+            /// Returns whether it may change something.
+            pub(super) fn writes(&self) -> bool {
+                match self {
+                    $(Command::$name(args) => ($module::SPEC.writes)(args),)*
+                }
+            }
+
+            /// Returns how often `--watch` repeats it.
+            pub(super) fn watch(&self) -> Option<Duration> {
+                match self {
+                    $(Command::$name(args) => ($module::SPEC.watch)(args),)*
+                }
+            }
+
+            /// Runs it once; `--watch` does so again and again.
+            pub(super) fn run(&self, session: &mut Session) -> Result<Exit, Error> {
+                match self {
+                    $(Command::$name(args) => ($module::SPEC.run)(args.clone(), session),)*
+                }
+            }
+        }
+
+        /// Returns the name of each subcommand with its group, in the order of the list.
+        pub(super) fn groups() -> impl Iterator<Item = (String, Group)> {
+            let groups = [$((stringify!($name), $module::SPEC.group),)*];
+            groups.into_iter().map(|(name, group)| (name.to_lowercase(), group))
+        }
+    };
+}
+
+subcommands! {
+    Queues => queues,
+    Jobs => jobs,
+    Get => get,
+    Peek => peek,
+    Workers => workers,
+    Stats => stats,
+    Length => length,
+    Put => put,
+    Recur => recur,
+    Priority => priority,
+    Tag => tag,
+    Track => track,
+    Depends => depends,
+    Move => r#move,
+    Promote => promote,
+    Log => log,
+    Failed => failed,
+    Retry => retry,
+    Cancel => cancel,
+    Timeout => timeout,
+    Fail => fail,
+    Unfail => unfail,
+    Check => check,
+    Pop => pop,
+    Complete => complete,
+    Heartbeat => heartbeat,
+    Pause => pause,
+    Unpause => unpause,
+    Forget => forget,
+    Config => config,
+    Export => export,
+    Import => import,
+    Context => context,
+    Local => local,
+    Api => api,
+    Script => script,
+    Completions => completions,
+    Man => man,
+    Help => help,
+    Version => version,
+}

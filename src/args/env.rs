@@ -1,0 +1,67 @@
+//! What the environment says. An empty variable counts as unset.
+
+use super::value::refused;
+use clap::ValueEnum;
+
+use super::format::{Format, TimeFormat};
+use super::globals::{Given, Globals, Origin};
+use super::value;
+use crate::env;
+use crate::error::Error;
+
+impl Globals {
+    /// Fills in what was not typed.
+    pub(crate) fn fill_from_env(&mut self) -> Result<(), Error> {
+        self.given = Given {
+            prefix: self.prefix.is_some(),
+            read_only: self.read_only,
+        };
+        self.origin = Origin::Typed;
+        if self.redis.is_none() {
+            self.redis = match env::text("QLESS_REDIS_URL")? {
+                None => env::text("REDIS_URL")?,
+                some => some,
+            };
+            self.origin = match self.redis {
+                Some(_) => Origin::Environment,
+                None => Origin::Nowhere,
+            };
+        }
+        if self.context.is_none() {
+            self.context = env::text("QLESS_CONTEXT")?;
+        }
+        if self.config.is_none() {
+            self.config = env::var("QLESS_CONFIG");
+        }
+        if self.prefix.is_none() {
+            self.prefix = read("QLESS_PREFIX", value::prefix)?;
+        }
+        if self.timeout.is_none() {
+            self.timeout = read("QLESS_TIMEOUT", value::timeout)?;
+        }
+        if self.output.is_none() {
+            self.output = read("QLESS_OUTPUT", |word| {
+                Format::of(word).ok_or("wants table, json, ndjson, jid or raw".into())
+            })?;
+        }
+        if self.time_format.is_none() {
+            self.time_format = read("QLESS_TIME_FORMAT", |word| {
+                TimeFormat::from_str(word, false)
+                    .map_err(|_| "is none of auto, relative, iso, unix".into())
+            })?;
+        }
+        self.no_input |= env::var("QLESS_NO_INPUT").is_some();
+        self.read_only |= env::var("QLESS_READ_ONLY").is_some();
+        Ok(())
+    }
+}
+
+fn read<T>(name: &str, parse: impl Fn(&str) -> Result<T, String>) -> Result<Option<T>, Error> {
+    match env::text(name)? {
+        None => Ok(None),
+        Some(text) => match parse(&text) {
+            Ok(value) => Ok(Some(value)),
+            Err(why) => Err(Error::usage(refused(name, &text, &why))),
+        },
+    }
+}

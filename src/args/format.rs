@@ -1,0 +1,69 @@
+//! The formats of `-o`, and of what is in a table.
+
+use clap::ValueEnum;
+
+/// What stdout is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people; its text may change between releases
+    #[default]
+    Table,
+    /// One document, stable
+    Json,
+    /// The elements of the document, one per line
+    Ndjson,
+    /// Only job ids, one per line
+    Jid,
+    /// The core's own reply, byte for byte
+    Raw,
+}
+
+impl Format {
+    /// Returns the word that is typed.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Format::Table => "table",
+            Format::Json => "json",
+            Format::Ndjson => "ndjson",
+            Format::Jid => "jid",
+            Format::Raw => "raw",
+        }
+    }
+
+    /// Returns the format of a word, as typed or in QLESS_OUTPUT.
+    pub(crate) fn of(word: &str) -> Option<Format> {
+        Format::value_variants()
+            .iter()
+            .copied()
+            .find(|format| format.word() == word)
+    }
+
+    /// Whether errors are documents too.
+    pub(crate) const fn is_json(self) -> bool {
+        matches!(self, Format::Json | Format::Ndjson)
+    }
+}
+
+/// When something is done: headers, colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum When {
+    /// On a terminal
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+/// How moments are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TimeFormat {
+    /// Relative on a terminal, else RFC 3339
+    #[default]
+    Auto,
+    /// `4m ago`, `in 2h 5m`
+    Relative,
+    /// RFC 3339
+    Iso,
+    /// Seconds since the epoch
+    Unix,
+}

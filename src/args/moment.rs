@@ -1,0 +1,114 @@
+//! Moments as people type them, in UTC, in the local zone, or from now on.
+
+use std::time::Duration;
+
+use jiff::civil;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan};
+
+use super::value;
+use crate::clock::moment::Moment;
+
+/// A moment as it was typed; `at` makes it one, seen from now.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum When {
+    At(Moment),
+    In(Duration),
+    /// A time of day in the local zone: the next such moment.
+    Clock(civil::Time),
+}
+
+/// Reads `2026-11-21T06:00:00Z`, `2026-11-21 06:00` or `06:00` in the local zone, `now`, `+10m`.
+pub(crate) fn when(text: &str) -> Result<When, String> {
+    let wants = || {
+        "wants a time such as `06:00`, `2026-11-21 06:00`, `2026-11-21T06:00:00Z` or `+10m`"
+            .to_string()
+    };
+    if text == "now" {
+        return Ok(When::In(Duration::ZERO));
+    }
+    if let Some(later) = text.strip_prefix('+') {
+        return value::duration(later).map(When::In).map_err(|_| wants());
+    }
+    if let Ok(at) = text.parse::<Timestamp>() {
+        return Ok(When::At(Moment::from_micros(at.as_microsecond())));
+    }
+    if let Some(time) = clock(text) {
+        return Ok(When::Clock(time));
+    }
+    let local: civil::DateTime = text.parse().map_err(|_| wants())?;
+    let zoned = local.to_zoned(TimeZone::system()).map_err(|_| wants())?;
+    Ok(When::At(Moment::from_micros(
+        zoned.timestamp().as_microsecond(),
+    )))
+}
+
+/// Reads `06:00` or `06:00:30`.
+fn clock(text: &str) -> Option<civil::Time> {
+    let is_clock = matches!(text.len(), 5 | 8)
+        && text.bytes().enumerate().all(|(at, byte)| match at {
+            2 | 5 => byte == b':',
+            _ => byte.is_ascii_digit(),
+        });
+    is_clock.then(|| text.parse().ok()).flatten()
+}
+
+impl When {
+    /// Returns the moment meant, for someone who says it now.
+    pub(crate) fn from(&self, now: Moment) -> Moment {
+        match self {
+            When::At(moment) => *moment,
+            When::In(duration) => now.after(*duration),
+            When::Clock(time) => next(*time, now, TimeZone::system()).unwrap_or(now),
+        }
+    }
+}
+
+/// Returns the next moment after `now` at which a clock of that zone shows `time`.
+fn next(time: civil::Time, now: Moment, zone: TimeZone) -> Option<Moment> {
+    let now = Timestamp::from_microsecond(now.micros())
+        .ok()?
+        .to_zoned(zone.clone());
+    let today = now.date().to_datetime(time).to_zoned(zone.clone()).ok()?;
+    let next = match today > now {
+        true => today,
+        false => {
+            let tomorrow = now.date().checked_add(1.day()).ok()?;
+            tomorrow.to_datetime(time).to_zoned(zone).ok()?
+        }
+    };
+    Some(Moment::from_micros(next.timestamp().as_microsecond()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_absolute_relative_or_of_the_clock() {
+        let now = Moment::from_seconds(1_000.0).unwrap();
+        let from = |text: &str| when(text).unwrap().from(now).to_string();
+        assert_eq!(from("now"), "1000");
+        assert_eq!(from("+10m"), "1600");
+        assert_eq!(from("2026-11-21T06:00:00Z"), "1795240800");
+        assert_eq!(from("2026-11-21T07:00:00.5+01:00"), "1795240800.5");
+        assert!(matches!(when("06:00"), Ok(When::Clock(_))));
+        assert!(matches!(when("2026-11-21 06:00"), Ok(When::At(_))));
+        for text in ["soon", "", "25:00", "-5m", "2026-13-01 06:00", "+x"] {
+            assert!(when(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_time_of_day_is_the_next_one() {
+        let now = Moment::from_seconds(86_400.0 + 6.0 * 3600.0).unwrap();
+        let next = |text: &str| {
+            next(clock(text).unwrap(), now, TimeZone::UTC)
+                .unwrap()
+                .to_string()
+        };
+        assert_eq!(next("06:00"), "194400");
+        assert_eq!(next("06:00:01"), "108001");
+        assert_eq!(next("05:59"), "194340");
+    }
+}

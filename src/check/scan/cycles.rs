@@ -1,0 +1,216 @@
+//! Jobs that wait for themselves. Edges are kept as two short hashes; those that are on no cycle are
+//! peeled off from the end, and only what remains, if anything does, is read again by its names.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::core::api::read::{Ask, START, Told};
+use crate::core::script::keys::{Companion, Family};
+use crate::error::Error;
+use crate::model::verdict::{Kind, Place};
+use crate::name::Name;
+
+use super::Walk;
+use super::marks::Salt;
+
+/// So many edges are kept: 8 MiB. That there are more is told.
+const MOST: usize = 1 << 20;
+
+/// So many names are read again.
+const NAMES: usize = 50_000;
+
+/// The most jobs of a cycle that one call judges.
+const LONG: usize = 200;
+
+/// The edges.
+#[derive(Debug, Default)]
+pub(super) struct Cycles {
+    /// Who waits, and for whom.
+    edges: Vec<(u32, u32)>,
+    /// Whether there were more.
+    more: bool,
+}
+
+impl Cycles {
+    pub(super) fn add(&mut self, salt: &Salt, y: &[u8], x: &[u8]) {
+        match self.edges.len() < MOST {
+            true => self.edges.push((short(salt, y), short(salt, x))),
+            false => self.more = true,
+        }
+    }
+
+    /// Returns those who wait for themselves, or for such.
+    fn remain(mut self) -> HashSet<u32> {
+        let mut nodes: Vec<u32> = self.edges.iter().map(|(y, _)| *y).collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        self.edges.sort_unstable_by_key(|(_, x)| *x);
+        let mut open = vec![0_u32; nodes.len()];
+        for (y, x) in &self.edges {
+            if let (Ok(at), Ok(_)) = (nodes.binary_search(y), nodes.binary_search(x)) {
+                open[at] += 1;
+            }
+        }
+        let mut done: Vec<usize> = (0..nodes.len()).filter(|at| open[*at] == 0).collect();
+        while let Some(at) = done.pop() {
+            let x = nodes[at];
+            let from = self.edges.partition_point(|(_, other)| *other < x);
+            for (y, _) in self.edges[from..]
+                .iter()
+                .take_while(|(_, other)| *other == x)
+            {
+                if let Ok(at) = nodes.binary_search(y) {
+                    open[at] -= 1;
+                    if open[at] == 0 {
+                        done.push(at);
+                    }
+                }
+            }
+        }
+        let left = nodes.into_iter().zip(open).filter(|(_, open)| *open > 0);
+        left.map(|(node, _)| node).collect()
+    }
+}
+
+fn short(salt: &Salt, jid: &[u8]) -> u32 {
+    (salt.entry(0, jid, 0) >> 32) as u32
+}
+
+impl Walk<'_> {
+    pub(super) fn tell_cycles(&mut self) -> Result<(), Error> {
+        let cycles = std::mem::take(&mut self.cycles);
+        let all = Name::from("*-dependencies");
+        if cycles.more {
+            let why = format!("whether more than {MOST} dependencies hold a cycle");
+            self.sink.beyond(all.clone(), &why);
+        }
+        let remain = cycles.remain();
+        if remain.is_empty() {
+            return Ok(());
+        }
+        let mut waits: HashMap<Vec<u8>, Vec<Vec<u8>>> = HashMap::new();
+        let (mut names, mut more) = (0, false);
+        let pattern = format!("{}*", self.keys.job);
+        self.each_page(pattern.as_bytes(), |walk, keys| {
+            for key in &keys {
+                let Family::Companion(Companion::Dependencies, y) = walk.keys.family(key) else {
+                    continue;
+                };
+                if !remain.contains(&short(&walk.salt, y)) {
+                    continue;
+                }
+                if names >= NAMES {
+                    more = true;
+                    continue;
+                }
+                let ask = Ask::members(key, START, walk.page(1));
+                let first = walk.core.read(walk.now, ask)?;
+                if matches!(first, Told::Wrong) {
+                    continue;
+                }
+                let mut list: Vec<Vec<u8>> = Vec::new();
+                walk.edges(key, first, |walk, members| {
+                    let on = |x: &Vec<u8>| x != y && remain.contains(&short(&walk.salt, x));
+                    list.extend(members.into_iter().filter(on));
+                    Ok(())
+                })?;
+                names += 1 + list.len();
+                waits.insert(y.to_vec(), list);
+            }
+            Ok(())
+        })?;
+        if more {
+            let why = format!("more than {NAMES} jobs wait for a cycle");
+            self.sink.beyond(all, &why);
+        }
+        for cycle in find(&waits) {
+            let items: Vec<Name> = cycle.into_iter().map(Name::from).collect();
+            // Which cycle it is, so that no two are taken for one.
+            let Some(first) = items.first() else {
+                continue;
+            };
+            if items.len() > LONG {
+                let why = format!("a cycle of {} jobs", items.len());
+                self.sink.beyond(first.clone(), &why);
+                continue;
+            }
+            let place = Place::new(Kind::Cycle, first.clone());
+            let about = first.as_bytes().to_vec();
+            self.suspect_together(&place, &about, items)?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns cycles, at least one of each knot, each of jobs that wait for the next.
+fn find(waits: &HashMap<Vec<u8>, Vec<Vec<u8>>>) -> Vec<Vec<Vec<u8>>> {
+    let mut starts: Vec<&Vec<u8>> = waits.keys().collect();
+    starts.sort();
+    let mut cycles = Vec::new();
+    let mut done: HashSet<&[u8]> = HashSet::new();
+    for start in starts {
+        // The way to where we are, with how many of its edges were followed.
+        let mut path: Vec<(&[u8], usize)> = vec![(start, 0)];
+        let mut on: HashMap<&[u8], usize> = HashMap::from([(start.as_slice(), 0)]);
+        if !done.insert(start) {
+            continue;
+        }
+        while let Some((at, followed)) = path.last_mut() {
+            let next = waits.get(*at).and_then(|list| list.get(*followed));
+            *followed += 1;
+            let Some(next) = next else {
+                on.remove(*at);
+                path.pop();
+                continue;
+            };
+            if let Some(from) = on.get(next.as_slice()) {
+                let cycle = path[*from..].iter().map(|(jid, _)| jid.to_vec());
+                cycles.push(cycle.collect());
+            } else if done.insert(next) {
+                on.insert(next, path.len());
+                path.push((next, 0));
+            }
+        }
+    }
+    cycles
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edges(text: &str) -> HashMap<Vec<u8>, Vec<Vec<u8>>> {
+        let mut waits: HashMap<Vec<u8>, Vec<Vec<u8>>> = HashMap::new();
+        for pair in text.split(' ') {
+            let (y, x) = pair.split_once('>').unwrap();
+            waits.entry(y.into()).or_default().push(x.into());
+        }
+        waits
+    }
+
+    #[test]
+    fn cycles_are_found_and_chains_are_not() {
+        let told = |text: &str| {
+            let cycles = find(&edges(text)).into_iter();
+            let told = cycles.map(|cycle| String::from_utf8(cycle.join(&b' ')).unwrap());
+            told.collect::<Vec<_>>().join(", ")
+        };
+        assert_eq!(told("a>b b>c d>c"), "");
+        assert_eq!(told("a>b b>c c>a d>a"), "a b c");
+        assert_eq!(told("a>b b>a b>c c>d d>c"), "a b, c d");
+    }
+
+    #[test]
+    fn only_what_is_on_a_cycle_or_before_it_remains() {
+        let salt = Salt::default();
+        let mut cycles = Cycles::default();
+        for n in 0..10_000_u32 {
+            let name = |n: u32| n.to_string().into_bytes();
+            cycles.add(&salt, &name(n), &name(n + 1));
+        }
+        for (y, x) in [("p", "q"), ("q", "p"), ("r", "q")] {
+            cycles.add(&salt, y.as_bytes(), x.as_bytes());
+        }
+        let wanted = ["p", "q", "r"].map(|name| short(&salt, name.as_bytes()));
+        assert_eq!(cycles.remain(), HashSet::from(wanted));
+    }
+}

@@ -1,0 +1,60 @@
+//! Templates of recurring jobs.
+
+use crate::core::api::read::{Ask, Told};
+use crate::error::Error;
+use crate::model::verdict::Kind;
+
+use super::{Known, Walk, validate};
+
+pub(super) const FIELDS: [&str; 9] = [
+    "queue", "interval", "count", "priority", "retries", "backlog", "tags", "data", "klass",
+];
+
+impl Walk<'_> {
+    pub(super) fn templates(&mut self, ids: &[Vec<u8>]) -> Result<(), Error> {
+        for ids in ids.chunks(32) {
+            let asks = ids.iter().map(|id| {
+                let key = self.keys.recurring(id);
+                Ask::fields(&key, &self.template)
+            });
+            let told = self.reads(asks.collect())?;
+            for (id, told) in ids.iter().zip(told) {
+                self.template(id, told)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn template(&mut self, id: &[u8], told: Told) -> Result<(), Error> {
+        let Told::Texts(fields) = told else {
+            let key = self.keys.recurring(id);
+            self.suspect_key(&key)?;
+            return match self.first {
+                true => self.suspect(Kind::Recurring, b"", id),
+                false => Ok(()),
+            };
+        };
+        let text = |at: usize| fields.get(at).and_then(|field| field.as_deref());
+        let number = |at: usize| text(at).and_then(validate::number);
+        let Some(queue) = text(0) else {
+            // Without a queue it belongs nowhere; or it is gone by now.
+            return match self.first {
+                true => self.suspect(Kind::Recurring, b"", id),
+                false => Ok(()),
+            };
+        };
+        let count = text(2).filter(|count| validate::integer(count));
+        let sound = number(1).is_some_and(|interval| interval > 0.0)
+            && count.is_some_and(|count| count[0] != b'-')
+            && (3..=5).all(|at| number(at).is_some())
+            && text(6).is_some_and(|tags| validate::tags(tags).is_some())
+            && text(7).is_some_and(validate::json)
+            && text(8).is_some();
+        let struck = self.strike(Kind::Recur, queue, id, 0)?;
+        let listed = self.knows(Known::Queue, queue);
+        match !struck || self.first && !(sound && listed) {
+            true => self.suspect(Kind::Recurring, b"", id),
+            false => Ok(()),
+        }
+    }
+}

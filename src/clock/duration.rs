@@ -1,0 +1,44 @@
+//! Durations as text: as people type them, and as the core takes them. How they are shown is
+//! `text.rs`.
+
+use std::time::Duration;
+
+/// A duration: humantime text, or seconds as a bare number.
+pub(crate) fn parse(text: &str) -> Result<Duration, String> {
+    let wants = || "wants a duration such as `90s`, `15m` or `2h`".to_string();
+    let duration = match text.parse::<f64>() {
+        Ok(seconds) => Duration::try_from_secs_f64(seconds).map_err(|_| wants())?,
+        Err(_) => humantime::parse_duration(text).map_err(|_| wants())?,
+    };
+    match duration > LONGEST {
+        true => Err("wants at most 1000 years".to_string()),
+        false => Ok(duration),
+    }
+}
+
+/// A thousand years of humantime: from today, and from any day that a job may name, that is still
+/// within the calendar.
+pub(crate) const LONGEST: Duration = Duration::from_secs(1000 * 31_557_600);
+
+/// Returns the seconds as the core takes them, without an exponent.
+pub(crate) fn seconds(duration: Duration) -> String {
+    let whole = duration.as_secs();
+    match duration.subsec_nanos() {
+        0 => whole.to_string(),
+        nanos => format!("{whole}.{nanos:09}")
+            .trim_end_matches('0')
+            .to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_are_written_without_an_exponent() {
+        assert_eq!(seconds(Duration::from_secs(600)), "600");
+        assert_eq!(seconds(Duration::from_millis(1500)), "1.5");
+        assert_eq!(seconds(Duration::from_nanos(10)), "0.00000001");
+    }
+}

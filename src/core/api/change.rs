@@ -1,0 +1,138 @@
+//! A change as the command of Redis that makes it, for people to read.
+
+use crate::core::script::keys::{Companion, Family, Keys};
+use crate::model::verdict::Change;
+use crate::name::Name;
+
+/// Of which kind the key of a change is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Holds {
+    Hash,
+    Zset,
+    Set,
+    List,
+}
+
+impl Change {
+    /// Returns the command that makes this change, word by word. `of` is the item that the finding
+    /// is about: a job may be named like the companion of another.
+    pub fn command(&self, keys: &Keys, of: &Name) -> Vec<Name> {
+        let key = self.key.clone();
+        let word = |text: &str| Name::from(text);
+        let (before, after) = (self.before.clone(), self.after.clone());
+        let Some(item) = self.item.clone() else {
+            return match (before, after) {
+                (_, Some(name)) => vec![word("RENAME"), key, name],
+                (Some(_), None) => vec![word("PERSIST"), key],
+                (None, None) => vec![word("DEL"), key],
+            };
+        };
+        let first = item.as_bytes() == b"0";
+        match (holds(keys, &key, of), before, after) {
+            (Holds::Hash, _, Some(text)) => vec![word("HSET"), key, item, text],
+            (Holds::Hash, _, None) => vec![word("HDEL"), key, item],
+            (Holds::Zset, _, Some(score)) => vec![word("ZADD"), key, score, item],
+            (Holds::Zset, _, None) => vec![word("ZREM"), key, item],
+            (Holds::Set, _, Some(_)) => vec![word("SADD"), key, item],
+            (Holds::Set, _, None) => vec![word("SREM"), key, item],
+            (Holds::List, Some(_), Some(text)) => vec![word("LSET"), key, item, text],
+            (Holds::List, None, Some(text)) if first => vec![word("LPUSH"), key, text],
+            (Holds::List, None, Some(text)) => vec![word("RPUSH"), key, text],
+            // It stands first, or is the last of its kind.
+            (Holds::List, before, None) => {
+                let count = if first { "1" } else { "-1" };
+                let text = before.unwrap_or_default();
+                vec![word("LREM"), key, word(count), text]
+            }
+        }
+    }
+}
+
+/// Returns of which kind a key is by its name (`core.md` 3.1).
+fn holds(keys: &Keys, key: &Name, of: &Name) -> Holds {
+    let key = key.as_bytes();
+    match keys.family(key) {
+        _ if key == keys.job(of.as_bytes()) => Holds::Hash,
+        Family::Job(_) | Family::Recurring(_) => Holds::Hash,
+        Family::Values | Family::Counters(_) => Holds::Hash,
+        Family::Config | Family::Pauses => Holds::Hash,
+        Family::Companion(Companion::History, _) | Family::Group(_) => Holds::List,
+        Family::Companion(..) | Family::Failures | Family::Paused => Holds::Set,
+        _ => Holds::Zset,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(change: [Option<&str>; 4], of: &str) -> String {
+        let [key, item, before, after] = change.map(|word| word.map(Name::from));
+        let change = Change {
+            key: key.unwrap(),
+            item,
+            before,
+            after,
+        };
+        let words = change.command(&Keys::new("p:"), &Name::from(of));
+        let words: Vec<&str> = words.iter().filter_map(Name::as_str).collect();
+        words.join(" ")
+    }
+
+    #[test]
+    fn every_change_has_its_command() {
+        for (change, command) in [
+            (
+                [Some("p:j:a"), None, None, Some("p:lost:r:j:a")],
+                "RENAME p:j:a p:lost:r:j:a",
+            ),
+            (
+                [Some("p:queues"), None, Some("9000"), None],
+                "PERSIST p:queues",
+            ),
+            ([Some("p:lost:r:j:a"), None, None, None], "DEL p:lost:r:j:a"),
+            (
+                [Some("p:j:a"), Some("grace"), Some("1"), None],
+                "HDEL p:j:a grace",
+            ),
+            (
+                [Some("p:j:a"), Some("tags"), None, Some("{}")],
+                "HSET p:j:a tags {}",
+            ),
+            (
+                [Some("p:q:m-n-work"), Some("a"), Some("1"), None],
+                "ZREM p:q:m-n-work a",
+            ),
+            (
+                [Some("p:tags"), Some("eu"), Some("3"), Some("2")],
+                "ZADD p:tags 2 eu",
+            ),
+            (
+                [Some("p:j:x-dependents"), Some("a"), None, Some("1")],
+                "SADD p:j:x-dependents a",
+            ),
+            (
+                [Some("p:failures"), Some("G"), Some("1"), None],
+                "SREM p:failures G",
+            ),
+            (
+                [Some("p:j:a-history"), Some("2"), Some("x"), Some("y")],
+                "LSET p:j:a-history 2 y",
+            ),
+            ([Some("p:f:G"), Some("0"), None, Some("a")], "LPUSH p:f:G a"),
+            (
+                [Some("p:f:G"), Some("0"), Some("a"), None],
+                "LREM p:f:G 1 a",
+            ),
+            (
+                [Some("p:f:G"), Some("7"), Some("a"), None],
+                "LREM p:f:G -1 a",
+            ),
+        ] {
+            assert_eq!(told(change, "a"), command);
+        }
+        // A job that is named like a companion is a job.
+        let change = [Some("p:j:x-history"), Some("tags"), Some("?"), Some("{}")];
+        assert_eq!(told(change, "x-history"), "HSET p:j:x-history tags {}");
+    }
+}

@@ -1,0 +1,51 @@
+//! Looking at the configuration.
+
+use crate::clock::moment::Moment;
+use crate::core::call::Core;
+use crate::core::call::reply;
+use crate::error::Error;
+use crate::json::Json;
+use crate::model::config::{Item, SETTINGS, known};
+use crate::name::Name;
+
+impl Core {
+    /// Returns every option that is set or that has a default, by name.
+    pub fn config(&mut self, now: Moment) -> Result<Vec<Item>, Error> {
+        let text = reply::bytes(self.call(now, "config.get", &[])?)?;
+        let told = Json::read(&text)
+            .and_then(|told| told.object())
+            .unwrap_or_default();
+        let mut items: Vec<Item> = told
+            .into_iter()
+            .map(|(key, value)| {
+                // The core tells defaults as numbers; what was set is text.
+                let set = value.text();
+                let value = set.clone().unwrap_or_else(|| value.to_name());
+                item(key, value, set.is_some())
+            })
+            .collect();
+        for setting in SETTINGS {
+            let key = Name::from(setting.key);
+            if !items.iter().any(|item| item.key == key) {
+                items.push(item(key, Name::from(setting.default), false));
+            }
+        }
+        items.sort_by(|one, other| one.key.cmp(&other.key));
+        Ok(items)
+    }
+}
+
+fn item(key: Name, value: Name, set: bool) -> Item {
+    let known = known(&key);
+    let default = known.as_ref().filter(|known| known.queue.is_none());
+    let default = default.map(|known| known.setting.default);
+    // The name of the application is the one default that the core tells as text.
+    let set = set && !(default == Some("qless") && value == Name::from("qless"));
+    Item {
+        key,
+        value,
+        default,
+        known: known.is_some(),
+        set,
+    }
+}

@@ -1,0 +1,69 @@
+//! Looking at failure groups.
+
+use std::collections::BTreeSet;
+
+use super::index::Index;
+use super::job::Tell;
+use crate::clock::moment::Moment;
+use crate::core::call::Core;
+use crate::core::call::reply;
+use crate::error::Error;
+use crate::json::Json;
+use crate::model::failure::Group;
+use crate::name::Name;
+
+/// Of how many of its newest jobs a group shows the queues.
+const NEWEST: u64 = 200;
+
+impl Core {
+    /// Returns how many jobs failed in each group, largest first.
+    pub fn failed_counts(&mut self, now: Moment) -> Result<Vec<(Name, u64)>, Error> {
+        let text = reply::bytes(self.call(now, "failed", &[])?)?;
+        let groups = Json::read(&text)
+            .and_then(|groups| groups.object())
+            .unwrap_or_default();
+        let counted = groups.into_iter().map(|(group, jobs)| {
+            let jobs = jobs.number().map_or(0, |jobs| jobs as u64);
+            (group, jobs)
+        });
+        let mut groups: Vec<(Name, u64)> = counted.collect();
+        groups.sort_by(|(one, jobs), (other, more)| more.cmp(jobs).then_with(|| one.cmp(other)));
+        Ok(groups)
+    }
+
+    /// Returns the groups, largest first, each with its newest failure and the queues it hit.
+    pub fn failed_groups(&mut self, now: Moment) -> Result<Vec<Group>, Error> {
+        let counts = self.failed_counts(now)?;
+        let wanted: Vec<(Index, u64)> = counts
+            .iter()
+            .map(|(group, jobs)| (Index::Failed(group.clone()), jobs.saturating_sub(NEWEST)))
+            .collect();
+        let mut groups = Vec::new();
+        let mut newest: Vec<Name> = Vec::new();
+        for ((group, jobs), part) in counts.into_iter().zip(self.parts(now, &wanted, NEWEST)?) {
+            groups.push((
+                Group {
+                    group,
+                    jobs,
+                    ..Group::default()
+                },
+                part.members.len(),
+            ));
+            newest.extend(part.members);
+        }
+        let mut told = self.jobs(now, Tell::Place, &newest)?.into_iter();
+        for (group, members) in &mut groups {
+            let mut queues = BTreeSet::new();
+            for job in told.by_ref().take(*members).flatten() {
+                // Oldest first: the last one that is still there is the newest.
+                if let Some(failure) = job.failure {
+                    group.last = failure.when;
+                    group.sample = Some(failure.message);
+                }
+                queues.extend(job.queue);
+            }
+            group.queues = queues.into_iter().collect();
+        }
+        Ok(groups.into_iter().map(|(group, _)| group).collect())
+    }
+}

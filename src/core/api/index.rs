@@ -1,0 +1,312 @@
+//! The core's indexes: which jobs are in a set, and which names there are.
+
+use crate::clock::moment::Moment;
+use crate::core::call::Core;
+use crate::core::call::reply;
+use crate::core::call::{Call, Value};
+use crate::error::Error;
+use crate::model::hashed_set::Met;
+use crate::name::Name;
+
+/// The most members that one call answers.
+pub(crate) const MOST: u64 = 10_000;
+
+/// The fewest members that a slice of a walk asks for, so that slices can overlap.
+const LEAST: u64 = 100;
+
+/// How many calls go out together.
+const SLICE: usize = 200;
+
+/// A set of jids or of names, in its order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Index {
+    /// In the order in which they will be popped; those whose lock was taken away come first.
+    Waiting(Name),
+    /// Running and stalled, by expiry.
+    Locks(Name),
+    /// By due time.
+    Scheduled(Name),
+    /// Blocked longest first.
+    Depends(Name),
+    /// Templates of a queue, by next run.
+    Recurring(Name),
+    /// Oldest failure first.
+    Failed(Name),
+    /// Jobs of a worker, by expiry.
+    Worker(Name),
+    /// Tagged longest first.
+    Tag(Name),
+    /// Newest first.
+    Complete,
+    /// Tracked longest first.
+    Tracked,
+    Queues,
+    Workers,
+    /// By how often each was used.
+    Tags,
+    Groups,
+    Paused,
+}
+
+impl Index {
+    fn words(&self) -> (&'static str, &[u8]) {
+        match self {
+            Index::Waiting(queue) => ("waiting", queue.as_bytes()),
+            Index::Locks(queue) => ("locks", queue.as_bytes()),
+            Index::Scheduled(queue) => ("scheduled", queue.as_bytes()),
+            Index::Depends(queue) => ("depends", queue.as_bytes()),
+            Index::Recurring(queue) => ("recurring", queue.as_bytes()),
+            Index::Failed(group) => ("failed", group.as_bytes()),
+            Index::Worker(worker) => ("worker", worker.as_bytes()),
+            Index::Tag(tag) => ("tag", tag.as_bytes()),
+            Index::Complete => ("complete", b""),
+            Index::Tracked => ("tracked", b""),
+            Index::Queues => ("queues", b""),
+            Index::Workers => ("workers", b""),
+            Index::Tags => ("tags", b""),
+            Index::Groups => ("groups", b""),
+            Index::Paused => ("paused", b""),
+        }
+    }
+}
+
+/// A part of an index.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Part {
+    /// How many members there are in all.
+    pub total: u64,
+    pub members: Vec<Name>,
+}
+
+impl Part {
+    fn read(answer: Value) -> Result<Part, Error> {
+        let mut answer = reply::list(answer)?.into_iter();
+        let total = answer.next().map_or(Ok(0), reply::integer)?;
+        let members = answer.map(|member| reply::bytes(member).map(Name::from));
+        Ok(Part {
+            total: total.max(0) as u64,
+            members: members.collect::<Result<_, Error>>()?,
+        })
+    }
+}
+
+impl Core {
+    /// Returns how many jobs there are.
+    pub fn job_count(&mut self, now: Moment) -> Result<u64, Error> {
+        let queues = self.queues(now, &[])?;
+        let queued: u64 = queues
+            .iter()
+            .map(|queue| {
+                let soon = queue.waiting + queue.scheduled + queue.depends;
+                soon + queue.running + queue.stalled
+            })
+            .sum();
+        let failed: u64 = self.failed_counts(now)?.iter().map(|(_, jobs)| jobs).sum();
+        let complete = self.index(now, &Index::Complete, 0, 1)?.total;
+        Ok(queued + failed + complete)
+    }
+
+    /// Returns at most `count` members from `offset` on.
+    pub fn index(
+        &mut self,
+        now: Moment,
+        index: &Index,
+        offset: u64,
+        count: u64,
+    ) -> Result<Part, Error> {
+        let mut parts = self.parts(now, &[(index.clone(), offset)], count)?;
+        Ok(parts.pop().unwrap_or_default())
+    }
+
+    /// Returns a part of each index, at most `count` members from its own offset on.
+    pub fn parts(
+        &mut self,
+        now: Moment,
+        wanted: &[(Index, u64)],
+        count: u64,
+    ) -> Result<Vec<Part>, Error> {
+        let count = count.min(MOST).to_string();
+        let mut parts = Vec::with_capacity(wanted.len());
+        for slice in wanted.chunks(SLICE) {
+            let calls: Vec<Call> = slice
+                .iter()
+                .map(|(index, offset)| {
+                    let (kind, name) = index.words();
+                    Call::new("look.index")
+                        .arg(kind)
+                        .arg(name)
+                        .arg(offset.to_string())
+                        .arg(&count)
+                })
+                .collect();
+            for answer in self.calls(now, &calls) {
+                parts.push(Part::read(answer?)?);
+            }
+        }
+        Ok(parts)
+    }
+
+    /// Returns all members; those of a long index slice by slice.
+    pub fn members(&mut self, now: Moment, index: &Index) -> Result<Vec<Name>, Error> {
+        let mut walk = Walk::new(index.clone(), MOST);
+        let mut members = Vec::new();
+        while let Some(mut slice) = walk.next(self, now)? {
+            members.append(&mut slice);
+        }
+        Ok(members)
+    }
+}
+
+/// A way through an index, slice by slice.
+///
+/// An index moves while we look: what leaves it at the front makes all that follows move up. So
+/// each slice begins among the members that the one before has shown, and goes back until it meets
+/// one of them: nobody who was there all the time is missed, and nobody is told twice.
+#[derive(Debug)]
+pub(crate) struct Walk {
+    index: Index,
+    size: u64,
+    next: u64,
+    /// Where a walk from the end has come to; `None` for one from the beginning.
+    back: Option<u64>,
+    seen: Met,
+    /// How many members the index had when it was last asked.
+    pub total: Option<u64>,
+    done: bool,
+}
+
+impl Walk {
+    /// A walk in slices of at most `size` members.
+    pub(crate) fn new(index: Index, size: u64) -> Walk {
+        let size = size.clamp(LEAST, MOST);
+        Walk {
+            index,
+            size,
+            next: 0,
+            back: None,
+            seen: Met::default(),
+            total: None,
+            done: false,
+        }
+    }
+
+    /// A walk from the end to the beginning, of an index that nothing joins at its beginning.
+    pub(crate) fn back(index: Index, size: u64) -> Walk {
+        Walk {
+            back: Some(u64::MAX),
+            ..Walk::new(index, size)
+        }
+    }
+
+    /// Returns the next members; `None` at the end.
+    pub(crate) fn next(
+        &mut self,
+        core: &mut Core,
+        now: Moment,
+    ) -> Result<Option<Vec<Name>>, Error> {
+        let index = self.index.clone();
+        self.step(&mut |offset, count| core.index(now, &index, offset, count))
+    }
+
+    fn step(&mut self, read: Read) -> Result<Option<Vec<Name>>, Error> {
+        match self.back {
+            _ if self.done => Ok(None),
+            Some(end) => self.before(read, end).map(Some),
+            None => self.after(read).map(Some),
+        }
+    }
+
+    /// Returns the members after those that were seen.
+    fn after(&mut self, read: Read) -> Result<Vec<Name>, Error> {
+        let overlap = (self.size / 10).min(self.next);
+        let mut offset = self.next - overlap;
+        let mut part = loop {
+            let part = read(offset, self.size)?;
+            let seen = |member: &Name| self.seen.knows(member);
+            if offset == 0 || part.members.first().is_some_and(seen) {
+                break part;
+            }
+            offset = offset.saturating_sub(self.size);
+        };
+        self.total = Some(part.total);
+        self.next = offset + part.members.len() as u64;
+        self.done = self.next >= part.total || part.members.is_empty();
+        if !(self.done && self.seen.is_empty()) {
+            part.members.retain(|member| self.seen.first(member));
+        }
+        Ok(part.members)
+    }
+
+    /// Returns the members before `end`, last first. What leaves the index moves nobody past us.
+    fn before(&mut self, read: Read, end: u64) -> Result<Vec<Name>, Error> {
+        let total = read(0, 0)?.total;
+        let end = end.min(total);
+        let offset = end.saturating_sub(self.size);
+        let mut part = read(offset, end - offset)?;
+        self.total = Some(total);
+        self.back = Some(offset);
+        self.done = offset == 0;
+        part.members.reverse();
+        part.members.retain(|member| self.seen.first(member));
+        Ok(part.members)
+    }
+}
+
+/// Reads a part: from where, how many.
+type Read<'a> = &'a mut dyn FnMut(u64, u64) -> Result<Part, Error>;
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn name(number: usize) -> Name {
+        Name::from(format!("{number:05}"))
+    }
+
+    proptest! {
+        /// While we look, members leave at the front and anywhere, and others come at both ends.
+        /// Only failure lists are walked from the end, and nothing comes to their front.
+        #[test]
+        fn who_was_there_all_the_time_is_told_once(
+            size in 0usize..700,
+            back in any::<bool>(),
+            moves in proptest::collection::vec((0usize..60, 0usize..8, 0usize..8), 1..8),
+        ) {
+            let mut list: Vec<Name> = (0..size).map(name).collect();
+            let mut stayed: HashSet<Name> = list.iter().cloned().collect();
+            let mut walk = match back {
+                true => Walk::back(Index::Tracked, 1),
+                false => Walk::new(Index::Tracked, 1),
+            };
+            let (mut told, mut fresh, mut moves) = (Vec::new(), size, moves.into_iter().cycle().take(40));
+            while let Some(slice) = walk.step(&mut |offset, count| {
+                let (from, count) = ((offset as usize).min(list.len()), count as usize);
+                let members = list[from..(from + count).min(list.len())].to_vec();
+                Ok(Part { total: list.len() as u64, members })
+            }).unwrap() {
+                told.extend(slice);
+                let Some((leave, some, come)) = moves.next() else { continue };
+                for at in (0..leave.min(list.len())).rev() {
+                    stayed.remove(&list.remove(if at % 3 == 0 { at * 7 % list.len() } else { 0 }));
+                }
+                for _ in 0..if back { 0 } else { some } {
+                    list.insert(0, name(fresh));
+                    fresh += 1;
+                }
+                for _ in 0..come {
+                    list.push(name(fresh));
+                    fresh += 1;
+                }
+            }
+            let once: HashSet<&Name> = told.iter().collect();
+            prop_assert_eq!(once.len(), told.len());
+            for member in &stayed {
+                prop_assert!(once.contains(member), "{:?} was missed", member);
+            }
+        }
+    }
+}

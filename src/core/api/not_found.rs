@@ -1,0 +1,79 @@
+//! What to say of a name that nothing has.
+
+use super::index::Index;
+use crate::clock::moment::Moment;
+use crate::core::call::Core;
+use crate::error::Error;
+use crate::name::Name;
+use crate::text::clean;
+
+/// Returns the error about a job.
+pub(crate) fn job(jid: &Name) -> Error {
+    Error::not_found(format!("job `{}` does not exist", clean(jid))).jid(jid)
+}
+
+/// Refuses jobs that were named and do not exist, if there are any.
+pub(crate) fn jobs(jids: &[Name]) -> Result<(), Error> {
+    match jids {
+        [] => Ok(()),
+        [jid] => Err(job(jid)),
+        _ => {
+            let names: Vec<String> = jids.iter().map(|jid| format!("`{}`", clean(jid))).collect();
+            let (count, names) = (jids.len(), names.join(", "));
+            Err(Error::not_found(format!(
+                "{count} jobs do not exist: {names}"
+            )))
+        }
+    }
+}
+
+/// Returns the error about a queue.
+pub(crate) fn queue(core: &mut Core, now: Moment, name: &Name) -> Result<Error, Error> {
+    Ok(Error::unknown(
+        "queue",
+        name,
+        &core.members(now, &Index::Queues)?,
+    ))
+}
+
+/// Refuses an index that is empty because nothing of that name exists.
+pub(crate) fn index(core: &mut Core, now: Moment, index: &Index) -> Result<(), Error> {
+    match index {
+        // A group is its list.
+        Index::Failed(group) => {
+            let known = core.members(now, &Index::Groups)?;
+            match known.contains(group) {
+                true => Ok(()),
+                false => Err(Error::unknown("group", group, &known)),
+            }
+        }
+        Index::Waiting(queue)
+        | Index::Locks(queue)
+        | Index::Scheduled(queue)
+        | Index::Depends(queue) => core.queue_exists(now, queue),
+        _ => Ok(()),
+    }
+}
+
+/// Returns the queues that are named, or without names those of an index. A name that does not
+/// exist is an error, unless `force`.
+pub(crate) fn queues(
+    core: &mut Core,
+    now: Moment,
+    named: Option<&[Name]>,
+    all: &Index,
+    force: bool,
+) -> Result<Vec<Name>, Error> {
+    let Some(named) = named else {
+        return core.members(now, all);
+    };
+    if !force {
+        for queue in core.queues(now, named)? {
+            if !queue.exists() {
+                let known = core.members(now, &Index::Queues)?;
+                return Err(Error::unknown("queue", &queue.name, &known));
+            }
+        }
+    }
+    Ok(named.to_vec())
+}

@@ -1,0 +1,71 @@
+//! Looking at recurring jobs.
+
+use super::index::Index;
+use crate::clock::moment::Moment;
+use crate::core::call::Core;
+use crate::core::call::Value;
+use crate::core::call::reply;
+use crate::error::Error;
+use crate::json::{Data, Json, Number};
+use crate::model::recur::Recurring;
+use crate::name::Name;
+
+/// The most templates that one call tells.
+const MOST: usize = 500;
+
+impl Core {
+    /// Returns templates in the order asked; `None` for those that do not exist.
+    pub fn recurs(&mut self, now: Moment, jids: &[Name]) -> Result<Vec<Option<Recurring>>, Error> {
+        let mut recurs = Vec::with_capacity(jids.len());
+        for slice in jids.chunks(MOST) {
+            let words: Vec<&[u8]> = slice.iter().map(Name::as_bytes).collect();
+            let answer = reply::list(self.call(now, "look.recurs", &words)?)?;
+            for (jid, told) in slice.iter().zip(answer) {
+                recurs.push(match told {
+                    Value::Nil => None,
+                    told => Some(read(jid, told)?),
+                });
+            }
+        }
+        Ok(recurs)
+    }
+
+    /// Returns the templates of queues, each queue's by next run.
+    pub fn recurring(&mut self, now: Moment, queues: &[Name]) -> Result<Vec<Recurring>, Error> {
+        let mut jids = Vec::new();
+        for queue in queues {
+            jids.append(&mut self.members(now, &Index::Recurring(queue.clone()))?);
+        }
+        Ok(self.recurs(now, &jids)?.into_iter().flatten().collect())
+    }
+}
+
+fn read(jid: &Name, told: Value) -> Result<Recurring, Error> {
+    let mut recurring = Recurring {
+        jid: jid.clone(),
+        ..Recurring::default()
+    };
+    for (field, value) in reply::pairs(told)? {
+        let Some(text) = reply::optional(value)? else {
+            continue;
+        };
+        match field.as_slice() {
+            b"klass" => recurring.klass = Some(Name::from(text)),
+            b"queue" => recurring.queue = Some(Name::from(text)),
+            b"interval" => recurring.every_s = Number::read(&text),
+            b"next" => recurring.next = Moment::read(&text),
+            b"backlog" => recurring.backlog = Number::read(&text),
+            b"count" => recurring.count = Number::read(&text),
+            b"priority" => recurring.priority = Number::read(&text),
+            b"retries" => recurring.retries = Number::read(&text),
+            b"tags" => {
+                recurring.tags = Json::read(&text)
+                    .and_then(|tags| tags.names())
+                    .unwrap_or_default();
+            }
+            b"data" => recurring.data = Data::from(text),
+            _ => {}
+        }
+    }
+    Ok(recurring)
+}

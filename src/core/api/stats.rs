@@ -1,0 +1,90 @@
+//! Looking at what happened on a day.
+
+use crate::clock::moment::Moment;
+use crate::core::call::Call;
+use crate::core::call::Core;
+use crate::core::call::reply;
+use crate::error::Error;
+use crate::json::{Json, Number};
+use crate::model::stats::{Histogram, Spread, Stats};
+use crate::name::Name;
+
+/// As many answers as are waited for at once.
+const SLICE: usize = 500;
+
+impl Core {
+    /// Returns what happened in each queue on each day; a day is its name and its first moment.
+    pub fn stats(
+        &mut self,
+        now: Moment,
+        queues: &[Name],
+        days: &[(String, Moment)],
+    ) -> Result<Vec<Stats>, Error> {
+        let asked: Vec<(&Name, &(String, Moment))> = queues
+            .iter()
+            .flat_map(|queue| days.iter().map(move |day| (queue, day)))
+            .collect();
+        let mut told = Vec::with_capacity(asked.len());
+        for slice in asked.chunks(SLICE) {
+            let calls: Vec<Call> = slice
+                .iter()
+                .map(|(queue, (_, of))| Call::new("stats").arg(queue).arg(of.to_string()))
+                .collect();
+            let answers = self.calls(now, &calls);
+            for ((queue, (day, of)), answer) in slice.iter().zip(answers) {
+                let mut stats = Stats {
+                    queue: (*queue).clone(),
+                    day: day.clone(),
+                    ..Stats::default()
+                };
+                read(&mut stats, &reply::bytes(answer?)?);
+                stats.in_hours((now.since(*of) / 3600.0).clamp(0.0, 24.0));
+                told.push(stats);
+            }
+        }
+        Ok(told)
+    }
+}
+
+fn read(stats: &mut Stats, text: &[u8]) {
+    let told = Json::read(text)
+        .and_then(|told| told.object())
+        .unwrap_or_default();
+    for (field, value) in told {
+        match field.as_bytes() {
+            b"retries" => stats.retries = count(&value),
+            b"failed" => stats.failed = count(&value),
+            b"failures" => stats.failures = count(&value),
+            b"wait" => stats.wait = spread(&value),
+            b"run" => stats.run = spread(&value),
+            _ => {}
+        }
+    }
+    stats.completed = stats.run.count;
+}
+
+fn count(told: &Json) -> u64 {
+    told.number().map_or(0, |count| count as u64)
+}
+
+fn spread(told: &Json) -> Spread {
+    let (mut jobs, mut mean, mut std, mut slots) = (0, None, None, Vec::new());
+    for (field, value) in told.object().unwrap_or_default() {
+        match field.as_bytes() {
+            b"count" => jobs = count(&value),
+            b"mean" => mean = value.number(),
+            b"std" => std = value.number(),
+            b"histogram" => {
+                slots = value
+                    .array()
+                    .unwrap_or_default()
+                    .iter()
+                    .map(count)
+                    .collect()
+            }
+            _ => {}
+        }
+    }
+    let histogram = Histogram::read(&slots, jobs, mean.unwrap_or(0.0));
+    Spread::read(jobs, mean.map(Number), std.map(Number), histogram)
+}

@@ -1,0 +1,76 @@
+//! Looking at workers.
+
+use super::index::Index;
+use super::job::Tell;
+use crate::clock::moment::Moment;
+use crate::core::call::Core;
+use crate::core::call::reply;
+use crate::error::Error;
+use crate::model::job::State;
+use crate::model::worker::{Holder, Worker};
+use crate::name::Name;
+
+impl Core {
+    /// Returns workers as named, or all that were seen lately, last seen first.
+    pub fn workers(&mut self, now: Moment, names: &[Name]) -> Result<Vec<Worker>, Error> {
+        let words: Vec<&[u8]> = names.iter().map(Name::as_bytes).collect();
+        let answer = reply::list(self.call(now, "look.workers", &words)?)?;
+        let mut workers = Vec::with_capacity(answer.len());
+        for told in answer {
+            let mut worker = Worker::default();
+            for (field, value) in reply::pairs(told)? {
+                let Some(text) = reply::optional(value)? else {
+                    continue;
+                };
+                match field.as_slice() {
+                    b"name" => worker.name = Name::from(text),
+                    b"seen" => worker.last_seen = Moment::read(&text),
+                    b"running" => worker.running = reply::count(&text),
+                    b"stalled" => worker.stalled = reply::count(&text),
+                    _ => {}
+                }
+            }
+            workers.push(worker);
+        }
+        if names.is_empty() {
+            workers.sort_by(|one, other| {
+                other
+                    .last_seen
+                    .cmp(&one.last_seen)
+                    .then_with(|| one.name.cmp(&other.name))
+            });
+        }
+        Ok(workers)
+    }
+
+    /// Returns a worker with its jobs; `None` if nothing is known of it.
+    pub fn holder(&mut self, now: Moment, name: &Name) -> Result<Option<Holder>, Error> {
+        let known = self.workers(now, std::slice::from_ref(name))?;
+        let last_seen = known.into_iter().next().and_then(|worker| worker.last_seen);
+        let jids = self.members(now, &Index::Worker(name.clone()))?;
+        if last_seen.is_none() && jids.is_empty() {
+            return Ok(None);
+        }
+        let mut details = Vec::with_capacity(jids.len());
+        for job in self.jobs(now, Tell::Brief, &jids)?.into_iter().flatten() {
+            // The set may still name jobs that moved on: a job knows its holder.
+            if job.worker.as_ref() == Some(name) {
+                details.push(job);
+            }
+        }
+        details.sort_by_key(|job| job.state != Some(State::Stalled));
+        let of = |stalled: bool| {
+            let jobs = details
+                .iter()
+                .filter(|job| (job.state == Some(State::Stalled)) == stalled);
+            jobs.map(|job| job.jid.clone()).collect()
+        };
+        Ok(Some(Holder {
+            name: name.clone(),
+            last_seen,
+            jobs: of(false),
+            stalled: of(true),
+            details,
+        }))
+    }
+}

@@ -1,0 +1,278 @@
+//! The handshake: who we are, which database, the server's version and time. One round trip.
+//!
+//! Any error of a login ends the connection: the server would go on as its user `default`.
+
+use std::time::Instant;
+
+use super::connect::{Answer, Fault, Line, Packed};
+use super::error;
+use super::rights;
+use super::{Value, refusal};
+use crate::address::{Address, Target};
+use crate::clock::moment::Moment;
+use crate::error::{Error, Kind};
+
+/// What a server tells of itself.
+#[derive(Debug)]
+pub(crate) struct Server {
+    pub version: String,
+    /// Whether it is a node of a cluster.
+    pub cluster: bool,
+    /// Its time, when it answered.
+    pub time: Moment,
+    /// The commands that the user may not run, if that was asked.
+    pub lacks: Vec<String>,
+}
+
+impl Server {
+    /// Whether it has EVALSHA_RO and EVAL_RO: Redis 7, and Valkey, whose versions go on from there.
+    pub(crate) fn knows_read_only_scripts(&self) -> bool {
+        let major = self
+            .version
+            .split('.')
+            .next()
+            .and_then(|major| major.parse().ok());
+        major.is_some_and(|major: u32| major >= 7)
+    }
+}
+
+/// Why a login did not come about.
+pub(crate) enum Failed {
+    /// The line broke.
+    Fault(Fault),
+    /// The server refused.
+    Refused(Box<Error>),
+}
+
+/// Logs in. `rights`: the prefix, if the user's rights on its keys are to be asked.
+pub(crate) fn login(
+    line: &Line,
+    target: &Target,
+    name: &str,
+    rights: Option<&str>,
+    deadline: Instant,
+) -> Result<Server, Failed> {
+    let first = steps(target, name, rights);
+    let replies = exchange(line, &first, deadline)?;
+    if first
+        .iter()
+        .zip(&replies)
+        .any(|(step, reply)| unknown_hello(*step, reply))
+    {
+        return without_hello(line, target, rights, deadline);
+    }
+    let mut server = Server {
+        version: String::new(),
+        cluster: false,
+        time: Moment::from_micros(0),
+        lacks: Vec::new(),
+    };
+    for (step, reply) in first.iter().zip(replies) {
+        read(*step, reply, target, &mut server)?;
+    }
+    Ok(server)
+}
+
+/// One command of the handshake.
+#[derive(Clone, Copy)]
+enum Step<'a> {
+    /// A password without a user: only so does the server say that it has none.
+    Auth(Option<&'a str>, &'a [u8]),
+    Hello(Option<(&'a str, &'a [u8])>, &'a str),
+    Select(u32),
+    Fsync(&'static str),
+    Info,
+    /// What may not be done to keys with this prefix.
+    Rights(&'a str),
+    Time,
+}
+
+fn steps<'a>(target: &'a Target, name: &'a str, rights: Option<&'a str>) -> Vec<Step<'a>> {
+    let password = target.password.as_ref().map(|password| password.reveal());
+    let mut steps = Vec::new();
+    match (&target.user, password) {
+        (Some(user), password) => {
+            steps.push(Step::Hello(
+                Some((user, password.unwrap_or_default())),
+                name,
+            ));
+        }
+        (None, Some(password)) => {
+            steps.push(Step::Auth(None, password));
+            steps.push(Step::Hello(None, name));
+        }
+        (None, None) => steps.push(Step::Hello(None, name)),
+    }
+    rest(target, rights, &mut steps);
+    steps
+}
+
+fn rest<'a>(target: &'a Target, rights: Option<&'a str>, steps: &mut Vec<Step<'a>>) {
+    if target.db != 0 {
+        steps.push(Step::Select(target.db));
+    }
+    if let Address::Local {
+        fsync: Some(fsync), ..
+    } = &target.address
+    {
+        steps.push(Step::Fsync(fsync.word()));
+    }
+    steps.extend(rights.map(Step::Rights));
+    steps.push(Step::Time);
+}
+
+/// A server that does not know HELLO, or whose user may not say it: no name, and the version from
+/// INFO where it is told.
+fn without_hello(
+    line: &Line,
+    target: &Target,
+    rights: Option<&str>,
+    deadline: Instant,
+) -> Result<Server, Failed> {
+    let password = target.password.as_ref().map(|password| password.reveal());
+    let mut steps = Vec::new();
+    if target.user.is_some() || password.is_some() {
+        steps.push(Step::Auth(
+            target.user.as_deref(),
+            password.unwrap_or_default(),
+        ));
+    }
+    rest(target, rights, &mut steps);
+    steps.push(Step::Info);
+    let replies = exchange(line, &steps, deadline)?;
+    let mut server = Server {
+        version: String::new(),
+        cluster: false,
+        time: Moment::from_micros(0),
+        lacks: Vec::new(),
+    };
+    for (step, reply) in steps.iter().zip(replies) {
+        read(*step, reply, target, &mut server)?;
+    }
+    Ok(server)
+}
+
+fn exchange(line: &Line, steps: &[Step], deadline: Instant) -> Result<Vec<Value>, Failed> {
+    let mut packed = Packed::default();
+    packed.secret();
+    for step in steps {
+        pack(*step, &mut packed);
+    }
+    let Answer { replies, fault } = line.exchange(packed, deadline);
+    match fault {
+        None => Ok(replies),
+        // A server that refuses us says so and hangs up; that it hung up is not the news.
+        Some(_) if replies.iter().any(|reply| refusal(reply).is_some()) => Ok(replies),
+        Some(fault) => Err(Failed::Fault(fault)),
+    }
+}
+
+fn pack(step: Step, packed: &mut Packed) {
+    match step {
+        Step::Auth(None, password) => packed.add(&[b"AUTH", password]),
+        Step::Auth(Some(user), password) => packed.add(&[b"AUTH", user.as_bytes(), password]),
+        Step::Hello(None, name) => packed.add(&["HELLO", "2", "SETNAME", name]),
+        Step::Hello(Some((user, password)), name) => packed.add(&[
+            b"HELLO" as &[u8],
+            b"2",
+            b"AUTH",
+            user.as_bytes(),
+            password,
+            b"SETNAME",
+            name.as_bytes(),
+        ]),
+        Step::Select(db) => packed.add(&["SELECT", &db.to_string()]),
+        Step::Fsync(word) => packed.add(&["CONFIG", "SET", "appendfsync", word]),
+        Step::Info => packed.add(&["INFO", "server"]),
+        Step::Rights(prefix) => rights::ask(prefix, packed),
+        Step::Time => packed.add(&["TIME"]),
+    }
+}
+
+fn unknown_hello(step: Step, reply: &Value) -> bool {
+    let Some(refusal) = refusal(reply) else {
+        return false;
+    };
+    match step {
+        Step::Hello(..) => {
+            refusal.code == "NOPERM" || refusal.words.to_lowercase().contains("unknown command")
+        }
+        _ => false,
+    }
+}
+
+/// Takes a reply into what is known of the server.
+fn read(step: Step, reply: Value, target: &Target, server: &mut Server) -> Result<(), Failed> {
+    if let Some(refusal) = refusal(&reply) {
+        return match step {
+            Step::Info | Step::Rights(_) => Ok(()),
+            _ => Err(Failed::Refused(Box::new(error::locked_out(
+                &refusal, target,
+            )))),
+        };
+    }
+    match (step, reply) {
+        (Step::Hello(..), Value::Array(parts)) => {
+            for pair in parts.chunks_exact(2) {
+                match (text(&pair[0]).as_str(), text(&pair[1])) {
+                    ("version", version) => server.version = version,
+                    ("mode", mode) => server.cluster = mode == "cluster",
+                    _ => {}
+                }
+            }
+            supported(&server.version)
+        }
+        (Step::Info, reply) => {
+            let told = text(&reply);
+            let told = |key: &str| told.lines().find_map(|line| line.strip_prefix(key));
+            server.cluster = told("redis_mode:") == Some("cluster");
+            server.version = told("redis_version:").unwrap_or_default().to_string();
+            supported(&server.version)
+        }
+        (Step::Time, Value::Array(parts)) => {
+            let part = |at: usize| {
+                parts
+                    .get(at)
+                    .and_then(|part| text(part).parse::<i64>().ok())
+            };
+            match (part(0), part(1)) {
+                (Some(seconds), Some(micros)) => {
+                    let micros = seconds.saturating_mul(1_000_000).saturating_add(micros);
+                    server.time = Moment::from_micros(micros);
+                    Ok(())
+                }
+                _ => Err(Failed::Fault(Fault::Strange)),
+            }
+        }
+        (Step::Rights(_), reply) => {
+            server.lacks = rights::lacking(reply);
+            Ok(())
+        }
+        (Step::Auth(..) | Step::Select(_) | Step::Fsync(_), _) => Ok(()),
+        (Step::Hello(..) | Step::Time, _) => Err(Failed::Fault(Fault::Strange)),
+    }
+}
+
+/// Refuses a server older than 6.2; one that does not tell its version is taken as it is.
+fn supported(version: &str) -> Result<(), Failed> {
+    let mut parts = version.split('.').map(|part| part.parse::<u32>().ok());
+    match (parts.next().flatten(), parts.next().flatten()) {
+        (Some(major), Some(minor)) if (major, minor) < (6, 2) => {
+            let message = format!("Redis {version} is too old, 6.2 is needed");
+            Err(Failed::Refused(Box::new(Error::new(
+                Kind::Unsupported,
+                message,
+            ))))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::BulkString(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        Value::SimpleString(text) => text.clone(),
+        Value::Int(number) => number.to_string(),
+        _ => String::new(),
+    }
+}

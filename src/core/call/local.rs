@@ -1,0 +1,466 @@
+//! `local:`: a private Redis for this machine, started on first use and left running.
+//!
+//! A Unix socket in a directory of mode 0700, no TCP port, an append-only file, no eviction. Two
+//! first commands at once start one server: a lock file. A server that died is started again on
+//! its data.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::connect::{Fault, Line};
+use crate::address::{Address, Fsync, Target};
+use crate::env;
+use crate::error::{Error, Kind, io_words};
+use crate::text;
+
+/// As long as a socket's path may be: `sun_path`, with the NUL at its end.
+const LONGEST: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
+
+/// The server of one directory.
+#[derive(Debug)]
+pub(crate) struct Local {
+    dir: PathBuf,
+}
+
+impl Local {
+    /// Returns the server of a directory, else of the default one:
+    /// `$XDG_STATE_HOME/qless/local`.
+    pub(crate) fn new(dir: Option<&Path>) -> Result<Local, Error> {
+        let dir = match dir {
+            Some(dir) => dir.to_path_buf(),
+            None => default_dir()?,
+        };
+        let local = Local { dir };
+        let socket = local.socket();
+        if socket.as_os_str().len() > LONGEST {
+            return Err(refused(format!(
+                "the socket path `{}` is too long for this system",
+                shown(&socket)
+            ))
+            .hint(format!(
+                "name a shorter directory, at most {} bytes: `--redis local:/DIR`",
+                LONGEST - "/redis.sock".len()
+            )));
+        }
+        Ok(local)
+    }
+
+    pub(crate) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Returns the socket that the server listens on.
+    pub(crate) fn socket(&self) -> PathBuf {
+        self.dir.join("redis.sock")
+    }
+
+    /// Returns the address for other clients.
+    pub(crate) fn url(&self) -> String {
+        self.target().to_string()
+    }
+
+    /// Returns where to connect without starting anything.
+    pub(crate) fn target(&self) -> Target {
+        Target {
+            address: Address::Unix(self.socket()),
+            user: None,
+            password: None,
+            db: 0,
+        }
+    }
+
+    /// Whether a server listens.
+    pub(crate) fn running(&self) -> Result<bool, Error> {
+        if !self.owned()? {
+            return Ok(false);
+        }
+        Ok(UnixStream::connect(self.socket()).is_ok())
+    }
+
+    /// Opens a line to the server, which is started first if it does not run.
+    pub(crate) fn open(
+        &self,
+        fsync: Option<Fsync>,
+        deadline: Instant,
+        told: impl Fn(Fault) -> Error,
+    ) -> Result<Line, Error> {
+        let address = Address::Unix(self.socket());
+        if self.owned()? {
+            match Line::open(&address, deadline) {
+                Ok(line) => return Ok(line),
+                Err(Fault::Unreachable(..)) => {}
+                Err(fault) => return Err(told(fault)),
+            }
+        }
+        self.ensure(fsync, deadline)?;
+        Line::open(&address, deadline).map_err(told)
+    }
+
+    /// Makes sure that a server listens; returns whether this call started it.
+    pub(crate) fn ensure(&self, fsync: Option<Fsync>, deadline: Instant) -> Result<bool, Error> {
+        if self.running()? {
+            return Ok(false);
+        }
+        self.make_dir()?;
+        let _lock = self.lock(deadline)?;
+        if self.running()? {
+            return Ok(false);
+        }
+        let log = self.log()?;
+        let from = log.metadata().map_or(0, |found| found.len());
+        let fsync = fsync.unwrap_or(Fsync::Everysec);
+        match self.start(fsync, log, deadline)? && self.await_answer(deadline) {
+            true => Ok(true),
+            false => Err(self.not_started(from)),
+        }
+    }
+
+    /// Has the server save its data and end; returns whether there was one.
+    pub(crate) fn stop(&self, deadline: Instant) -> Result<bool, Error> {
+        if !self.owned()? {
+            return Ok(false);
+        }
+        let _lock = self.lock(deadline)?;
+        let Ok(mut stream) = UnixStream::connect(self.socket()) else {
+            return Ok(false);
+        };
+        let failed = |error: io::Error| match error.kind() {
+            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => self.silent(),
+            _ => refused(format!("cannot stop the server: {}", io_words(&error))),
+        };
+        let left = deadline.saturating_duration_since(Instant::now());
+        let left = left.max(Duration::from_millis(1));
+        stream.set_read_timeout(Some(left)).map_err(failed)?;
+        stream.write_all(b"SHUTDOWN SAVE\r\n").map_err(failed)?;
+        let mut answer = Vec::new();
+        match stream.read_to_end(&mut answer) {
+            Err(error) if error.kind() != io::ErrorKind::ConnectionReset => {
+                return Err(failed(error));
+            }
+            _ => {}
+        }
+        if let Some(words) = answer.strip_prefix(b"-") {
+            let words = text::clean(words.trim_ascii());
+            return Err(refused(format!("the server did not stop: {words}")));
+        }
+        self.await_end(deadline)?;
+        Ok(true)
+    }
+
+    /// Returns the pid that the server wrote down.
+    pub(crate) fn pid(&self) -> Option<u32> {
+        let text = std::fs::read_to_string(self.dir.join("redis.pid")).ok()?;
+        text.trim().parse().ok()
+    }
+
+    /// Returns how many bytes the directory holds.
+    pub(crate) fn bytes(&self) -> u64 {
+        size(&self.dir)
+    }
+
+    /// Whether the directory is there; refuses one that belongs to someone else.
+    fn owned(&self) -> Result<bool, Error> {
+        let found = match std::fs::metadata(&self.dir) {
+            Ok(found) => found,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(self.unusable(&error)),
+        };
+        let dir = shown(&self.dir);
+        if !found.is_dir() {
+            return Err(refused(format!("`{dir}` is not a directory")).hint(OTHER));
+        }
+        if found.uid() != rustix::process::geteuid().as_raw() {
+            return Err(refused(format!("`{dir}` belongs to someone else")).hint(OTHER));
+        }
+        Ok(true)
+    }
+
+    /// Makes the directory, for nobody else to enter. One that others may enter for what else is
+    /// in it, such as `/tmp`, stays as it is.
+    fn make_dir(&self) -> Result<(), Error> {
+        if self.owned()? {
+            if self.shared().map_err(|error| self.unusable(&error))? {
+                let dir = shown(&self.dir);
+                let why = "others may enter it, and it holds other things";
+                return Err(refused(format!("cannot use `{dir}`: {why}")).hint(OTHER));
+            }
+        } else {
+            let mut builder = DirBuilder::new();
+            builder.recursive(true).mode(0o700);
+            builder
+                .create(&self.dir)
+                .map_err(|error| self.unusable(&error))?;
+        }
+        let private = std::fs::Permissions::from_mode(0o700);
+        std::fs::set_permissions(&self.dir, private).map_err(|error| self.unusable(&error))
+    }
+
+    /// Whether to close the directory would keep others from something that is not ours.
+    fn shared(&self) -> io::Result<bool> {
+        let open = std::fs::metadata(&self.dir)?.mode() & 0o077 != 0;
+        let ours = || self.dir.join("lock").is_file();
+        Ok(open && !ours() && std::fs::read_dir(&self.dir)?.next().is_some())
+    }
+
+    fn unusable(&self, error: &io::Error) -> Error {
+        let dir = shown(&self.dir);
+        refused(format!("cannot use `{dir}`: {}", io_words(error))).hint(OTHER)
+    }
+
+    /// Takes the lock that whoever starts or stops the server holds.
+    fn lock(&self, deadline: Instant) -> Result<File, Error> {
+        let file = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .mode(0o600)
+            .open(self.dir.join("lock"))
+            .map_err(|error| self.unusable(&error))?;
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(file),
+                Err(TryLockError::Error(error)) => return Err(self.unusable(&error)),
+                Err(TryLockError::WouldBlock) if Instant::now() >= deadline => {
+                    return Err(self.silent());
+                }
+                Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(5)),
+            }
+        }
+    }
+
+    /// Opens the file that the server and whoever starts it write what they have to say to.
+    fn log(&self) -> Result<File, Error> {
+        OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(self.dir.join(LOG))
+            .map_err(|error| self.unusable(&error))
+    }
+
+    /// Starts the server; it leaves the terminal by itself and outlives us. Returns whether it
+    /// did so in time.
+    fn start(&self, fsync: Fsync, log: File, deadline: Instant) -> Result<bool, Error> {
+        let program = program()?;
+        let file = |name: &str| self.dir.join(name).into_os_string();
+        let options: [(&str, OsString); 13] = [
+            ("--port", "0".into()),
+            ("--unixsocket", self.socket().into_os_string()),
+            ("--unixsocketperm", "700".into()),
+            ("--dir", self.dir.clone().into_os_string()),
+            ("--appendonly", "yes".into()),
+            ("--appendfsync", fsync.word().into()),
+            ("--save", "".into()),
+            ("--maxmemory-policy", "noeviction".into()),
+            ("--daemonize", "yes".into()),
+            ("--pidfile", file("redis.pid")),
+            ("--logfile", file(LOG)),
+            ("--loglevel", "notice".into()),
+            ("--always-show-logo", "no".into()),
+        ];
+        let failed = |error: io::Error| {
+            let program = shown(Path::new(&program));
+            unavailable(format!("cannot start `{program}`: {}", io_words(&error)))
+        };
+        let mut child = Command::new(&program)
+            .args(
+                options
+                    .iter()
+                    .flat_map(|(name, value)| [OsStr::new(name), value]),
+            )
+            .env_remove("QLESS_REDIS_PASSWORD")
+            .env_remove("REDISCLI_AUTH")
+            .stdin(Stdio::null())
+            .stdout(log.try_clone().map_err(|error| self.unusable(&error))?)
+            .stderr(log)
+            .spawn()
+            .map_err(failed)?;
+        loop {
+            if let Some(status) = child.try_wait().map_err(failed)? {
+                return Ok(status.success());
+            }
+            if Instant::now() >= deadline {
+                _ = child.kill();
+                _ = child.wait();
+                return Ok(false);
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// Waits until the server answers, and returns whether it did; while it loads its data it says
+    /// so.
+    fn await_answer(&self, deadline: Instant) -> bool {
+        while !self.pong() {
+            if Instant::now() >= deadline {
+                return false;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        true
+    }
+
+    fn pong(&self) -> bool {
+        let Ok(mut stream) = UnixStream::connect(self.socket()) else {
+            return false;
+        };
+        let mut answer = [0; 5];
+        stream
+            .set_read_timeout(Some(Duration::from_millis(500)))
+            .and_then(|()| stream.write_all(b"PING\r\n"))
+            .and_then(|()| stream.read_exact(&mut answer))
+            .is_ok_and(|()| &answer == b"+PONG")
+    }
+
+    /// Waits until nobody listens and the server has taken its pid away.
+    fn await_end(&self, deadline: Instant) -> Result<(), Error> {
+        while UnixStream::connect(self.socket()).is_ok() || self.pid().is_some() {
+            if Instant::now() >= deadline {
+                return Err(self.silent());
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        Ok(())
+    }
+
+    /// Tells the last line that the log got since it was `from` bytes long.
+    fn not_started(&self, from: u64) -> Error {
+        let log = std::fs::read(self.dir.join(LOG)).unwrap_or_default();
+        let told = log.get(from as usize..).unwrap_or_default();
+        let told = String::from_utf8_lossy(told);
+        let last = told.lines().rfind(|line| !line.trim().is_empty());
+        let last = text::clean(last.unwrap_or("it said nothing").trim());
+        refused(format!("the server of `local:` did not start: {last}"))
+            .hint(format!("its log is `{}`", shown(&self.dir.join(LOG))))
+    }
+
+    fn silent(&self) -> Error {
+        Error::new(
+            Kind::Timeout,
+            format!("no answer from the server in `{}`", shown(&self.dir)),
+        )
+    }
+}
+
+/// What the server has to say.
+const LOG: &str = "redis.log";
+
+const OTHER: &str = "name another directory: `--redis local:/DIR`";
+
+fn refused(message: String) -> Error {
+    Error::new(Kind::Unreachable, message)
+}
+
+fn shown(path: &Path) -> String {
+    text::clean(path.as_os_str().as_bytes())
+}
+
+fn default_dir() -> Result<PathBuf, Error> {
+    let state = env::var("XDG_STATE_HOME").map(PathBuf::from);
+    let state = state.filter(|state| state.is_absolute());
+    let home = env::var("HOME").map(|home| PathBuf::from(home).join(".local/state"));
+    let home = home.filter(|home| home.is_absolute());
+    match state.or(home) {
+        Some(state) => Ok(state.join("qless/local")),
+        None => Err(Error::usage("`local:` needs HOME or XDG_STATE_HOME").hint(OTHER)),
+    }
+}
+
+/// Returns the program to start: QLESS_REDIS_SERVER, else one that is on the path.
+fn program() -> Result<OsString, Error> {
+    if let Some(program) = env::var("QLESS_REDIS_SERVER") {
+        return Ok(program);
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    for name in ["redis-server", "valkey-server"] {
+        let runnable = |dir: PathBuf| {
+            let found = std::fs::metadata(dir.join(name));
+            found.is_ok_and(|found| found.is_file() && found.mode() & 0o111 != 0)
+        };
+        if std::env::split_paths(&path).any(runnable) {
+            return Ok(name.into());
+        }
+    }
+    Err(unavailable(
+        "`local:` needs `redis-server` or `valkey-server`, and there is none".into(),
+    ))
+}
+
+/// There is no server to start: the hint is the install line of this operating system.
+fn unavailable(message: String) -> Error {
+    let release = std::fs::read_to_string("/etc/os-release").unwrap_or_default();
+    refused(message).hint(match install_line(&release) {
+        Some(line) => format!("`{line}`, or set QLESS_REDIS_SERVER"),
+        None => "install Redis or Valkey, or set QLESS_REDIS_SERVER".into(),
+    })
+}
+
+/// Returns how Redis is installed on the system of an `/etc/os-release`.
+fn install_line(release: &str) -> Option<&'static str> {
+    if cfg!(target_os = "macos") {
+        return Some("brew install redis");
+    }
+    let mut ids = Vec::new();
+    for key in ["ID=", "ID_LIKE="] {
+        let value = release.lines().find_map(|line| line.strip_prefix(key));
+        let value = value.unwrap_or_default().trim_matches('"');
+        ids.extend(value.split_whitespace());
+    }
+    ids.into_iter().find_map(|id| match id {
+        "debian" | "ubuntu" => Some("sudo apt-get install redis-server"),
+        "fedora" | "rhel" | "centos" => Some("sudo dnf install redis"),
+        "alpine" => Some("sudo apk add redis"),
+        "arch" => Some("sudo pacman -S valkey"),
+        "suse" | "opensuse" => Some("sudo zypper install redis"),
+        _ => None,
+    })
+}
+
+fn size(dir: &Path) -> u64 {
+    let mut bytes = 0;
+    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+        match entry.metadata() {
+            Ok(found) if found.is_dir() => bytes += size(&entry.path()),
+            Ok(found) if found.is_file() => bytes += found.len(),
+            _ => {}
+        }
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_install_line_is_that_of_the_system() {
+        let line = |release| install_line(release);
+        if cfg!(target_os = "macos") {
+            return;
+        }
+        assert_eq!(
+            line("NAME=x\nID=linuxmint\nID_LIKE=\"ubuntu debian\"\n"),
+            Some("sudo apt-get install redis-server")
+        );
+        assert_eq!(line("ID=alpine\n"), Some("sudo apk add redis"));
+        assert_eq!(
+            line("ID=\"rocky\"\nID_LIKE=\"rhel centos fedora\"\n"),
+            Some("sudo dnf install redis")
+        );
+        assert_eq!(line(""), None);
+    }
+
+    #[test]
+    fn a_socket_path_that_is_too_long_is_refused_with_a_way_out() {
+        let dir = format!("/{}", "d".repeat(100));
+        let error = Local::new(Some(Path::new(&dir))).unwrap_err();
+        assert!(error.message().contains("too long"));
+        assert!(error.hint_text().unwrap().contains("shorter"));
+    }
+}

@@ -1,0 +1,102 @@
+//! Takes replies of the core apart.
+
+use super::Value;
+use crate::error::Error;
+use crate::name::Name;
+
+pub(crate) fn unexpected(wanted: &str) -> Error {
+    Error::internal(format!("the core answered something else than {wanted}"))
+}
+
+/// A whole number, as integer or as text.
+pub(crate) fn integer(value: Value) -> Result<i64, Error> {
+    match value {
+        Value::Int(number) => Ok(number),
+        other => std::str::from_utf8(&bytes(other)?)
+            .ok()
+            .and_then(|text| text.parse().ok())
+            .ok_or_else(|| unexpected("a number")),
+    }
+}
+
+/// A count, in the text of a field; 0 where it is none.
+pub(crate) fn count(text: &[u8]) -> u64 {
+    let number: Option<f64> = std::str::from_utf8(text)
+        .ok()
+        .and_then(|text| text.parse().ok());
+    number.map_or(0, |number| number as u64)
+}
+
+/// A text.
+pub(crate) fn bytes(value: Value) -> Result<Vec<u8>, Error> {
+    optional(value)?.ok_or_else(|| unexpected("a text"))
+}
+
+/// A text, or nothing.
+pub(crate) fn optional(value: Value) -> Result<Option<Vec<u8>>, Error> {
+    match value {
+        Value::Nil => Ok(None),
+        Value::BulkString(bytes) => Ok(Some(bytes)),
+        Value::SimpleString(text) => Ok(Some(text.into_bytes())),
+        Value::Okay => Ok(Some(b"OK".to_vec())),
+        Value::Int(number) => Ok(Some(number.to_string().into_bytes())),
+        _ => Err(unexpected("a text")),
+    }
+}
+
+/// What `-o raw` writes: a text or a number on a line of its own, of a list each element (a list
+/// in it with tabs between), and nothing for nothing.
+pub(crate) fn lines(value: Value) -> Result<Vec<u8>, Error> {
+    let values = match value {
+        Value::Nil => return Ok(Vec::new()),
+        Value::Array(values) => values,
+        value => vec![value],
+    };
+    let mut lines = Vec::new();
+    for value in values {
+        cells(value, &mut lines)?;
+        lines.push(b'\n');
+    }
+    Ok(lines)
+}
+
+fn cells(value: Value, line: &mut Vec<u8>) -> Result<(), Error> {
+    let Value::Array(values) = value else {
+        line.extend(optional(value)?.unwrap_or_default());
+        return Ok(());
+    };
+    for (at, value) in values.into_iter().enumerate() {
+        if at > 0 {
+            line.push(b'\t');
+        }
+        cells(value, line)?;
+    }
+    Ok(())
+}
+
+/// A list.
+pub(crate) fn list(value: Value) -> Result<Vec<Value>, Error> {
+    match value {
+        Value::Array(items) => Ok(items),
+        _ => Err(unexpected("a list")),
+    }
+}
+
+/// A list of names.
+pub(crate) fn names(value: Value) -> Result<Vec<Name>, Error> {
+    list(value)?
+        .into_iter()
+        .map(|item| bytes(item).map(Name::from))
+        .collect()
+}
+
+/// A list of name and value in turn, as `look.*` answers: the pairs.
+pub(crate) fn pairs(value: Value) -> Result<Vec<(Vec<u8>, Value)>, Error> {
+    let mut items = list(value)?.into_iter();
+    let mut pairs = Vec::with_capacity(items.len() / 2);
+    while let Some(name) = items.next() {
+        let value = items.next().ok_or_else(|| unexpected("pairs"))?;
+        pairs.push((bytes(name)?, value));
+    }
+    Ok(pairs)
+}

@@ -1,0 +1,345 @@
+//! The names of keys, for the few plain reads that need them. They are those of `lua/keys.lua`, by
+//! way of the join; nobody else in Rust knows any.
+
+use super::USUAL;
+use super::join;
+
+/// The sets of a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    Work,
+    Locks,
+    Scheduled,
+    Depends,
+    Recur,
+}
+
+impl Part {
+    pub const ALL: [Part; 5] = [
+        Part::Work,
+        Part::Locks,
+        Part::Scheduled,
+        Part::Depends,
+        Part::Recur,
+    ];
+}
+
+/// What a job has beside its hash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Companion {
+    History,
+    Dependencies,
+    Dependents,
+}
+
+impl Companion {
+    const ALL: [Companion; 3] = [
+        Companion::History,
+        Companion::Dependencies,
+        Companion::Dependents,
+    ];
+}
+
+/// What a key is by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family<'a> {
+    Job(&'a [u8]),
+    /// Of a job, unless it is a job itself whose id ends so.
+    Companion(Companion, &'a [u8]),
+    Recurring(&'a [u8]),
+    Queue(Part, &'a [u8]),
+    Worker(&'a [u8]),
+    Group(&'a [u8]),
+    Tag(&'a [u8]),
+    /// Streaming values of a day and queue.
+    Values,
+    /// Counters: `day:queue`.
+    Counters(&'a [u8]),
+    Queues,
+    Paused,
+    Pauses,
+    Workers,
+    Failures,
+    Completed,
+    Tracked,
+    Tags,
+    Config,
+    /// Set aside by a repair.
+    Lost,
+    /// None of ours.
+    Unknown,
+}
+
+/// All names, with the prefix of a core.
+#[derive(Clone, Debug)]
+pub struct Keys {
+    pub prefix: String,
+    pub job: String,
+    history: String,
+    dependencies: String,
+    dependents: String,
+    recurring: String,
+    queue: String,
+    work: String,
+    locks: String,
+    scheduled: String,
+    depends: String,
+    recur: String,
+    pub queues: String,
+    pub paused: String,
+    pub pauses: String,
+    pub workers: String,
+    worker: String,
+    held: String,
+    pub failures: String,
+    group: String,
+    pub completed: String,
+    pub tracked: String,
+    tag: String,
+    pub tags: String,
+    wait: String,
+    run: String,
+    stats: String,
+    pub config: String,
+    lost: String,
+}
+
+impl Keys {
+    pub fn new(prefix: &str) -> Keys {
+        let named = |name: &str| {
+            let key = join::keys().find(|(known, _)| *known == name);
+            key.map_or_else(String::new, |(_, key)| key.replacen(USUAL, prefix, 1))
+        };
+        Keys {
+            prefix: named("prefix"),
+            job: named("job"),
+            history: named("history"),
+            dependencies: named("dependencies"),
+            dependents: named("dependents"),
+            recurring: named("recurring"),
+            queue: named("queue"),
+            work: named("work"),
+            locks: named("locks"),
+            scheduled: named("scheduled"),
+            depends: named("depends"),
+            recur: named("recur"),
+            queues: named("queues"),
+            paused: named("paused"),
+            pauses: named("pauses"),
+            workers: named("workers"),
+            worker: named("worker"),
+            held: named("held"),
+            failures: named("failures"),
+            group: named("group"),
+            completed: named("completed"),
+            tracked: named("tracked"),
+            tag: named("tag"),
+            tags: named("tags"),
+            wait: named("wait"),
+            run: named("run"),
+            stats: named("stats"),
+            config: named("config"),
+            lost: named("lost"),
+        }
+    }
+
+    pub fn job(&self, jid: &[u8]) -> Vec<u8> {
+        [self.job.as_bytes(), jid].concat()
+    }
+
+    pub fn companion(&self, which: Companion, jid: &[u8]) -> Vec<u8> {
+        [self.job.as_bytes(), jid, self.ending(which).as_bytes()].concat()
+    }
+
+    pub fn recurring(&self, id: &[u8]) -> Vec<u8> {
+        [self.recurring.as_bytes(), id].concat()
+    }
+
+    pub fn queue(&self, part: Part, queue: &[u8]) -> Vec<u8> {
+        [self.queue.as_bytes(), queue, self.part(part).as_bytes()].concat()
+    }
+
+    pub fn worker(&self, worker: &[u8]) -> Vec<u8> {
+        [self.worker.as_bytes(), worker, self.held.as_bytes()].concat()
+    }
+
+    pub fn group(&self, group: &[u8]) -> Vec<u8> {
+        [self.group.as_bytes(), group].concat()
+    }
+
+    pub fn tag(&self, tag: &[u8]) -> Vec<u8> {
+        [self.tag.as_bytes(), tag].concat()
+    }
+
+    /// Returns the key of the counters of `day:queue`.
+    pub fn counters(&self, of: &[u8]) -> Vec<u8> {
+        [self.stats.as_bytes(), of].concat()
+    }
+
+    /// Returns a key without the prefix.
+    pub fn bare<'a>(&self, key: &'a [u8]) -> &'a [u8] {
+        key.strip_prefix(self.prefix.as_bytes()).unwrap_or(key)
+    }
+
+    /// Returns what a key is by its name.
+    pub fn family<'a>(&self, key: &'a [u8]) -> Family<'a> {
+        if let Some(rest) = key.strip_prefix(self.job.as_bytes()) {
+            let companion = Companion::ALL.into_iter().find_map(|which| {
+                let owner = rest.strip_suffix(self.ending(which).as_bytes())?;
+                Some(Family::Companion(which, owner))
+            });
+            return companion.unwrap_or(Family::Job(rest));
+        }
+        if let Some(rest) = key.strip_prefix(self.queue.as_bytes()) {
+            let part = Part::ALL.into_iter().find_map(|part| {
+                let queue = rest.strip_suffix(self.part(part).as_bytes())?;
+                Some(Family::Queue(part, queue))
+            });
+            return part.unwrap_or(Family::Unknown);
+        }
+        if let Some(rest) = key.strip_prefix(self.worker.as_bytes()) {
+            let worker = rest.strip_suffix(self.held.as_bytes());
+            return worker.map_or(Family::Unknown, Family::Worker);
+        }
+        if let Some(rest) = key.strip_prefix(self.stats.as_bytes()) {
+            return match dated(rest) {
+                true => Family::Counters(rest),
+                false => Family::Unknown,
+            };
+        }
+        for values in [&self.wait, &self.run] {
+            if key.strip_prefix(values.as_bytes()).is_some_and(dated) {
+                return Family::Values;
+            }
+        }
+        type Named<'a> = fn(&'a [u8]) -> Family<'a>;
+        let named: [(&String, Named<'a>); 4] = [
+            (&self.recurring, Family::Recurring),
+            (&self.tag, Family::Tag),
+            (&self.group, Family::Group),
+            (&self.lost, |_| Family::Lost),
+        ];
+        for (begin, family) in named {
+            if let Some(rest) = key.strip_prefix(begin.as_bytes()) {
+                return family(rest);
+            }
+        }
+        let whole = [
+            (&self.queues, Family::Queues),
+            (&self.paused, Family::Paused),
+            (&self.pauses, Family::Pauses),
+            (&self.workers, Family::Workers),
+            (&self.failures, Family::Failures),
+            (&self.completed, Family::Completed),
+            (&self.tracked, Family::Tracked),
+            (&self.tags, Family::Tags),
+            (&self.config, Family::Config),
+        ];
+        let whole = whole.into_iter().find(|(name, _)| name.as_bytes() == key);
+        whole.map_or(Family::Unknown, |(_, family)| family)
+    }
+
+    fn ending(&self, which: Companion) -> &str {
+        match which {
+            Companion::History => &self.history,
+            Companion::Dependencies => &self.dependencies,
+            Companion::Dependents => &self.dependents,
+        }
+    }
+
+    fn part(&self, part: Part) -> &str {
+        match part {
+            Part::Work => &self.work,
+            Part::Locks => &self.locks,
+            Part::Scheduled => &self.scheduled,
+            Part::Depends => &self.depends,
+            Part::Recur => &self.recur,
+        }
+    }
+}
+
+/// Whether it begins with a day: `-86400:queue`.
+fn dated(rest: &[u8]) -> bool {
+    let rest = rest.strip_prefix(b"-").unwrap_or(rest);
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    digits > 0 && rest.get(digits) == Some(&b':')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_the_core() {
+        let keys = Keys::new("ql:");
+        let made = [
+            ("job", keys.job(b"")),
+            ("recurring", keys.recurring(b"")),
+            ("group", keys.group(b"")),
+            ("tag", keys.tag(b"")),
+            ("stats", keys.counters(b"")),
+            ("worker", keys.worker.clone().into_bytes()),
+            ("queue", keys.queue.clone().into_bytes()),
+            ("wait", keys.wait.clone().into_bytes()),
+            ("run", keys.run.clone().into_bytes()),
+            ("lost", keys.lost.clone().into_bytes()),
+            ("prefix", keys.prefix.clone().into_bytes()),
+            ("queues", keys.queues.clone().into_bytes()),
+            ("paused", keys.paused.clone().into_bytes()),
+            ("pauses", keys.pauses.clone().into_bytes()),
+            ("workers", keys.workers.clone().into_bytes()),
+            ("failures", keys.failures.clone().into_bytes()),
+            ("completed", keys.completed.clone().into_bytes()),
+            ("tracked", keys.tracked.clone().into_bytes()),
+            ("tags", keys.tags.clone().into_bytes()),
+            ("config", keys.config.clone().into_bytes()),
+            ("history", keys.history.clone().into_bytes()),
+            ("dependencies", keys.dependencies.clone().into_bytes()),
+            ("dependents", keys.dependents.clone().into_bytes()),
+            ("work", keys.work.clone().into_bytes()),
+            ("locks", keys.locks.clone().into_bytes()),
+            ("scheduled", keys.scheduled.clone().into_bytes()),
+            ("depends", keys.depends.clone().into_bytes()),
+            ("recur", keys.recur.clone().into_bytes()),
+            ("held", keys.held.clone().into_bytes()),
+        ];
+        for (name, key) in join::keys().filter(|(name, _)| !name.starts_with("on_")) {
+            let ours = made.iter().find(|(known, _)| *known == name);
+            let ours = ours.map(|(_, key)| key.as_slice());
+            assert_eq!(ours, Some(key.as_bytes()), "{name}");
+        }
+        assert_eq!(Keys::new("{t}:").job(b"a"), b"{t}:j:a");
+    }
+
+    #[test]
+    fn a_key_is_told_by_its_name() {
+        let keys = Keys::new("ql:");
+        for (key, family) in [
+            ("ql:j:a-b", Family::Job(b"a-b")),
+            (
+                "ql:j:a-history",
+                Family::Companion(Companion::History, b"a"),
+            ),
+            (
+                "ql:j:-dependents",
+                Family::Companion(Companion::Dependents, b""),
+            ),
+            ("ql:q:a-b-work", Family::Queue(Part::Work, b"a-b")),
+            ("ql:q:a-b", Family::Unknown),
+            ("ql:w:me:jobs", Family::Worker(b"me")),
+            ("ql:w:me", Family::Unknown),
+            ("ql:f:", Family::Group(b"")),
+            ("ql:s:wait:0:q", Family::Values),
+            ("ql:s:run:-86400:q:r", Family::Values),
+            ("ql:s:stats:86400:q", Family::Counters(b"86400:q")),
+            ("ql:s:stats:x:q", Family::Unknown),
+            ("ql:s:other:0:q", Family::Unknown),
+            ("ql:queues", Family::Queues),
+            ("ql:queues2", Family::Unknown),
+            ("ql:lost:run:j:a", Family::Lost),
+            ("other", Family::Unknown),
+        ] {
+            assert_eq!(keys.family(key.as_bytes()), family, "{key}");
+        }
+    }
+}

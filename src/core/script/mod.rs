@@ -1,0 +1,194 @@
+//! The Lua core as one script, its SHA, and which line came from where.
+//!
+//! For the usual prefix both were made when this binary was built: no command has to wait for the
+//! join, and the text is touched only when a server does not know the script yet.
+
+pub(crate) mod join;
+pub(crate) mod keys;
+pub(crate) mod source;
+
+use std::borrow::Cow;
+
+use sha1_smol::Sha1;
+
+use self::join::join;
+use self::source::{DISPATCH, LIB, Source};
+
+/// The prefix that other clients know.
+pub(crate) const USUAL: &str = "ql:";
+
+const USUAL_TEXT: &str = include_str!(concat!(env!("OUT_DIR"), "/core.lua"));
+const USUAL_SHA: &str = env!("QLESS_CORE_SHA");
+
+/// The joined script of one prefix.
+#[derive(Debug)]
+pub struct Script {
+    prefix: String,
+    last: Source,
+    text: Cow<'static, str>,
+    sha: Cow<'static, str>,
+}
+
+impl Script {
+    /// Returns the script that the binary loads.
+    pub fn new(prefix: &str) -> Script {
+        if prefix != USUAL {
+            return Script::joined(prefix, DISPATCH);
+        }
+        Script {
+            prefix: prefix.to_string(),
+            last: DISPATCH,
+            text: USUAL_TEXT.into(),
+            sha: USUAL_SHA.into(),
+        }
+    }
+
+    /// Returns the library form, which plugins of other clients put before their own script.
+    pub fn library(prefix: &str) -> Script {
+        Script::joined(prefix, LIB)
+    }
+
+    fn joined(prefix: &str, last: Source) -> Script {
+        let text = join(prefix, last).text;
+        Script {
+            prefix: prefix.to_string(),
+            last,
+            sha: Sha1::from(&text).digest().to_string().into(),
+            text: text.into(),
+        }
+    }
+
+    /// Returns the prefix of all keys.
+    pub fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
+    /// Returns what is loaded, byte for byte.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns the name that EVALSHA knows it by.
+    pub fn sha(&self) -> &str {
+        &self.sha
+    }
+
+    /// Returns the file and line that a line of the script, counted from 1, came from:
+    /// `lua/command/put.lua:17`.
+    pub fn place(&self, line: usize) -> Option<String> {
+        let places = join(&self.prefix, self.last).places;
+        let (path, number) = (*places.get(line.checked_sub(1)?)?)?;
+        Some(format!("{path}:{number}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::script::join::keys;
+    use crate::core::script::source::{COMMANDS, HEAD, KEYS, RARE, ROOMS};
+
+    fn sources() -> impl Iterator<Item = Source> {
+        let named = ROOMS.iter().chain(RARE).chain(COMMANDS);
+        let named = named.map(|(_, source)| *source);
+        [HEAD, DISPATCH, LIB].into_iter().chain(named)
+    }
+
+    #[test]
+    fn every_file_of_lua_is_joined() {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("lua");
+        let mut found = Vec::new();
+        for dir in ["", "room", "command"] {
+            for entry in std::fs::read_dir(root.join(dir)).unwrap().flatten() {
+                let path = entry.path();
+                if path.extension().is_some_and(|kind| kind == "lua") {
+                    let path = path.strip_prefix(root.parent().unwrap()).unwrap();
+                    found.push(path.to_str().unwrap().to_string());
+                }
+            }
+        }
+        let mut listed: Vec<_> = sources().map(|source| source.path.to_string()).collect();
+        listed.push(KEYS.path.to_string());
+        listed.sort();
+        found.sort();
+        assert_eq!(listed, found);
+    }
+
+    #[test]
+    fn sources_stay_simple_enough_for_the_join() {
+        for source in sources().chain([KEYS]) {
+            let path = source.path;
+            // A pattern may well look for a bracket, `%[[^,]`, and a text be two: `'[['`.
+            // The list of outcomes is one text, to which its comments mean nothing.
+            let text = source.text.replace("%[[", "").replace("'[['", "");
+            let text = match path {
+                "lua/room/check_outcomes.lua" => text.replacen("return [[", "", 1),
+                _ => text,
+            };
+            assert!(!text.contains("[["), "{path}: multi-line text");
+            assert!(!source.text.contains("--["), "{path}: block comment");
+            assert!(!source.text.contains('\r'), "{path}: carriage return");
+            assert!(!text.contains("]==]"), "{path}: end of a text");
+        }
+        for (_, source) in RARE {
+            assert!(
+                source.text.starts_with("--"),
+                "{}: the first line is left out",
+                source.path
+            );
+        }
+    }
+
+    #[test]
+    fn every_key_name_is_known_and_replaced() {
+        for script in [Script::new("ql:"), Script::library("ql:")] {
+            assert_eq!(script.text.find("Keys."), None);
+        }
+        assert!(keys().count() > 20);
+    }
+
+    #[test]
+    fn the_prefix_is_the_only_difference_between_two_scripts() {
+        let (ours, other) = (Script::new("ql:"), Script::new("{t}:"));
+        assert_ne!(ours.sha(), other.sha());
+        assert!(!other.text().contains("'ql:"));
+        assert_eq!(other.text().replace("'{t}:", "'ql:"), ours.text());
+    }
+
+    #[test]
+    fn every_line_knows_where_it_came_from() {
+        let script = Script::new("ql:");
+        let lines: Vec<&str> = script.text().lines().collect();
+        let places = join("ql:", DISPATCH).places;
+        assert_eq!(lines.len(), places.len());
+        for source in sources().filter(|source| source.path != LIB.path) {
+            for (at, line) in source.text.lines().enumerate() {
+                let line = line.trim_start();
+                if line.is_empty() || line.starts_with("--") {
+                    continue;
+                }
+                assert!(places.contains(&Some((source.path, at + 1))));
+            }
+        }
+        let first = lines.iter().position(|line| line.contains("Must provide"));
+        let place = script.place(first.unwrap() + 1).unwrap();
+        assert!(place.starts_with("lua/dispatch.lua:"), "{place}");
+        assert_eq!(script.place(0), None);
+        assert_eq!(script.place(1_000_000), None);
+    }
+
+    #[test]
+    fn the_only_comment_left_is_for_dragonfly() {
+        let script = Script::new("ql:");
+        let mut comments = script.text().lines();
+        assert_eq!(comments.next(), Some("--!df flags=allow-undeclared-keys"));
+        assert!(comments.all(|line| !line.trim_start().starts_with("--")));
+    }
+
+    #[test]
+    fn what_the_build_joined_is_what_the_binary_would_join() {
+        let (built, joined) = (Script::new(USUAL), Script::joined(USUAL, DISPATCH));
+        assert_eq!(built.text(), joined.text());
+        assert_eq!(built.sha(), joined.sha());
+    }
+}

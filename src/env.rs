@@ -1,0 +1,26 @@
+//! Environment variables. An empty variable counts as unset.
+
+use std::ffi::OsString;
+
+use crate::error::Error;
+
+/// Returns a variable, `None` if it is unset or empty.
+pub(crate) fn var(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
+/// Returns a variable that must be text.
+pub(crate) fn text(name: &str) -> Result<Option<String>, Error> {
+    match var(name).map(OsString::into_string) {
+        None => Ok(None),
+        Some(Ok(text)) => Ok(Some(text)),
+        Some(Err(_)) => Err(Error::usage(format!("`{name}` is not UTF-8"))),
+    }
+}
+
+/// Whether the environment says whether to colour.
+pub(crate) fn tells_color() -> bool {
+    ["CLICOLOR_FORCE", "NO_COLOR", "CLICOLOR"]
+        .into_iter()
+        .any(|name| var(name).is_some())
+}

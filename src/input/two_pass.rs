@@ -1,0 +1,394 @@
+//! A file of lines that is read twice: checked as a whole, then used; a line at a time.
+//!
+//! What cannot be read twice, standard input above all, is copied into a file without a name while
+//! it is read for the first time.
+
+use std::env;
+use std::ffi::OsStr;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::time::SystemTime;
+
+use uuid::Uuid;
+
+use crate::error::{Error, Kind, io_words};
+use crate::text::clean;
+
+/// The file, and what it was like when it was opened.
+#[derive(Debug)]
+pub(crate) struct Twice {
+    /// By which words to speak of it.
+    what: String,
+    /// What is read the second time.
+    file: File,
+    /// Where the lines begin in it, and where they end once they were read.
+    start: u64,
+    end: u64,
+    /// Where the lines come from the first time, if not from there.
+    from: Option<File>,
+    /// Of a file that others may change.
+    stamp: Option<Stamp>,
+    /// As long as a line may be.
+    longest: usize,
+}
+
+/// A line, and where it stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Row<'l> {
+    /// Counted from 1, empty ones included.
+    pub number: u64,
+    /// The first byte, from the beginning of the file.
+    pub offset: u64,
+    pub text: &'l [u8],
+}
+
+#[derive(Debug, PartialEq)]
+struct Stamp {
+    length: u64,
+    modified: Option<SystemTime>,
+}
+
+/// As much as is read at once.
+const PAGE: usize = 1 << 17;
+
+/// Windows programs begin files with it.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+impl Twice {
+    /// Opens a file, or standard input where `-` is given. No line may be longer than `longest`.
+    pub(crate) fn open(given: &OsStr, longest: usize) -> Result<Twice, Error> {
+        match given.as_encoded_bytes() {
+            b"-" => Twice::stdin(longest),
+            path => {
+                let what = format!("`{}`", clean(path));
+                let failed = |fault: &io::Error| {
+                    Error::usage(format!("cannot read {what}: {}", io_words(fault)))
+                };
+                let file = File::open(given).map_err(|fault| failed(&fault))?;
+                let about = file.metadata().map_err(|fault| failed(&fault))?;
+                if about.is_dir() {
+                    return Err(failed(&io::ErrorKind::IsADirectory.into()));
+                }
+                match about.is_file() {
+                    true => Ok(Twice::of(what, file, 0, longest)),
+                    false => Twice::spooled(what, file, longest),
+                }
+            }
+        }
+    }
+
+    fn stdin(longest: usize) -> Result<Twice, Error> {
+        let stdin = io::stdin();
+        if stdin.is_terminal() {
+            return Err(
+                Error::usage("`-` reads jobs from stdin, but stdin is a terminal")
+                    .hint("pipe them in, one JSON object per line, or name a file"),
+            );
+        }
+        let failed = |fault: io::Error| {
+            let why = io_words(&fault);
+            Error::new(Kind::File, format!("cannot read jobs from stdin: {why}"))
+        };
+        let file = File::from(stdin.as_fd().try_clone_to_owned().map_err(failed)?);
+        let regular = file.metadata().is_ok_and(|about| about.is_file());
+        // What the shell opened for us may have been read in part.
+        match io::Seek::stream_position(&mut &file) {
+            Ok(start) if regular => Ok(Twice::of("stdin".into(), file, start, longest)),
+            _ => Twice::spooled("stdin".into(), file, longest),
+        }
+    }
+
+    fn of(what: String, file: File, start: u64, longest: usize) -> Twice {
+        Twice {
+            what,
+            stamp: Stamp::of(&file),
+            file,
+            start,
+            end: u64::MAX,
+            from: None,
+            longest,
+        }
+    }
+
+    fn spooled(what: String, from: File, longest: usize) -> Result<Twice, Error> {
+        let spool = spool().map_err(|fault| no_spool(&what, &fault))?;
+        Ok(Twice {
+            from: Some(from),
+            stamp: None,
+            ..Twice::of(what, spool, 0, longest)
+        })
+    }
+
+    /// Returns by which words to speak of it.
+    pub(crate) fn what(&self) -> &str {
+        &self.what
+    }
+
+    /// Reads it for the first time: hands over each line that is not empty.
+    pub(crate) fn first(
+        &mut self,
+        take: impl FnMut(Row) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let end = match self.from.take() {
+            None => self.each(self.lines(), take)?,
+            Some(from) => {
+                let copy = Copying {
+                    from,
+                    to: &self.file,
+                    broke: None,
+                };
+                let mut lines = Lines::over(copy, 0, self.longest);
+                let read = self.read(&mut lines, take);
+                if let Some(fault) = lines.from.into_inner().broke {
+                    return Err(no_spool(&self.what, &fault));
+                }
+                read?;
+                lines.offset
+            }
+        };
+        self.end = end;
+        Ok(())
+    }
+
+    /// Reads it again, from the beginning.
+    pub(crate) fn lines(&self) -> Lines<impl Read + use<'_>> {
+        let part = Part {
+            file: &self.file,
+            at: self.start,
+            end: self.end,
+        };
+        Lines::over(part, self.start, self.longest)
+    }
+
+    /// Reads one line again.
+    pub(crate) fn line(&self, offset: u64, length: usize, line: &mut Vec<u8>) -> Result<(), Error> {
+        line.resize(length, 0);
+        let read = self.file.read_exact_at(line, offset);
+        read.map_err(|fault| self.failed(&fault))
+    }
+
+    /// Hands over each line that is not empty; returns where they end.
+    pub(crate) fn each<R: Read>(
+        &self,
+        mut lines: Lines<R>,
+        take: impl FnMut(Row) -> Result<(), Error>,
+    ) -> Result<u64, Error> {
+        self.read(&mut lines, take)?;
+        Ok(lines.offset)
+    }
+
+    fn read<R: Read>(
+        &self,
+        lines: &mut Lines<R>,
+        mut take: impl FnMut(Row) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        while lines.next().map_err(|fault| self.failed(&fault))? {
+            if lines.line.len() > self.longest {
+                let (what, number) = (&self.what, lines.number);
+                return Err(Error::usage(format!(
+                    "{what}, line {number}: it is longer than {} bytes",
+                    self.longest
+                ))
+                .hint("`--max-data` raises the limit"));
+            }
+            if !lines.row().text.trim_ascii().is_empty() {
+                take(lines.row())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses to go on with a file that others have changed since it was opened.
+    pub(crate) fn unchanged(&self) -> Result<(), Error> {
+        match self.stamp == Stamp::of(&self.file) || self.stamp.is_none() {
+            true => Ok(()),
+            false => Err(self.changed()),
+        }
+    }
+
+    /// What is to be said of a file that is not what it was.
+    pub(crate) fn changed(&self) -> Error {
+        Error::new(
+            Kind::File,
+            format!("{} was changed while it was read", self.what),
+        )
+    }
+
+    fn failed(&self, fault: &io::Error) -> Error {
+        let (what, why) = (&self.what, io_words(fault));
+        Error::new(Kind::File, format!("cannot read {what}: {why}"))
+    }
+}
+
+impl Stamp {
+    fn of(file: &File) -> Option<Stamp> {
+        let about = file.metadata().ok()?;
+        Some(Stamp {
+            length: about.len(),
+            modified: about.modified().ok(),
+        })
+    }
+}
+
+/// Makes a file that is gone with the process.
+fn spool() -> io::Result<File> {
+    let path = env::temp_dir().join(format!("qless-{}", Uuid::new_v4().simple()));
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&path)?;
+    fs::remove_file(&path).map(|()| file)
+}
+
+fn no_spool(what: &str, fault: &io::Error) -> Error {
+    let (dir, why) = (
+        clean(env::temp_dir().as_os_str().as_encoded_bytes()),
+        io_words(fault),
+    );
+    Error::new(Kind::File, format!("cannot keep {what} in `{dir}`: {why}"))
+        .hint("TMPDIR names another directory")
+}
+
+/// Lines, one at a time.
+pub(crate) struct Lines<R> {
+    from: BufReader<R>,
+    line: Vec<u8>,
+    number: u64,
+    /// Where the line begins, and the next one.
+    begin: u64,
+    offset: u64,
+    longest: usize,
+}
+
+impl<R: Read> Lines<R> {
+    fn over(from: R, offset: u64, longest: usize) -> Lines<R> {
+        Lines {
+            from: BufReader::with_capacity(PAGE, from),
+            line: Vec::new(),
+            number: 0,
+            begin: offset,
+            offset,
+            longest,
+        }
+    }
+
+    /// Reads the next line, or as much of it as may be; returns whether there was one.
+    fn next(&mut self) -> io::Result<bool> {
+        self.line.clear();
+        self.number += 1;
+        self.begin = self.offset;
+        let most = self.longest as u64 + 1;
+        let read = self
+            .from
+            .by_ref()
+            .take(most)
+            .read_until(b'\n', &mut self.line)?;
+        self.offset += read as u64;
+        Ok(read > 0)
+    }
+
+    fn row(&self) -> Row<'_> {
+        let first = self.number == 1;
+        let marked = first && self.line.starts_with(BYTE_ORDER_MARK);
+        let skipped = if marked { BYTE_ORDER_MARK.len() } else { 0 };
+        let text = &self.line[skipped..];
+        Row {
+            number: self.number,
+            offset: self.begin + skipped as u64,
+            text: text.strip_suffix(b"\n").unwrap_or(text),
+        }
+    }
+}
+
+/// A part of a file, read without moving the place where others read it.
+struct Part<'f> {
+    file: &'f File,
+    at: u64,
+    end: u64,
+}
+
+impl Read for Part<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = self.end.saturating_sub(self.at);
+        let most = buffer
+            .len()
+            .min(usize::try_from(left).unwrap_or(usize::MAX));
+        let read = self.file.read_at(&mut buffer[..most], self.at)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}
+
+/// What is read once, and copied on the way.
+struct Copying<'f> {
+    from: File,
+    to: &'f File,
+    /// Why it could not be.
+    broke: Option<io::Error>,
+}
+
+impl Read for Copying<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.from.read(buffer)?;
+        if let Err(fault) = self.to.write_all(&buffer[..read]) {
+            let kind = fault.kind();
+            self.broke = Some(fault);
+            return Err(kind.into());
+        }
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(bytes: &[u8], longest: usize) -> Result<Vec<(u64, u64, Vec<u8>)>, String> {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("jobs");
+        fs::write(&path, bytes).unwrap();
+        let mut twice = Twice::open(path.as_os_str(), longest).unwrap();
+        let (mut first, mut again) = (Vec::new(), Vec::new());
+        let told = |error: Error| error.message().rsplit("jobs`, ").next().unwrap().to_owned();
+        let row = |row: Row| (row.number, row.offset, row.text.to_vec());
+        let keep = |rows: &mut Vec<_>, found: Row| {
+            rows.push(row(found));
+            Ok(())
+        };
+        twice.first(|row| keep(&mut first, row)).map_err(told)?;
+        twice
+            .each(twice.lines(), |row| keep(&mut again, row))
+            .unwrap();
+        assert_eq!(first, again);
+        for (_, offset, text) in &first {
+            let mut line = Vec::new();
+            twice.line(*offset, text.len(), &mut line).unwrap();
+            assert_eq!(&line, text);
+        }
+        Ok(first)
+    }
+
+    #[test]
+    fn lines_are_counted_and_found_again() {
+        let text = |text: &str| text.as_bytes().to_vec();
+        assert_eq!(
+            read(b"\xef\xbb\xbfa\r\n\n  \nbc\n\nd", 10),
+            Ok(vec![
+                (1, 3, text("a\r")),
+                (4, 10, text("bc")),
+                (6, 14, text("d"))
+            ])
+        );
+        assert_eq!(read(b"", 10), Ok(vec![]));
+        assert_eq!(read(b"\n\n", 10), Ok(vec![]));
+        assert_eq!(read(b"aaaa\n", 5).map(|rows| rows.len()), Ok(1));
+        assert_eq!(
+            read(b"a\naaaaaa\n", 5),
+            Err("line 2: it is longer than 5 bytes".into())
+        );
+    }
+}

@@ -1,0 +1,321 @@
+//! JSON as the server stores it: read without rounding a number, reordering a key or losing a byte.
+
+pub(crate) mod path;
+pub(crate) mod quote;
+pub(crate) mod syntax;
+
+use std::fmt;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use crate::name::{Name, letters, stray};
+
+/// A JSON text written by the core or by another client.
+///
+/// Its strings need not be UTF-8: the core's JSON copies what it was given, so it is kept in
+/// [`letters`] until they are a [`Name`] again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Json(String);
+
+impl Json {
+    /// Reads one JSON value; `None` if it is none.
+    pub fn read(bytes: &[u8]) -> Option<Json> {
+        let text = letters(bytes);
+        serde_json::from_str::<IgnoredAny>(&text).ok()?;
+        Some(Json(text.into_owned()))
+    }
+
+    /// Returns the elements of an array; the core writes an empty one as `{}`.
+    pub fn array(&self) -> Option<Vec<Json>> {
+        if let Some(members) = self.object() {
+            return members.is_empty().then(Vec::new);
+        }
+        let items: Vec<&RawValue> = serde_json::from_str(&self.0).ok()?;
+        Some(items.into_iter().map(Json::from).collect())
+    }
+
+    /// Returns the members of an object, in their order.
+    pub fn object(&self) -> Option<Vec<(Name, Json)>> {
+        let Members(members) = serde_json::from_str(&self.0).ok()?;
+        Some(
+            members
+                .into_iter()
+                .map(|(key, value)| (Name::spelt(&key), Json::from(value)))
+                .collect(),
+        )
+    }
+
+    /// Returns a string, byte for byte.
+    pub fn text(&self) -> Option<Name> {
+        let text: String = serde_json::from_str(&self.0).ok()?;
+        Some(Name::spelt(&text))
+    }
+
+    /// Returns a list of strings, as tags are stored.
+    pub fn names(&self) -> Option<Vec<Name>> {
+        self.array()?.iter().map(Json::text).collect()
+    }
+
+    pub fn number(&self) -> Option<f64> {
+        serde_json::from_str(&self.0).ok()
+    }
+
+    /// Returns the text on one line, for people; whoever shows it cleans it.
+    pub fn to_name(&self) -> Name {
+        Name::spelt(&compact(&self.0))
+    }
+}
+
+impl From<&RawValue> for Json {
+    fn from(raw: &RawValue) -> Json {
+        Json(raw.get().to_owned())
+    }
+}
+
+/// The value with its digits and key order, on one line; a byte that is not UTF-8 as `\xff`.
+impl Serialize for Json {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut text = compact(&self.0);
+        if text.chars().any(|c| stray(c).is_some()) {
+            text = text
+                .chars()
+                .map(|c| stray(c).map_or(c.to_string(), |byte| format!("\\\\x{byte:02x}")))
+                .collect();
+        }
+        let raw = RawValue::from_string(text).map_err(serde::ser::Error::custom)?;
+        raw.serialize(serializer)
+    }
+}
+
+/// Drops the white space between the tokens of a JSON text.
+fn compact(text: &str) -> String {
+    let mut short = String::with_capacity(text.len());
+    let (mut inside, mut escaped) = (false, false);
+    for c in text.chars() {
+        if inside {
+            (inside, escaped) = (escaped || c != '"', !escaped && c == '\\');
+        } else if c.is_ascii_whitespace() {
+            continue;
+        } else {
+            inside = c == '"';
+        }
+        short.push(c);
+    }
+    short
+}
+
+/// The members of an object as they stand; a map would sort them.
+struct Members<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Members<'a>, D::Error> {
+        struct InOrder;
+
+        impl<'de> Visitor<'de> for InOrder {
+            type Value = Members<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Members(members))
+            }
+        }
+
+        deserializer.deserialize_map(InOrder)
+    }
+}
+
+/// A job's sealed payload, byte for byte as stored.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Data {
+    bytes: Vec<u8>,
+    form: Form,
+}
+
+/// How data are written in a document.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Form {
+    /// The value on one line.
+    #[default]
+    Line,
+    /// The text with its blanks: what is read back is what is stored.
+    Whole,
+    /// The value, and the bytes beside it, which it does not tell.
+    Both,
+}
+
+impl Data {
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Returns data of which a document tells each byte. `plain` says whether a text is written
+    /// into it as it is.
+    pub fn exactly(self, plain: impl Fn(&str) -> bool) -> Data {
+        let text = std::str::from_utf8(&self.bytes);
+        let whole = text.is_ok_and(|text| text.trim_ascii() == text && plain(text));
+        let form = if whole { Form::Whole } else { Form::Both };
+        Data { form, ..self }
+    }
+
+    /// Returns the JSON value; `None` if the stored bytes are none.
+    fn json(&self) -> Option<Box<RawValue>> {
+        let text = std::str::from_utf8(&self.bytes).ok()?;
+        let text = match self.form {
+            Form::Whole => text.to_owned(),
+            Form::Line | Form::Both => compact(text),
+        };
+        RawValue::from_string(text).ok()
+    }
+}
+
+impl From<Vec<u8>> for Data {
+    fn from(bytes: Vec<u8>) -> Data {
+        let form = Form::default();
+        Data { bytes, form }
+    }
+}
+
+/// The fields `data` and, where the bytes are not JSON, `data_bytes`; for `serde(flatten)`.
+impl Serialize for Data {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeMap;
+
+        let mut fields = serializer.serialize_map(None)?;
+        let json = self.json();
+        fields.serialize_entry("data", &json)?;
+        if json.is_none() || self.form == Form::Both {
+            fields.serialize_entry("data_bytes", &STANDARD.encode(&self.bytes))?;
+        }
+        fields.end()
+    }
+}
+
+/// A number as documents show it: whole where it is whole, `null` where it is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Number(pub f64);
+
+impl Number {
+    /// Reads the decimal text of a field.
+    pub fn read(text: &[u8]) -> Option<Number> {
+        std::str::from_utf8(text)
+            .ok()?
+            .trim()
+            .parse()
+            .ok()
+            .map(Number)
+    }
+
+    /// Returns the whole number at or below, for counts.
+    pub fn floor(self) -> i64 {
+        self.0.floor() as i64
+    }
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Serialize for Number {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.0.fract() == 0.0 && self.0.abs() < 9_007_199_254_740_992.0 {
+            serializer.serialize_i64(self.0 as i64)
+        } else {
+            serializer.serialize_f64(self.0)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(value: &impl Serialize) -> String {
+        serde_json::to_string(value).unwrap()
+    }
+
+    #[test]
+    fn digits_key_order_and_empty_lists_are_kept() {
+        let text = r#"{"b":9007199254740993,"a":[],"c":1.10,"b":2}"#;
+        assert_eq!(written(&Json::read(text.as_bytes()).unwrap()), text);
+        assert_eq!(
+            written(&Data::from(text.as_bytes().to_vec())),
+            format!(r#"{{"data":{text}}}"#)
+        );
+    }
+
+    #[test]
+    fn values_stand_on_one_line_and_strings_keep_their_spaces() {
+        let data = Data::from(b"{ \"a b\" :\n [ 1 , \"\\\" x\" ] }\n".to_vec());
+        assert_eq!(written(&data), r#"{"data":{"a b":[1,"\" x"]}}"#);
+    }
+
+    #[test]
+    fn data_that_is_not_json_is_null_beside_its_bytes() {
+        for (bytes, base64) in [(&b"NaN"[..], "TmFO"), (b"", ""), (b"\"\xff\"", "Iv8i")] {
+            let data = Data::from(bytes.to_vec());
+            assert_eq!(
+                written(&data),
+                format!(r#"{{"data":null,"data_bytes":"{base64}"}}"#)
+            );
+        }
+    }
+
+    #[test]
+    fn an_exact_document_has_blanks_too_or_the_bytes() {
+        let exactly = |text: &str| {
+            let plain = |text: &str| !text.contains(['\n', '\u{7f}']);
+            written(&Data::from(text.as_bytes().to_vec()).exactly(plain))
+        };
+        assert_eq!(exactly("{ \"a\": 1 }"), r#"{"data":{ "a": 1 }}"#);
+        assert_eq!(
+            exactly("[1,\n2]"),
+            r#"{"data":[1,2],"data_bytes":"WzEsCjJd"}"#
+        );
+        assert_eq!(exactly(" 1"), r#"{"data":1,"data_bytes":"IDE="}"#);
+        assert_eq!(exactly("nan"), r#"{"data":null,"data_bytes":"bmFu"}"#);
+    }
+
+    #[test]
+    fn deep_data_is_neither_refused_nor_overflows() {
+        let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+        assert_eq!(
+            written(&Data::from(deep.clone().into_bytes())),
+            format!(r#"{{"data":{deep}}}"#)
+        );
+    }
+
+    #[test]
+    fn strings_that_are_not_utf8_keep_their_bytes() {
+        let json = Json::read(b"[\"caf\xe9\",\"\\u00e9\"]").unwrap();
+        let names = json.names().unwrap();
+        assert_eq!(names, [Name::from(&b"caf\xe9"[..]), Name::from("é")]);
+        assert_eq!(written(&json), r#"["caf\\xe9","\u00e9"]"#);
+    }
+
+    #[test]
+    fn the_empty_object_of_the_core_is_an_empty_list() {
+        assert_eq!(Json::read(b"{}").unwrap().names(), Some(Vec::new()));
+        assert_eq!(Json::read(b"[]").unwrap().names(), Some(Vec::new()));
+        assert_eq!(Json::read(b"{\"a\":1}").unwrap().names(), None);
+        assert_eq!(Json::read(b"[1]").unwrap().names(), None);
+    }
+
+    #[test]
+    fn whole_numbers_have_no_fraction_and_the_rest_is_null() {
+        let numbers = [10.0, 1.5, -3.0, f64::INFINITY, f64::NAN].map(Number);
+        assert_eq!(written(&numbers), "[10,1.5,-3,null,null]");
+    }
+}

@@ -1,0 +1,202 @@
+//! Places in a JSON text: `user.id`, `items.0.sku`, or a JSON pointer such as `/user/id`.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+use crate::name::letters;
+
+/// The way from the outside of a JSON value to one inside it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Path(Vec<String>);
+
+impl Path {
+    /// Reads what was typed; the error is what it should have been.
+    pub(crate) fn new(typed: &[u8]) -> Result<Path, &'static str> {
+        let text = letters(typed);
+        if let Some(pointer) = text.strip_prefix('/') {
+            return pointer
+                .split('/')
+                .map(unescaped)
+                .collect::<Result<_, _>>()
+                .map(Path);
+        }
+        let steps: Vec<String> = text.split('.').map(str::to_owned).collect();
+        match steps.iter().any(String::is_empty) {
+            true => Err("a path such as `user.id`, `items.0.sku` or `/user/id`"),
+            false => Ok(Path(steps)),
+        }
+    }
+
+    /// Returns the value at this place of a JSON text; `None` if there is none, or the text is no
+    /// JSON before that place. Of two members with one name the last counts.
+    pub(crate) fn find<'j>(&self, json: &'j str) -> Option<&'j RawValue> {
+        let mut value: &RawValue = serde_json::from_str(json).ok()?;
+        for step in &self.0 {
+            let text = value.get();
+            let mut inside = serde_json::Deserializer::from_str(text);
+            let found = match text.as_bytes().first() {
+                Some(b'{') => inside.deserialize_map(Member(step)),
+                Some(b'[') => inside.deserialize_seq(Element(index(step)?)),
+                _ => return None,
+            };
+            value = found.ok()??;
+        }
+        Some(value)
+    }
+}
+
+/// Reads a step of a JSON pointer.
+fn unescaped(step: &str) -> Result<String, &'static str> {
+    let mut parts = step.split('~');
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (c, rest) = match part.as_bytes().first() {
+            Some(b'0') => ('~', &part[1..]),
+            Some(b'1') => ('/', &part[1..]),
+            _ => return Err("a JSON pointer, in which `~` is written `~0`"),
+        };
+        text.push(c);
+        text.push_str(rest);
+    }
+    Ok(text)
+}
+
+/// Returns the place in a list that a step means.
+fn index(step: &str) -> Option<usize> {
+    let plain = step == "0" || !step.starts_with(['0', '+']);
+    step.parse().ok().filter(|_| plain)
+}
+
+struct Member<'s>(&'s str);
+
+impl<'de> Visitor<'de> for Member<'_> {
+    type Value = Option<&'de RawValue>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut found = None;
+        while let Some(Key(key)) = map.next_key()? {
+            match key == self.0 {
+                true => found = Some(map.next_value()?),
+                false => _ = map.next_value::<&RawValue>()?,
+            }
+        }
+        Ok(found)
+    }
+}
+
+struct Element(usize);
+
+impl<'de> Visitor<'de> for Element {
+    type Value = Option<&'de RawValue>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        let mut at = 0;
+        let mut found = None;
+        while let Some(element) = seq.next_element()? {
+            if at == self.0 {
+                found = Some(element);
+            }
+            at += 1;
+        }
+        Ok(found)
+    }
+}
+
+/// A key, borrowed where nothing in it is escaped.
+#[derive(Deserialize)]
+struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DATA: &str = concat!(
+        r#"{"user":{"id":9007199254740993},"items":[{"sku":"A1"},[7]],"a.b":1,"a/b~":2,"#,
+        r#""":{"":3},"0":4,"twice":1,"twice":2,"n\u0061me":5}"#
+    );
+
+    fn found(path: &str) -> Option<&'static str> {
+        Path::new(path.as_bytes())
+            .unwrap()
+            .find(DATA)
+            .map(RawValue::get)
+    }
+
+    #[test]
+    fn values_are_found_by_path_and_by_pointer() {
+        for (path, value) in [
+            ("user.id", "9007199254740993"),
+            ("/user/id", "9007199254740993"),
+            ("items.0.sku", "\"A1\""),
+            ("items.1.0", "7"),
+            ("/items/1/0", "7"),
+            ("/a.b", "1"),
+            ("/a~1b~0", "2"),
+            ("//", "3"),
+            ("0", "4"),
+            ("twice", "2"),
+            ("name", "5"),
+        ] {
+            assert_eq!(found(path), Some(value), "{path}");
+        }
+    }
+
+    #[test]
+    fn elsewhere_is_nothing() {
+        for path in [
+            "a.b",
+            "user.id.x",
+            "items.2",
+            "items.00",
+            "items.+0",
+            "items.-1",
+            "nope",
+        ] {
+            assert_eq!(found(path), None, "{path}");
+        }
+        let path = Path::new(b"a").unwrap();
+        for text in [
+            "",
+            "[1]",
+            "{\"a\":",
+            "{\"a\":1",
+            "nonsense",
+            "{\"a\":01}",
+            "7",
+        ] {
+            assert!(path.find(text).is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_path_is_told() {
+        for path in ["", ".", "a.", ".a", "a..b", "/a~2", "/a~"] {
+            assert!(Path::new(path.as_bytes()).is_err(), "{path}");
+        }
+    }
+
+    #[test]
+    fn deep_data_is_no_danger() {
+        let deep = format!(
+            "{{\"a\":{}1{},\"b\":2}}",
+            "[".repeat(100_000),
+            "]".repeat(100_000)
+        );
+        assert_eq!(
+            Path::new(b"b").unwrap().find(&deep).map(RawValue::get),
+            Some("2")
+        );
+    }
+}

@@ -1,0 +1,66 @@
+//! Names and texts as JSON, byte for byte: what goes to the core.
+
+/// Returns `text` as a JSON string. Bytes that are not UTF-8 stay as they are: the core's decoder
+/// gives them back.
+pub(crate) fn quote(text: &[u8]) -> Vec<u8> {
+    let mut quoted = Vec::with_capacity(text.len() + 2);
+    quoted.push(b'"');
+    for &byte in text {
+        match byte {
+            b'"' | b'\\' => quoted.extend([b'\\', byte]),
+            0..0x20 => quoted.extend(format!("\\u{byte:04x}").bytes()),
+            _ => quoted.push(byte),
+        }
+    }
+    quoted.push(b'"');
+    quoted
+}
+
+/// Returns `text` as a JSON string in the spelling of the core's encoder.
+pub(crate) fn encoded(text: &[u8]) -> Vec<u8> {
+    let mut quoted = Vec::with_capacity(text.len() + 2);
+    quoted.push(b'"');
+    for &byte in text {
+        match byte {
+            b'"' | b'\\' | b'/' => quoted.extend([b'\\', byte]),
+            0x08 => quoted.extend(b"\\b"),
+            b'\t' => quoted.extend(b"\\t"),
+            b'\n' => quoted.extend(b"\\n"),
+            0x0c => quoted.extend(b"\\f"),
+            b'\r' => quoted.extend(b"\\r"),
+            0..0x20 | 0x7f => quoted.extend(format!("\\u{byte:04x}").bytes()),
+            _ => quoted.push(byte),
+        }
+    }
+    quoted.push(b'"');
+    quoted
+}
+
+/// Returns the texts as a JSON array of strings.
+pub(crate) fn array<T: AsRef<[u8]>>(texts: impl IntoIterator<Item = T>) -> Vec<u8> {
+    let mut array = vec![b'['];
+    for text in texts {
+        if array.len() > 1 {
+            array.push(b',');
+        }
+        array.extend(quote(text.as_ref()));
+    }
+    array.push(b']');
+    array
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quoted_text_is_json_again() {
+        let text = "a\"b\\c\u{1}\n\u{e9}";
+        assert_eq!(
+            serde_json::from_slice::<String>(&quote(text.as_bytes())).unwrap(),
+            text
+        );
+        assert_eq!(array([b"a".as_slice(), b"\""]), b"[\"a\",\"\\\"\"]");
+        assert_eq!(array::<&[u8]>([]), b"[]");
+    }
+}

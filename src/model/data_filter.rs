@@ -1,0 +1,249 @@
+//! What a value in a job's data has to be: `PATH=VALUE`, compared as it is stored.
+//!
+//! No number is rounded: 9007199254740993 is not 9007199254740992. Numbers of one value are equal
+//! however they are written (1, 1.0, 1e0), strings by their letters, objects whatever the order of
+//! their members. A string is never a number.
+
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
+
+use crate::json::Data;
+use crate::json::path::Path;
+use crate::name::{Name, letters};
+
+/// A value that must stand at a place in the data.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Equal {
+    path: Path,
+    value: Value,
+}
+
+/// A JSON value that can be compared.
+#[derive(Clone, Debug, PartialEq)]
+enum Value {
+    Null,
+    Bool(bool),
+    Number(Decimal),
+    Text(String),
+    List(Vec<Value>),
+    Object(BTreeMap<String, Value>),
+}
+
+/// As deep as a value may be that is typed; what is stored and deeper is not it.
+const DEEPEST: usize = 100;
+
+impl Equal {
+    /// Reads `PATH=VALUE`; the error is the end of a sentence that begins with the flag.
+    pub(crate) fn new(typed: &Name) -> Result<Equal, String> {
+        let bytes = typed.as_bytes();
+        let Some(end) = bytes.iter().position(|&byte| byte == b'=') else {
+            return Err("wants PATH=VALUE such as `user.id=42`".into());
+        };
+        let path =
+            Path::new(&bytes[..end]).map_err(|what| format!("wants {what} before its `=`"))?;
+        let text = letters(&bytes[end + 1..]);
+        let value = match serde_json::from_str::<&RawValue>(&text) {
+            Ok(json) => Value::read(json, DEEPEST)
+                .ok_or_else(|| format!("wants a value nested at most {DEEPEST} deep"))?,
+            Err(_) => Value::Text(text.into_owned()),
+        };
+        Ok(Equal { path, value })
+    }
+
+    /// Whether the data of a job fits.
+    pub(crate) fn fits(&self, data: &Data) -> bool {
+        let text = letters(data.as_bytes());
+        let found = self.path.find(&text);
+        found.is_some_and(|found| self.value.is(found))
+    }
+}
+
+impl Value {
+    /// Reads a value; `None` if it is nested too deep.
+    fn read(json: &RawValue, left: usize) -> Option<Value> {
+        let text = json.get();
+        Some(match text.as_bytes().first()? {
+            b'n' => Value::Null,
+            b't' => Value::Bool(true),
+            b'f' => Value::Bool(false),
+            b'"' => Value::Text(serde_json::from_str(text).ok()?),
+            b'[' => {
+                let left = left.checked_sub(1)?;
+                let items: Vec<&RawValue> = serde_json::from_str(text).ok()?;
+                let items = items.into_iter().map(|item| Value::read(item, left));
+                Value::List(items.collect::<Option<_>>()?)
+            }
+            b'{' => {
+                let left = left.checked_sub(1)?;
+                let members: BTreeMap<String, &RawValue> = serde_json::from_str(text).ok()?;
+                let members = members
+                    .into_iter()
+                    .map(|(key, value)| Some((key, Value::read(value, left)?)));
+                Value::Object(members.collect::<Option<_>>()?)
+            }
+            _ => Value::Number(Decimal::read(text)),
+        })
+    }
+
+    /// Whether a stored value is this one. What cannot be it is not read.
+    fn is(&self, stored: &RawValue) -> bool {
+        let like = match stored.get().as_bytes().first() {
+            Some(b'n') => matches!(self, Value::Null),
+            Some(b't' | b'f') => matches!(self, Value::Bool(_)),
+            Some(b'"') => matches!(self, Value::Text(_)),
+            Some(b'[') => matches!(self, Value::List(_)),
+            Some(b'{') => matches!(self, Value::Object(_)),
+            _ => matches!(self, Value::Number(_)),
+        };
+        like && Value::read(stored, DEEPEST).as_ref() == Some(self)
+    }
+}
+
+/// A decimal number of any length: equal if the value is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Decimal {
+    negative: bool,
+    /// Without zeros at either end; none for 0.
+    digits: String,
+    /// How many places stand before the point, counted from the first digit.
+    point: i128,
+}
+
+impl Decimal {
+    /// Reads a JSON number.
+    fn read(text: &str) -> Decimal {
+        let (negative, text) = match text.strip_prefix('-') {
+            Some(text) => (true, text),
+            None => (false, text),
+        };
+        let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let digits = format!("{whole}{fraction}");
+        let significant = digits.trim_start_matches('0');
+        let leading = digits.len() - significant.len();
+        let significant = significant.trim_end_matches('0');
+        if significant.is_empty() {
+            return Decimal {
+                negative: false,
+                digits: String::new(),
+                point: 0,
+            };
+        }
+        // An exponent of forty digits is beyond all that a list of digits could make up for.
+        let exponent = exponent
+            .parse::<i128>()
+            .unwrap_or(match exponent.starts_with('-') {
+                true => i128::MIN / 2,
+                false => i128::MAX / 2,
+            });
+        Decimal {
+            negative,
+            digits: significant.to_owned(),
+            point: exponent + whole.len() as i128 - leading as i128,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn fits(typed: &[u8], data: &[u8]) -> bool {
+        let data = Data::from(data.to_vec());
+        Equal::new(&typed.into()).unwrap().fits(&data)
+    }
+
+    #[test]
+    fn values_are_compared_as_they_are_stored() {
+        for (typed, data) in [
+            ("a=9007199254740993", r#"{"a":9007199254740993}"#),
+            ("a=1", r#"{"a":1.0}"#),
+            ("a=1.0", r#"{"a":1}"#),
+            ("a=100", r#"{"a":1e2}"#),
+            ("a=0.001", r#"{"a":1E-3}"#),
+            ("a=-0", r#"{"a":0.0e5}"#),
+            ("a=A1", r#"{"a":"A1"}"#),
+            ("a=\"42\"", r#"{"a":"42"}"#),
+            ("a=é", r#"{"a":"\u00e9"}"#),
+            ("a=", r#"{"a":""}"#),
+            ("a=b=c", r#"{"a":"b=c"}"#),
+            ("a= x", r#"{"a":" x"}"#),
+            ("a=null", r#"{"a":null}"#),
+            ("a=true", r#"{"a":true}"#),
+            ("a=[]", r#"{"a":[ ]}"#),
+            ("a=[1,{\"x\":[]}]", r#"{"a":[1.0, {"x":[]}]}"#),
+            ("a={\"x\":1,\"y\":2}", r#"{"a":{"y":2,"x":1}}"#),
+            ("/0/a=1", r#"[{"a":1}]"#),
+        ] {
+            assert!(fits(typed.as_bytes(), data.as_bytes()), "{typed} {data}");
+        }
+        for (typed, data) in [
+            ("a=9007199254740993", r#"{"a":9007199254740992}"#),
+            ("a=9007199254740992", r#"{"a":9007199254740993}"#),
+            ("a=1", r#"{"a":-1}"#),
+            ("a=1", r#"{"a":10}"#),
+            ("a=42", r#"{"a":"42"}"#),
+            ("a=\"42\"", r#"{"a":42}"#),
+            ("a=null", r#"{"b":1}"#),
+            ("a=true", r#"{"a":false}"#),
+            ("a=[]", r#"{"a":{}}"#),
+            ("a={}", r#"{"a":[]}"#),
+            ("a={\"x\":1}", r#"{"a":{"x":1,"y":2}}"#),
+            ("a=[1,2]", r#"{"a":[2,1]}"#),
+            ("a=1", "not json"),
+            ("a=1", ""),
+        ] {
+            assert!(!fits(typed.as_bytes(), data.as_bytes()), "{typed} {data}");
+        }
+    }
+
+    #[test]
+    fn data_that_is_not_utf8_is_compared_by_bytes() {
+        assert!(fits(b"a=caf\xe9", b"{\"a\":\"caf\xe9\"}"));
+        assert!(!fits(b"a=caf\xe8", b"{\"a\":\"caf\xe9\"}"));
+        assert!(fits(b"\xff=1", b"{\"\xff\":1}"));
+    }
+
+    #[test]
+    fn huge_numbers_neither_round_nor_overflow() {
+        let huge = "9".repeat(5000);
+        let data = format!("{{\"a\":{huge}}}");
+        assert!(fits(format!("a={huge}").as_bytes(), data.as_bytes()));
+        assert!(!fits(
+            format!("a={}8", &huge[1..]).as_bytes(),
+            data.as_bytes()
+        ));
+        let exponent = format!("a=1e{}", "9".repeat(50));
+        assert!(!fits(exponent.as_bytes(), br#"{"a":1}"#));
+        assert!(fits(
+            exponent.as_bytes(),
+            format!("{{\"{}}}", exponent.replace('=', "\":")).as_bytes()
+        ));
+    }
+
+    #[test]
+    fn deep_values_are_refused_and_deep_data_is_not() {
+        let deep = format!("{}{}", "[".repeat(20_000), "]".repeat(20_000));
+        assert!(Equal::new(&format!("a={deep}").into()).is_err());
+        assert!(!fits(b"a=[]", format!("{{\"a\":{deep}}}").as_bytes()));
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_are_equal_if_their_values_are(
+            digits in 0u64..1_000_000, shift in 0usize..6, zeros in 0usize..4,
+        ) {
+            let one = Decimal::read(&digits.to_string());
+            let tail = "0".repeat(zeros);
+            prop_assert_eq!(&one, &Decimal::read(&format!("{digits}.{tail}0")));
+            prop_assert_eq!(&one, &Decimal::read(&format!("{digits}{}e-{shift}", "0".repeat(shift))));
+            prop_assert_eq!(&one, &Decimal::read(&format!("0.{}{digits:07}e{}", "0".repeat(shift), shift + 7)));
+            let negative = Decimal::read(&format!("-{digits}"));
+            prop_assert_eq!(one == negative, digits == 0);
+            prop_assert_ne!(one, Decimal::read(&(digits + 1).to_string()));
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Who types: the user and the host, for notes in histories and for the worker's name.
+
+use crate::env;
+use crate::error::Error;
+use crate::json::quote::quote;
+use crate::name::Name;
+use crate::name::refuse_new;
+
+/// Returns `user@host`.
+pub(crate) fn by() -> String {
+    format!("{}@{}", user(), host())
+}
+
+/// Returns what a change leaves in a job's history: which verb, who typed it, and why.
+pub(crate) fn note(verb: &str, reason: Option<&Name>) -> Vec<u8> {
+    let mut note = b"{\"verb\":".to_vec();
+    note.extend(quote(verb.as_bytes()));
+    note.extend(b",\"by\":");
+    note.extend(quote(by().as_bytes()));
+    if let Some(reason) = reason {
+        note.extend(b",\"reason\":");
+        note.extend(quote(reason.as_bytes()));
+    }
+    note.push(b'}');
+    note
+}
+
+/// Returns in whose name a job is worked: `--worker`, QLESS_WORKER, or a name that is the same in
+/// the next call, so that a job popped by hand can be completed by hand.
+pub(crate) fn worker(given: Option<&Name>) -> Result<Name, Error> {
+    let named = match given {
+        Some(name) => return Ok(name.clone()),
+        None => env::var("QLESS_WORKER").map(|name| Name::from(name.as_os_str())),
+    };
+    let Some(name) = named else {
+        return Ok(Name::from(format!("cli-{}", by())));
+    };
+    match refuse_new(name.as_bytes()) {
+        Ok(()) => Ok(name),
+        Err(why) => Err(Error::usage(format!("`QLESS_WORKER` {why}"))),
+    }
+}
+
+fn user() -> String {
+    let named = |name| text(env::var(name)?.into_string().ok()?);
+    named("USER")
+        .or_else(|| named("LOGNAME"))
+        .or_else(|| printed("id", "-un"))
+        .unwrap_or_else(|| "unknown".into())
+}
+
+/// Returns the name of this host.
+pub fn host() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/hostname")
+        .ok()
+        .and_then(text)
+        .or_else(|| printed("uname", "-n"))
+        .unwrap_or_else(|| "localhost".into())
+}
+
+/// Returns what a program of the system prints.
+fn printed(program: &str, flag: &str) -> Option<String> {
+    let output = std::process::Command::new(program).arg(flag).output();
+    text(String::from_utf8(output.ok()?.stdout).ok()?)
+}
+
+/// Returns a text that can be part of a name.
+fn text(text: String) -> Option<String> {
+    let text = text.trim();
+    refuse_new(text.as_bytes()).ok().map(|()| text.to_string())
+}

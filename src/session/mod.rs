@@ -1,0 +1,231 @@
+//! What a command may touch: the core (opened on first use), the streams, the clock.
+
+pub(crate) mod actor;
+pub(crate) mod password;
+
+use std::time::Duration;
+
+use crate::address::{Address, Target};
+use crate::args::format::Format;
+use crate::args::globals::{Globals, Origin, Typed};
+use crate::clock::Clock;
+use crate::clock::moment::Moment;
+use crate::core::call::{Core, Settings};
+use crate::core::script::USUAL;
+use crate::error::{Error, Kind};
+use crate::settings::{Context, Settings as File};
+use crate::text::clean;
+use crate::ui::Ui;
+
+/// How long to wait where nobody says.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Handed to every command.
+pub(crate) struct Session {
+    pub globals: Globals,
+    pub ui: Ui,
+    /// What the config file says; nothing for commands that do not read it.
+    pub file: Option<File>,
+    /// Whether this command may change something.
+    pub changes: bool,
+    typed: Typed,
+    clock: Clock,
+    core: Option<Core>,
+}
+
+impl Session {
+    pub(crate) fn new(
+        globals: Globals,
+        typed: Typed,
+        file: Option<File>,
+        ui: Ui,
+        clock: Clock,
+    ) -> Session {
+        Session {
+            globals,
+            ui,
+            file,
+            changes: false,
+            typed,
+            clock,
+            core: None,
+        }
+    }
+
+    /// Returns the name of the command.
+    pub(crate) fn name(&self) -> &str {
+        &self.typed.name
+    }
+
+    /// Returns the command with those of its arguments that say what is done, not how.
+    pub(crate) fn own(&self) -> &str {
+        &self.typed.own
+    }
+
+    /// Returns the whole command line as it can be typed again, if it holds no secret.
+    pub(crate) fn typed(&self) -> Option<&str> {
+        self.typed.whole.as_deref()
+    }
+
+    /// Returns the settings by name that are in use.
+    pub(crate) fn context(&self) -> Option<&Context> {
+        self.file.as_ref()?.context.as_ref()
+    }
+
+    /// Returns where a plan would be carried ui, for questions and dry runs: the context's label
+    /// and the address.
+    pub(crate) fn place(&mut self) -> Result<String, Error> {
+        let address = match &self.core {
+            Some(core) => core.address(),
+            None => self.target()?.to_string(),
+        };
+        Ok(match self.context() {
+            Some(context) => format!("{} ({address})", clean(context.label())),
+            None => address,
+        })
+    }
+
+    /// Returns ` on PLACE` where a context holds, for questions that name no address elsewhere.
+    pub(crate) fn on(&mut self) -> Result<String, Error> {
+        match self.context().is_some() {
+            true => self.place().map(|place| format!(" on {place}")),
+            false => Ok(String::new()),
+        }
+    }
+
+    /// Returns the prefix of all keys.
+    pub(crate) fn prefix(&self) -> &str {
+        self.globals.prefix.as_deref().unwrap_or(USUAL)
+    }
+
+    /// Returns the core, connected.
+    pub(crate) fn core(&mut self) -> Result<&mut Core, Error> {
+        Ok(self.parts()?.0)
+    }
+
+    /// Returns the core and the streams, for those that need both at once.
+    pub(crate) fn parts(&mut self) -> Result<(&mut Core, &mut Ui), Error> {
+        if self.core.is_none() {
+            let settings = self.settings()?;
+            self.core = Some(Core::open(settings)?);
+        }
+        match &mut self.core {
+            Some(core) => Ok((core, &mut self.ui)),
+            None => unreachable!("the core was opened above"),
+        }
+    }
+
+    /// Returns now: the server's once the core is open, else this host's.
+    pub(crate) fn now(&self) -> Moment {
+        match &self.core {
+            Some(core) => core.now(),
+            None => self.clock.now(),
+        }
+    }
+
+    /// Returns the moment of this command, for the core and for what is shown: the server's.
+    /// Read once, at the top of a command.
+    pub(crate) fn begin(&mut self) -> Result<Moment, Error> {
+        self.core()?;
+        let now = self.now();
+        self.ui.at(now);
+        Ok(now)
+    }
+
+    /// Refuses what may change something under `--read-only`, before there is a connection.
+    pub(crate) fn writes(&self, what: &str) -> Result<(), Error> {
+        if !self.globals.read_only {
+            return Ok(());
+        }
+        let refused = |why: String| {
+            Error::new(
+                Kind::NotConfirmed,
+                format!("{what} may change something, and {why}"),
+            )
+        };
+        let by_flag = || refused("`--read-only` was given".into());
+        let file = self.file.as_ref().ok_or_else(by_flag)?;
+        let own = file
+            .context
+            .as_ref()
+            .map(|context| (context, context.values.read_only));
+        let by = match (own, file.contents.defaults.read_only) {
+            (Some((context, Some(true))), _) => format!("context `{}`", clean(&context.name)),
+            (None | Some((_, None)), Some(true)) => "`[defaults]`".into(),
+            _ => return Err(by_flag()),
+        };
+        Err(refused(format!("{by} is read-only")).hint(format!(
+            "no flag lifts that, only `{}`",
+            file.source.shown()
+        )))
+    }
+
+    /// Refuses, under `--read-only`, a call of the reference that may change something on the way.
+    pub(crate) fn writes_raw(&self) -> Result<(), Error> {
+        match self.ui.format() {
+            Format::Raw => self.writes(&format!("the core's own `{}`", self.name())),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the address that was given, else the default one, without its password filled in.
+    pub(crate) fn target(&self) -> Result<Target, Error> {
+        Target::parse(self.globals.redis.as_deref().unwrap_or(Target::DEFAULT))
+    }
+
+    /// Returns how long to wait to be connected, and for one call.
+    pub(crate) fn timeout(&self) -> Duration {
+        self.globals.timeout.unwrap_or(PATIENCE)
+    }
+
+    /// Connects to an address of ours instead of the one that was given.
+    pub(crate) fn core_at(&mut self, target: Target) -> Result<&mut Core, Error> {
+        let settings = self.settings_for(target);
+        Ok(self.core.insert(Core::open(settings)?))
+    }
+
+    /// Connects as a context says, and returns the server's version.
+    pub(crate) fn probe(&mut self, context: &Context) -> Result<String, Error> {
+        let defaults = self.file.as_ref().map(|file| &file.contents.defaults);
+        let values = match defaults {
+            Some(defaults) => context.values.or(defaults),
+            None => context.values.clone(),
+        };
+        let mut globals = self.globals.clone();
+        globals.origin = Origin::File;
+        let mut target = Target::parse(values.redis.as_deref().unwrap_or(Target::DEFAULT))?;
+        if !matches!(target.address, Address::Local { .. }) {
+            password::fill(&mut target, &globals, Some(context), &mut self.ui)?;
+        }
+        let prefix = globals.prefix.or(values.prefix);
+        let settings = Settings {
+            prefix: prefix.unwrap_or_else(|| USUAL.into()),
+            timeout: globals.timeout.or(values.timeout).unwrap_or(PATIENCE),
+            read_only: globals.read_only || values.read_only == Some(true),
+            ..self.settings_for(target)
+        };
+        Ok(Core::open(settings)?.version().to_owned())
+    }
+
+    fn settings(&mut self) -> Result<Settings, Error> {
+        let mut target = self.target()?;
+        if !matches!(target.address, Address::Local { .. }) {
+            let context = self.file.as_ref().and_then(|file| file.context.as_ref());
+            password::fill(&mut target, &self.globals, context, &mut self.ui)?;
+        }
+        Ok(self.settings_for(target))
+    }
+
+    fn settings_for(&self, target: Target) -> Settings {
+        Settings {
+            target,
+            prefix: self.prefix().to_string(),
+            name: format!("qless-{}", self.name()),
+            timeout: self.timeout(),
+            clock: self.clock.clone(),
+            trace: self.ui.trace(),
+            read_only: self.globals.read_only,
+            writes: self.changes,
+        }
+    }
+}

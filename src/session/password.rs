@@ -1,0 +1,217 @@
+//! Where the password of the server comes from, in this order: `--password-file`, `--askpass`,
+//! QLESS_REDIS_PASSWORD, REDISCLI_AUTH, the context, the address. No flag takes one.
+
+use std::ffi::OsStr;
+use std::io::{self, BufRead, BufReader, IsTerminal, Read};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::address;
+use crate::address::Target;
+use crate::address::secret::Secret;
+use crate::args::globals::{Globals, Origin};
+use crate::env;
+use crate::error::{Error, Kind, io_words};
+use crate::settings::Context;
+use crate::text;
+use crate::ui::Ui;
+
+/// As long as the first line of a password file may be.
+const LONGEST: u64 = 64 * 1024;
+
+/// As long as a `password-command` may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Variables with a password, which a `password-command` does not get.
+const OURS: [&str; 5] = [
+    "QLESS_REDIS_PASSWORD",
+    "REDISCLI_AUTH",
+    "QLESS_SENTINEL_PASSWORD",
+    "QLESS_REDIS_URL",
+    "REDIS_URL",
+];
+
+/// Puts the password in its place.
+pub(crate) fn fill(
+    target: &mut Target,
+    globals: &Globals,
+    context: Option<&Context>,
+    ui: &mut Ui,
+) -> Result<(), Error> {
+    let typed = globals.origin == Origin::Typed;
+    if typed && target.password.is_some() && io::stderr().is_terminal() {
+        ui.warn("others can see a password in `--redis` in the list of processes");
+    }
+    if let Some(given) = find(globals, target, context, ui)? {
+        target.password = Some(given);
+    }
+    Ok(())
+}
+
+fn find(
+    globals: &Globals,
+    target: &Target,
+    context: Option<&Context>,
+    ui: &mut Ui,
+) -> Result<Option<Secret>, Error> {
+    if let Some(path) = &globals.password_file {
+        return from_file(path, ui).map(Some);
+    }
+    if globals.askpass {
+        let password = ui.password(&format!("Password for {target}"))?;
+        return Ok(Some(Secret::new(password.into_bytes())));
+    }
+    let variables = ["QLESS_REDIS_PASSWORD", "REDISCLI_AUTH"];
+    if let Some(found) = variables.into_iter().find_map(env::var) {
+        return Ok(Some(Secret::new(found.into_vec())));
+    }
+    match context {
+        // An address of another origin brings its own: that of the context is none of its business.
+        Some(_) if globals.origin != Origin::File && target.has_password() => Ok(None),
+        Some(context) => from_context(context, target),
+        None => Ok(None),
+    }
+}
+
+/// Returns the password that a context tells the way to.
+fn from_context(context: &Context, target: &Target) -> Result<Option<Secret>, Error> {
+    let name = text::clean(&context.name);
+    if let Some(words) = &context.values.password_command {
+        let program = text::clean(words.first().map_or("", String::as_str));
+        let secret = from_command(words).map_err(|why| {
+            let told = format!("`password-command` of context `{name}`, `{program}`, {why}");
+            Error::new(Kind::Auth, told)
+        })?;
+        return Ok(Some(secret));
+    }
+    let Some(variable) = &context.values.password_env else {
+        return Ok(None);
+    };
+    match env::var(variable) {
+        Some(password) => Ok(Some(Secret::new(password.into_vec()))),
+        None if target.has_password() => Ok(None),
+        None => {
+            let variable = text::clean(variable);
+            let told =
+                format!("`{variable}` is not set, and context `{name}` has its password there");
+            Err(Error::new(Kind::Auth, told))
+        }
+    }
+}
+
+/// Runs a program without a shell and returns the first line that it prints, or why there is none.
+fn from_command(words: &[String]) -> Result<Secret, String> {
+    let (program, args) = words.split_first().ok_or("names no program")?;
+    let mut command = Command::new(program);
+    command
+        .args(args)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped());
+    for name in OURS {
+        let address = name.ends_with("_URL");
+        let harmless = |value: &OsStr| {
+            value
+                .to_str()
+                .is_some_and(|url| !address::holds_password(url))
+        };
+        if !(address && env::var(name).is_none_or(|value| harmless(&value))) {
+            command.env_remove(name);
+        }
+    }
+    let deadline = Instant::now() + PATIENCE;
+    let cannot = |error: io::Error| format!("cannot be run: {}", io_words(&error));
+    let mut child = command.spawn().map_err(cannot)?;
+    let (tell, line) = mpsc::channel();
+    if let Some(stdout) = child.stdout.take() {
+        thread::spawn(move || {
+            let mut stdout = BufReader::new(stdout);
+            _ = tell.send(first_line(&mut stdout));
+            // What it prints further is not wanted, but it may print it.
+            _ = io::copy(&mut stdout, &mut io::sink());
+        });
+    }
+    let too_slow = |child: &mut std::process::Child| {
+        _ = child.kill();
+        _ = child.wait();
+        format!(
+            "did not end within {}",
+            text::duration(PATIENCE.as_secs_f64())
+        )
+    };
+    let left = || deadline.saturating_duration_since(Instant::now());
+    let line = match line.recv_timeout(left()) {
+        Ok(line) => line.map_err(cannot)?,
+        Err(_) => return Err(too_slow(&mut child)),
+    };
+    let mut pause = Duration::from_micros(200);
+    let status = loop {
+        match child.try_wait().map_err(cannot)? {
+            Some(status) => break status,
+            None if left().is_zero() => return Err(too_slow(&mut child)),
+            None => thread::sleep(pause.min(left())),
+        }
+        pause = (pause * 2).min(Duration::from_millis(10));
+    };
+    match status.success() {
+        false => Err(ended(status)),
+        true if line.is_empty() => Err("printed no password".into()),
+        true => Ok(line),
+    }
+}
+
+fn ended(status: ExitStatus) -> String {
+    match status.code() {
+        Some(code) => format!("failed with exit code {code}"),
+        None => "was killed".into(),
+    }
+}
+
+/// Reads the first line of a file, `-` being stdin.
+fn from_file(path: &OsStr, ui: &mut Ui) -> Result<Secret, Error> {
+    let shown = text::clean(path.as_bytes());
+    let unreadable = |error: io::Error| {
+        Error::usage(format!(
+            "cannot read password file `{shown}`: {}",
+            io_words(&error)
+        ))
+    };
+    let password = if path == "-" {
+        if io::stdin().is_terminal() {
+            return Err(
+                Error::usage("`--password-file -` reads stdin, but that is a terminal")
+                    .hint("`--askpass` prompts for it"),
+            );
+        }
+        first_line(&mut io::stdin().lock())
+    } else {
+        let file = std::fs::File::open(Path::new(path)).map_err(unreadable)?;
+        let found = file.metadata().map_err(unreadable)?;
+        if found.is_file() && found.mode() & 0o077 != 0 {
+            ui.warn(&format!("others may read the password file `{shown}`"));
+        }
+        first_line(&mut BufReader::new(file))
+    }
+    .map_err(unreadable)?;
+    match password.is_empty() {
+        true => Err(Error::usage(format!(
+            "the first line of password file `{shown}` is empty"
+        ))),
+        false => Ok(password),
+    }
+}
+
+fn first_line(from: &mut impl BufRead) -> io::Result<Secret> {
+    let mut line = Vec::new();
+    from.take(LONGEST).read_until(b'\n', &mut line)?;
+    for end in [b'\n', b'\r'] {
+        if line.last() == Some(&end) {
+            line.pop();
+        }
+    }
+    Ok(Secret::new(line))
+}

@@ -1,0 +1,366 @@
+//! Words for people: the one function that makes foreign text harmless, and how ages, durations,
+//! numbers and cut texts are written. What is laid out in columns is `table.rs`.
+
+use std::fmt::Write as _;
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Returns the text in one line, with nothing left in it that a terminal would act on or hide:
+/// controls as `\n`, `\x1b`, direction and format characters and lone combining marks as
+/// `\u{202e}`, bytes that are not UTF-8 as `\xff`. Cleaning twice changes nothing.
+pub(crate) fn clean(text: impl AsRef<[u8]>) -> String {
+    harmless(text.as_ref(), false)
+}
+
+/// Returns the same, but keeps line ends and tabs, for the places that show a text at length.
+pub(crate) fn clean_lines(text: impl AsRef<[u8]>) -> String {
+    harmless(text.as_ref(), true)
+}
+
+fn harmless(text: &[u8], lines: bool) -> String {
+    let mut clean = String::with_capacity(text.len());
+    // A combining mark is shown only on a character that is itself shown.
+    let mut carried = false;
+    for chunk in text.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            let kept = match c {
+                '\n' | '\t' => lines,
+                ' '..='~' => true,
+                _ if is_harmful(c) => false,
+                _ => c.width() != Some(0) || carried,
+            };
+            if kept {
+                clean.push(c);
+            } else {
+                escape(c, &mut clean);
+            }
+            carried = kept && !c.is_whitespace();
+        }
+        for byte in chunk.invalid() {
+            write!(clean, "\\x{byte:02x}").expect("a String takes all");
+            carried = false;
+        }
+    }
+    clean
+}
+
+fn escape(c: char, into: &mut String) {
+    match c {
+        '\n' => into.push_str("\\n"),
+        '\r' => into.push_str("\\r"),
+        '\t' => into.push_str("\\t"),
+        c if c.is_ascii() => write!(into, "\\x{:02x}", c as u32).expect("a String takes all"),
+        c => write!(into, "\\u{{{:x}}}", c as u32).expect("a String takes all"),
+    }
+}
+
+/// Returns whether a terminal is_harmful on the character instead of showing it: a control, a line or
+/// paragraph separator, a direction mark or another format character.
+pub(crate) fn is_harmful(c: char) -> bool {
+    c.is_control()
+        || FORMAT
+            .binary_search_by(|&(first, last)| {
+                if last < c {
+                    std::cmp::Ordering::Less
+                } else if first > c {
+                    std::cmp::Ordering::Greater
+                } else {
+                    std::cmp::Ordering::Equal
+                }
+            })
+            .is_ok()
+}
+
+/// The format characters (Cf) of Unicode 16, with both separators (Zl, Zp) and the fillers that
+/// take room and show nothing.
+const FORMAT: [(char, char); 25] = [
+    ('\u{ad}', '\u{ad}'),
+    ('\u{34f}', '\u{34f}'),
+    ('\u{600}', '\u{605}'),
+    ('\u{61c}', '\u{61c}'),
+    ('\u{6dd}', '\u{6dd}'),
+    ('\u{70f}', '\u{70f}'),
+    ('\u{890}', '\u{891}'),
+    ('\u{8e2}', '\u{8e2}'),
+    ('\u{115f}', '\u{1160}'),
+    ('\u{17b4}', '\u{17b5}'),
+    ('\u{180e}', '\u{180e}'),
+    ('\u{200b}', '\u{200f}'),
+    ('\u{2028}', '\u{202e}'),
+    ('\u{2060}', '\u{206f}'),
+    ('\u{3164}', '\u{3164}'),
+    ('\u{feff}', '\u{feff}'),
+    ('\u{ffa0}', '\u{ffa0}'),
+    ('\u{fff9}', '\u{fffb}'),
+    ('\u{110bd}', '\u{110bd}'),
+    ('\u{110cd}', '\u{110cd}'),
+    ('\u{13430}', '\u{1343f}'),
+    ('\u{1bca0}', '\u{1bca3}'),
+    ('\u{1d173}', '\u{1d17a}'),
+    ('\u{e0001}', '\u{e0001}'),
+    ('\u{e0020}', '\u{e007f}'),
+];
+
+/// Returns how many columns the text takes on a terminal.
+pub fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// Returns the text cut to a number of columns, the last of them a `…` where something is missing.
+pub(crate) fn cut(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let Some(room) = columns.checked_sub(1) else {
+        return String::new();
+    };
+    let mut end = 0;
+    for (at, c) in text.char_indices() {
+        let next = at + c.len_utf8();
+        if width(&text[..next]) > room {
+            break;
+        }
+        end = next;
+    }
+    format!("{}…", &text[..end])
+}
+
+/// Returns a text in lines of at most so many columns, each indented, with a line end.
+pub(crate) fn wrapped(text: &str, columns: usize, indent: usize) -> String {
+    let mut lines = String::new();
+    let mut taken = usize::MAX;
+    for word in text.split(' ') {
+        let wide = width(word);
+        if taken.saturating_add(1 + wide) > columns {
+            if !lines.is_empty() {
+                lines.push('\n');
+            }
+            lines.extend(std::iter::repeat_n(' ', indent));
+            taken = indent;
+        } else {
+            lines.push(' ');
+            taken += 1;
+        }
+        lines.push_str(word);
+        taken += wide;
+    }
+    lines.push('\n');
+    lines
+}
+
+/// Returns the first line of a text, for the places that show one.
+pub(crate) fn first_line(text: &[u8]) -> &[u8] {
+    let end = text
+        .iter()
+        .position(|&byte| byte == b'\n')
+        .unwrap_or(text.len());
+    text[..end].strip_suffix(b"\r").unwrap_or(&text[..end])
+}
+
+/// Returns a jid as sentences show it: its first eight characters and `…`. Never for a command
+/// that is to be typed.
+pub(crate) fn short(jid: impl AsRef<[u8]>) -> String {
+    let whole = clean(jid);
+    match whole.char_indices().nth(8) {
+        Some((end, _)) if whole.chars().count() > 9 => format!("{}…", &whole[..end]),
+        _ => whole,
+    }
+}
+
+/// Returns a name as one word for a shell, to be typed.
+pub(crate) fn quoted(name: impl AsRef<[u8]>) -> String {
+    let clean = clean(name);
+    let plain = |c: char| c.is_alphanumeric() || "-_.,:/@%+=".contains(c);
+    match !clean.is_empty() && clean.chars().all(plain) {
+        true => clean,
+        false => format!("'{}'", clean.replace('\'', "'\\''")),
+    }
+}
+
+const UNITS: [(f64, &str); 4] = [(86400.0, "d"), (3600.0, "h"), (60.0, "m"), (1.0, "s")];
+
+/// Returns a duration as its two largest units: `4m 12s`, `3d 4h`.
+pub(crate) fn duration(seconds: f64) -> String {
+    units(seconds, 2)
+}
+
+/// Returns a duration as its largest unit alone: `4m`.
+pub(crate) fn roughly(seconds: f64) -> String {
+    units(seconds, 1)
+}
+
+fn units(seconds: f64, most: usize) -> String {
+    if !seconds.is_finite() {
+        return "–".to_owned();
+    }
+    let sign = if seconds <= -1.0 { "-" } else { "" };
+    let mut rest = seconds.abs().floor();
+    let mut said: Vec<String> = Vec::new();
+    for (size, unit) in UNITS {
+        let count = (rest / size).floor();
+        rest -= count * size;
+        if count > 0.0 || !said.is_empty() {
+            said.push(if count > 0.0 {
+                format!("{count}{unit}")
+            } else {
+                String::new()
+            });
+        }
+        if said.len() == most {
+            break;
+        }
+    }
+    said.retain(|unit| !unit.is_empty());
+    if said.is_empty() {
+        return "0s".to_owned();
+    }
+    format!("{sign}{}", said.join(" "))
+}
+
+/// Returns a measured duration, tenths shown where they say something: `0.8s`, `41.2s`, `2m 5s`.
+pub(crate) fn measure(seconds: f64) -> String {
+    if seconds.is_finite() && seconds.abs() < 60.0 {
+        format!("{seconds:.1}s")
+    } else {
+        duration(seconds)
+    }
+}
+
+/// Returns a whole number, its thousands separated.
+pub(crate) fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Returns a count with its noun: `1 job`, `3 jobs`.
+pub(crate) fn plural(count: u64, one: &str, many: &str) -> String {
+    let noun = if count == 1 { one } else { many };
+    format!("{} {noun}", thousands(count))
+}
+
+/// Returns the known name most like another, if one is like it at all: for "did you mean".
+pub(crate) fn nearest<T: AsRef<[u8]>>(name: impl AsRef<[u8]>, known: &[T]) -> Option<&T> {
+    let name = clean(name).to_lowercase();
+    let like = |other: &T| strsim::jaro_winkler(&name, &clean(other).to_lowercase());
+    let scored = known.iter().map(|other| (like(other), other));
+    let best = scored.max_by(|(one, _), (other, _)| one.total_cmp(other))?;
+    (best.0 > 0.8).then_some(best.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn controls_directions_and_bad_bytes_become_visible() {
+        assert_eq!(clean("a\x1b[31mb"), "a\\x1b[31mb");
+        assert_eq!(clean("two\nlines\tand\rback"), "two\\nlines\\tand\\rback");
+        assert_eq!(clean("\x7f\u{9b}\0"), "\\x7f\\u{9b}\\x00");
+        assert_eq!(
+            clean("ab\u{202e}dc\u{2066}\u{200f}\u{61c}"),
+            "ab\\u{202e}dc\\u{2066}\\u{200f}\\u{61c}"
+        );
+        assert_eq!(clean("a\u{2028}b\u{2029}c"), "a\\u{2028}b\\u{2029}c");
+        assert_eq!(clean(b"caf\xe9 \xff\xfe"), "caf\\xe9 \\xff\\xfe");
+        assert_eq!(
+            clean("tag\u{e0041}soft\u{ad}zero\u{200b}"),
+            "tag\\u{e0041}soft\\u{ad}zero\\u{200b}"
+        );
+    }
+
+    #[test]
+    fn marks_stay_on_their_letter_and_show_when_alone() {
+        assert_eq!(clean("e\u{301}te\u{301}"), "e\u{301}te\u{301}");
+        assert_eq!(clean("\u{301}a"), "\\u{301}a");
+        assert_eq!(clean("a \u{301}b"), "a \\u{301}b");
+        assert_eq!(clean("\x1b\u{301}"), "\\x1b\\u{301}");
+    }
+
+    #[test]
+    fn letters_of_all_scripts_are_left_alone() {
+        for text in ["naïve", "日本語", "Привет", "שלום", "مرحبا", "🦀 ok", "–…▇"]
+        {
+            assert_eq!(clean(text), text);
+        }
+    }
+
+    #[test]
+    fn detail_views_keep_lines_and_tabs_only() {
+        assert_eq!(clean_lines("a\n\tb\r\x1b"), "a\n\tb\\r\\x1b");
+    }
+
+    proptest! {
+        #[test]
+        fn cleaning_leaves_nothing_that_acts_and_twice_changes_nothing(
+            bytes in proptest::collection::vec(any::<u8>(), 0..64),
+            text in "\\PC{0,16}|[\u{0}-\u{a0}\u{200b}-\u{2070}\u{300}-\u{310}a ]{0,16}",
+        ) {
+            for input in [bytes.as_slice(), text.as_bytes()] {
+                let once = clean(input);
+                prop_assert!(!once.chars().any(is_harmful));
+                prop_assert_eq!(clean(&once), once.clone());
+                let lines = clean_lines(input);
+                prop_assert!(!lines.chars().any(|c| is_harmful(c) && c != '\n' && c != '\t'));
+                prop_assert_eq!(clean_lines(&lines), lines.clone());
+            }
+        }
+
+        #[test]
+        fn a_cut_text_fits(text in "\\PC{0,24}", columns in 0usize..20) {
+            prop_assert!(width(&cut(&clean(&text), columns)) <= columns);
+        }
+    }
+
+    #[test]
+    fn texts_are_cut_by_width() {
+        assert_eq!(cut("abcdef", 6), "abcdef");
+        assert_eq!(cut("abcdef", 4), "abc…");
+        assert_eq!(cut("日本語", 4), "日…");
+        assert_eq!(cut("abc", 1), "…");
+        assert_eq!(cut("abc", 0), "");
+    }
+
+    #[test]
+    fn durations_show_their_two_largest_units() {
+        for (seconds, text) in [
+            (0.0, "0s"),
+            (0.9, "0s"),
+            (41.0, "41s"),
+            (252.0, "4m 12s"),
+            (3600.0, "1h"),
+            (3605.0, "1h"),
+            (273_600.0, "3d 4h"),
+            (-90.0, "-1m 30s"),
+            (f64::NAN, "–"),
+        ] {
+            assert_eq!(duration(seconds), text);
+        }
+        assert_eq!(roughly(252.0), "4m");
+        assert_eq!(measure(0.84), "0.8s");
+        assert_eq!(measure(125.0), "2m 5s");
+    }
+
+    #[test]
+    fn numbers_and_nouns_read_well() {
+        assert_eq!(thousands(7), "7");
+        assert_eq!(thousands(1204), "1,204");
+        assert_eq!(thousands(1_000_000), "1,000,000");
+        assert_eq!(plural(1, "job", "jobs"), "1 job");
+        assert_eq!(plural(1237, "job", "jobs"), "1,237 jobs");
+    }
+
+    #[test]
+    fn jids_are_short_in_sentences_only_where_it_saves_something() {
+        assert_eq!(short("c41d77aa0e3b4f6c"), "c41d77aa…");
+        assert_eq!(short("nightly"), "nightly");
+    }
+}

@@ -1,0 +1,219 @@
+//! Prompts: yes or no, a word to type, a password. They need stdin and stderr to be terminals.
+
+use std::io::{self, IsTerminal};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use dialoguer::console::Term;
+use dialoguer::{Confirm, Input, Password};
+
+use super::{Ui, watched};
+use crate::consent::Consent;
+use crate::error::{Error, Kind};
+use crate::text;
+use crate::view::Page;
+
+impl Ui {
+    /// Asks `Proceed? [y/N]` after the plan; `--yes` is a yes. `plan` says what would be done,
+    /// such as `cancel 12 jobs`; `details` are shown below it. In a protected context its label is
+    /// to be typed, and `--yes` wants `--confirm LABEL` beside it.
+    pub(crate) fn confirm(
+        &mut self,
+        plan: &str,
+        details: impl FnOnce(&Page) -> String,
+    ) -> Result<Consent, Error> {
+        self.ask(plan, None, details)
+    }
+
+    /// Asks to type a word, such as the number of jobs; `--yes` is a yes.
+    pub(crate) fn confirm_typed(
+        &mut self,
+        plan: &str,
+        word: &str,
+        details: impl FnOnce(&Page) -> String,
+    ) -> Result<Consent, Error> {
+        self.ask(plan, Some(word), details)
+    }
+
+    /// Asks where the context is protected; elsewhere this needs no question.
+    pub(crate) fn confirm_protected(
+        &mut self,
+        plan: &str,
+        details: impl FnOnce(&Page) -> String,
+    ) -> Result<Consent, Error> {
+        match self.protected().is_some() {
+            true => self.ask(plan, None, details),
+            false => Ok(Consent::grant()),
+        }
+    }
+
+    /// Whether a question would be asked, and not answered by flags.
+    pub(crate) fn asks(&self) -> bool {
+        !self.yes
+            || self
+                .protected()
+                .is_some_and(|label| self.confirm.as_deref() != Some(label))
+    }
+
+    /// Whether somebody is there to be asked.
+    pub(crate) fn can_ask(&self) -> bool {
+        !self.no_input && promptable()
+    }
+
+    /// Whether several jobs are changed only after a question, even if they are named.
+    pub(crate) fn is_protected(&self) -> bool {
+        self.protected().is_some()
+    }
+
+    fn ask(
+        &mut self,
+        plan: &str,
+        word: Option<&str>,
+        details: impl FnOnce(&Page) -> String,
+    ) -> Result<Consent, Error> {
+        self.right_place()?;
+        if !self.asks() {
+            return Ok(Consent::grant());
+        }
+        self.propose(plan, details)?;
+        let label = self.protected().map(str::to_owned);
+        let yes = match label.as_deref().or(word) {
+            None => asking(|| {
+                let ask = Confirm::new().with_prompt("Proceed?").default(false);
+                ask.wait_for_newline(true).interact()
+            })?,
+            Some(word) => {
+                let prompt = format!("Type {} to proceed", text::clean(word.as_bytes()));
+                let typed: String = asking(|| {
+                    let ask = Input::new().with_prompt(prompt);
+                    ask.allow_empty(true).interact_text()
+                })?;
+                typed.trim() == word.trim()
+            }
+        };
+        self.answered(yes)
+    }
+
+    /// Returns the label of the context, if that is protected.
+    fn protected(&self) -> Option<&str> {
+        let context = self.context.as_ref()?;
+        context.protected.then_some(context.label.as_str())
+    }
+
+    /// Refuses a `--confirm` that means another place than this.
+    fn right_place(&self) -> Result<(), Error> {
+        let Some(meant) = &self.confirm else {
+            return Ok(());
+        };
+        let here = match &self.context {
+            Some(context) if context.label == *meant => return Ok(()),
+            Some(context) => format!("this is `{}`", text::clean(&context.label)),
+            None => "no context is in use".into(),
+        };
+        let meant = text::clean(meant);
+        Err(Error::new(
+            Kind::NotConfirmed,
+            format!("`--confirm` says `{meant}`, but {here}; nothing was changed"),
+        ))
+    }
+
+    /// The yes to what needs no question: one job that was named.
+    pub(crate) fn named(&self) -> Consent {
+        Consent::grant()
+    }
+
+    /// Shows what would be done, if somebody is there to be asked.
+    fn propose(&mut self, plan: &str, details: impl FnOnce(&Page) -> String) -> Result<(), Error> {
+        self.may_ask(plan)?;
+        let text = self.proposal(plan, details);
+        self.say(&text);
+        Ok(())
+    }
+
+    /// Shows what a real run would ask for.
+    pub(crate) fn rehearse(&mut self, plan: &str, details: impl FnOnce(&Page) -> String) {
+        let text = self.proposal(plan, details);
+        self.note(text.trim_end());
+    }
+
+    fn proposal(&self, plan: &str, details: impl FnOnce(&Page) -> String) -> String {
+        let mut letters = plan.chars();
+        let first = letters.next().map(|first| first.to_ascii_uppercase());
+        let plan: String = first.into_iter().chain(letters).collect();
+        let details = details(&self.page);
+        let gap = if details.is_empty() { "" } else { "\n" };
+        format!("{}\n{gap}{details}{gap}", text::clean(plan))
+    }
+
+    /// Asks for a password on the terminal.
+    pub(crate) fn password(&mut self, prompt: &str) -> Result<String, Error> {
+        if self.no_input || !promptable() {
+            return Err(Error::usage("`--askpass` needs a terminal")
+                .hint("set QLESS_REDIS_PASSWORD or pass `--password-file FILE`"));
+        }
+        asking(|| {
+            let ask = Password::new().with_prompt(prompt);
+            ask.allow_empty_password(true).interact()
+        })
+    }
+
+    fn may_ask(&self, plan: &str) -> Result<(), Error> {
+        match !self.can_ask() {
+            true => Err(Error::new(
+                Kind::NotConfirmed,
+                format!("cannot ask whether to {plan}; nothing was changed"),
+            )
+            .hint(self.wanted())),
+            false => Ok(()),
+        }
+    }
+
+    /// Returns which flags would have answered.
+    fn wanted(&self) -> String {
+        let Some(label) = self.protected() else {
+            return "add `--yes`".into();
+        };
+        let confirm = format!("--confirm {}", text::quoted(label));
+        match (self.yes, self.confirm.is_some()) {
+            (true, _) => format!("add `{confirm}`: the context is protected"),
+            (false, true) => "add `--yes`".into(),
+            (false, false) => format!("add `--yes {confirm}`: the context is protected"),
+        }
+    }
+
+    fn answered(&self, yes: bool) -> Result<Consent, Error> {
+        match yes {
+            true => Ok(Consent::grant()),
+            false => Err(Error::new(
+                Kind::NotConfirmed,
+                "not confirmed; nothing was changed",
+            )),
+        }
+    }
+}
+
+fn promptable() -> bool {
+    watched() && io::stdin().is_terminal()
+}
+
+/// Runs a prompt. dialoguer hides the cursor and leaves it so when Ctrl-C ends the prompt.
+fn asking<T>(prompt: impl FnOnce() -> dialoguer::Result<T>) -> Result<T, Error> {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    let hook = signal_hook::flag::register(signal_hook::consts::SIGINT, interrupted.clone());
+    let answer = prompt();
+    if let Ok(hook) = hook {
+        signal_hook::low_level::unregister(hook);
+    }
+    if interrupted.load(Ordering::Relaxed) {
+        _ = Term::stderr().show_cursor();
+        _ = Term::stderr().write_line("");
+        return Err(Error::new(
+            Kind::Interrupted,
+            "interrupted; nothing was changed",
+        ));
+    }
+    answer.map_err(|error| {
+        _ = Term::stderr().show_cursor();
+        Error::new(Kind::NotConfirmed, format!("cannot ask: {error}")).hint("add `--yes`")
+    })
+}

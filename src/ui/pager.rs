@@ -1,0 +1,178 @@
+//! The pager: on a terminal it shows what is longer than the screen.
+
+use std::env::{split_paths, var_os};
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use dialoguer::console::{Term, measure_text_width};
+use signal_hook::consts::SIGINT;
+
+use crate::env;
+
+/// The program that pages, and how much needs none.
+#[derive(Clone, Debug)]
+pub(crate) struct Pager {
+    command: OsString,
+    rows: usize,
+    columns: usize,
+}
+
+/// A pager that was started.
+pub(crate) struct Running {
+    child: Child,
+    /// Whether somebody has left it.
+    left: bool,
+    /// Ctrl-C is for the pager: it ends what that does, not us, who would leave it alone with the
+    /// terminal.
+    interrupts: Option<signal_hook::SigId>,
+}
+
+impl Pager {
+    /// Returns the pager of this terminal; `None` if there is none, or it would show all at once.
+    pub(crate) fn find() -> Option<Pager> {
+        let chosen = env::var("QLESS_PAGER").or_else(|| env::var("PAGER"));
+        // Where nobody may be there to leave it, only one that was asked for is started.
+        let dumb = var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
+        if chosen.is_none() && (dumb || env::var("CI").is_some()) {
+            return None;
+        }
+        let command = chosen.unwrap_or_else(|| "less".into());
+        let program = first_word(&command);
+        if program.is_empty() || program == "cat" || !is_there(program) {
+            return None;
+        }
+        let (rows, columns) = Term::stdout().size_checked()?;
+        Some(Pager {
+            command,
+            rows: rows.into(),
+            columns: usize::from(columns).max(1),
+        })
+    }
+
+    /// Whether a text leaves a line of the screen for the next prompt.
+    pub(crate) fn fits(&self, text: &[u8]) -> bool {
+        // Each line has its end, so this much is certainly seen at once.
+        if text.len() < self.rows {
+            return true;
+        }
+        let text = String::from_utf8_lossy(text);
+        let lines = text.lines().map(|line| match line.len() {
+            short if short <= self.columns => 1,
+            _ => measure_text_width(line).div_ceil(self.columns).max(1),
+        });
+        lines.sum::<usize>() < self.rows
+    }
+
+    pub(crate) fn start(&self) -> io::Result<Running> {
+        let mut shell = Command::new("sh");
+        shell.arg("-c").arg(&self.command).stdin(Stdio::piped());
+        if var_os("LESS").is_none() {
+            shell.env("LESS", "FIRX");
+        }
+        let child = shell.spawn()?;
+        let unheard = Arc::new(AtomicBool::new(false));
+        Ok(Running {
+            child,
+            left: false,
+            interrupts: signal_hook::flag::register(SIGINT, unheard).ok(),
+        })
+    }
+}
+
+impl Running {
+    /// Hands on a text; once the pager was left, nobody wants it any more.
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let Some(stdin) = self.child.stdin.as_mut().filter(|_| !self.left) else {
+            return Ok(());
+        };
+        match stdin.write_all(bytes) {
+            Err(fault) if fault.kind() == io::ErrorKind::BrokenPipe => {
+                self.left = true;
+                Ok(())
+            }
+            written => written,
+        }
+    }
+
+    /// Waits until it is left.
+    pub(crate) fn wait(mut self) {
+        drop(self.child.stdin.take());
+        _ = self.child.wait();
+        if let Some(hook) = self.interrupts {
+            signal_hook::low_level::unregister(hook);
+        }
+    }
+}
+
+/// Returns the program of a command line.
+fn first_word(command: &OsStr) -> &OsStr {
+    let bytes = command.as_bytes().trim_ascii();
+    let end = bytes.iter().position(u8::is_ascii_whitespace);
+    OsStr::from_bytes(&bytes[..end.unwrap_or(bytes.len())])
+}
+
+/// Whether the shell will find the program. What the shell has to read first is left to it.
+fn is_there(program: &OsStr) -> bool {
+    let runs = |path: &Path| {
+        path.metadata()
+            .is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+    };
+    let bytes = program.as_bytes();
+    if bytes.iter().any(|byte| b"='\"\\$`~(".contains(byte)) {
+        return true;
+    }
+    if bytes.contains(&b'/') {
+        return runs(Path::new(program));
+    }
+    let path = var_os("PATH").unwrap_or_default();
+    split_paths(&path).any(|dir| runs(&dir.join(program)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_leaves_a_line_fits() {
+        let pager = Pager {
+            command: "less".into(),
+            rows: 4,
+            columns: 10,
+        };
+        for (text, fits) in [
+            ("", true),
+            ("a\nb\nc\n", true),
+            ("a\nb\nc\nd\n", false),
+            ("0123456789\nb\nc\n", true),
+            ("0123456789a\nb\nc\n", false),
+            ("\x1b[31m0123456789\x1b[0m\nb\nc\n", true),
+            ("日本日本日\nb\nc\n", true),
+            ("日本日本日本\nb\nc\n", false),
+            ("\n\n\n\n", false),
+        ] {
+            assert_eq!(pager.fits(text.as_bytes()), fits, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_program_is_looked_for_before_it_is_started() {
+        assert_eq!(first_word(OsStr::new("  less -R +G ")), "less");
+        assert_eq!(first_word(OsStr::new(" ")), "");
+        for (program, there) in [
+            ("sh", true),
+            ("/bin/sh", true),
+            ("no-such-pager", false),
+            ("/bin", false),
+            ("/nonexistent/less", false),
+            ("LESS=R", true),
+        ] {
+            assert_eq!(is_there(OsStr::new(program)), there, "{program}");
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! The progress bar of bulk verbs: on a terminal's stderr, after half a second.
+
+use std::fmt::Write;
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+
+use super::{Ui, color, watched};
+use crate::args::format::When;
+use crate::text::duration;
+
+/// Counts what is done; shown only where somebody watches, and not for short work.
+pub(crate) struct Progress {
+    shown: bool,
+    color: bool,
+    started: Instant,
+    total: u64,
+    done: u64,
+    bar: Option<ProgressBar>,
+}
+
+impl Ui {
+    /// Begins to count towards a total.
+    pub(crate) fn progress(&self, total: u64) -> Progress {
+        Progress {
+            shown: watched() && !self.quiet,
+            color: color(When::Auto, std::io::stderr().is_terminal()),
+            started: Instant::now(),
+            total,
+            done: 0,
+            bar: None,
+        }
+    }
+}
+
+impl Progress {
+    /// Counts some more as done.
+    pub(crate) fn add(&mut self, done: u64) {
+        self.done += done;
+        if !self.shown {
+            return;
+        }
+        if self.bar.is_none() && self.started.elapsed() > Duration::from_millis(500) {
+            self.bar = Some(self.draw());
+        }
+        if let Some(bar) = &self.bar {
+            bar.set_position(self.done);
+        }
+    }
+
+    /// Takes note that there is more to do.
+    pub(crate) fn longer(&mut self, by: u64) {
+        self.total += by;
+        if let Some(bar) = &self.bar {
+            bar.set_length(self.total);
+        }
+    }
+
+    /// Takes the bar off the screen.
+    pub(crate) fn finish(self) {
+        if let Some(bar) = self.bar {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn draw(&self) -> ProgressBar {
+        let bar = if self.color {
+            "{bar:27.green}"
+        } else {
+            "{bar:27}"
+        };
+        let template = format!(" {bar}  {{human_pos}}/{{human_len}}  {{rate}}  eta {{left}}");
+        let style = ProgressStyle::with_template(&template)
+            .unwrap_or_else(|_| ProgressStyle::default_bar())
+            // Since the beginning: the bar's own estimate knows only what came after it was drawn.
+            .with_key("rate", |state: &ProgressState, text: &mut dyn Write| {
+                _ = write!(text, "{:.0}/s", rate(state));
+            })
+            .with_key("left", |state: &ProgressState, text: &mut dyn Write| {
+                let left = state.len().unwrap_or(0).saturating_sub(state.pos());
+                _ = write!(text, "{}", duration((left as f64 / rate(state)).ceil()));
+            })
+            .progress_chars("█░");
+        ProgressBar::with_draw_target(Some(self.total), ProgressDrawTarget::stderr())
+            .with_style(style)
+            .with_elapsed(self.started.elapsed())
+    }
+}
+
+fn rate(state: &ProgressState) -> f64 {
+    state.pos() as f64 / state.elapsed().as_secs_f64()
+}

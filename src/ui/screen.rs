@@ -1,0 +1,133 @@
+//! What `--watch` needs of stdout: a screen to repaint, or a document for each tick.
+
+use std::io::{self, IsTerminal, Write};
+
+use dialoguer::console::Term;
+
+use super::{Ui, width};
+use crate::args::format::Format;
+use crate::env;
+use crate::error::Error;
+
+/// The alternate screen, without a cursor, and lines that end where it ends.
+const ENTER: &str = "\x1b[?1049h\x1b[?25l\x1b[?7l";
+const LEAVE: &str = "\x1b[?7h\x1b[?25h\x1b[?1049l";
+
+/// The screen of the terminal, given back when this is dropped.
+pub(crate) struct Screen(());
+
+impl Screen {
+    pub(crate) fn open() -> Screen {
+        put(ENTER.as_bytes());
+        Screen(())
+    }
+
+    /// Shows a line about what is seen, and what is seen: as much as there is room for.
+    pub(crate) fn paint(&self, head: &str, frame: &[u8]) {
+        let rows = Term::stdout().size_checked().map_or(24, |(rows, _)| rows);
+        put(&painted(head, frame, rows.into()));
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        leave();
+    }
+}
+
+/// Gives the terminal back, from whichever thread.
+pub(crate) fn leave() {
+    put(LEAVE.as_bytes());
+}
+
+fn put(bytes: &[u8]) {
+    let mut stdout = io::stdout().lock();
+    _ = stdout.write_all(bytes);
+    _ = stdout.flush();
+}
+
+/// Each line ends by clearing what is left of the one before it, the last by clearing the rest.
+fn painted(head: &str, frame: &[u8], rows: usize) -> Vec<u8> {
+    let text = String::from_utf8_lossy(frame);
+    let lines: Vec<&str> = text.lines().collect();
+    let room = rows.saturating_sub(2).max(1);
+    let shown = match lines.len() {
+        all if all <= room => all,
+        _ => room - 1,
+    };
+    let mut painted = String::from("\x1b[H");
+    let mut add = |line: &str| {
+        painted.push_str(line);
+        painted.push_str("\x1b[0m\x1b[K\n");
+    };
+    add(head);
+    add("");
+    lines[..shown].iter().for_each(|line| add(line));
+    let rest = lines.len() - shown;
+    if rest > 0 {
+        painted.push_str(&format!("… {rest} more"));
+    }
+    painted.push_str("\x1b[J");
+    painted.into_bytes()
+}
+
+impl Ui {
+    /// Begins to show the same again and again: frames on a terminal, else documents. Returns
+    /// whether it is frames.
+    pub(crate) fn begin_ticks(&mut self) -> Result<bool, Error> {
+        let dumb = env::var("TERM").is_some_and(|term| term == "dumb");
+        let hint = "`-o ndjson` writes a document for each tick, anywhere";
+        match self.format {
+            Format::Table if io::stdout().is_terminal() && !dumb => {
+                self.stdout.frame();
+                Ok(true)
+            }
+            Format::Table => Err(Error::usage("`--watch` needs a terminal").hint(hint)),
+            Format::Ndjson => {
+                self.ticks = true;
+                self.format = Format::Json;
+                Ok(false)
+            }
+            other => {
+                let word = other.word();
+                Err(Error::usage(format!("`--watch` has no `-o {word}`")).hint(hint))
+            }
+        }
+    }
+
+    /// Looks how wide the terminal is now.
+    pub(crate) fn measure(&mut self) {
+        if self.page.terminal {
+            self.page.width = width();
+        }
+    }
+
+    /// Returns what was shown since the last frame.
+    pub(crate) fn framed(&mut self) -> Vec<u8> {
+        self.stdout.framed()
+    }
+
+    /// Writes to the streams themselves again.
+    pub(crate) fn end_ticks(&mut self) {
+        self.stdout.unframe();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(frame: &str, rows: usize) -> String {
+        let painted = String::from_utf8(painted("head", frame.as_bytes(), rows)).unwrap();
+        painted.replace("\x1b[0m\x1b[K\n", "|")
+    }
+
+    #[test]
+    fn a_frame_is_cut_to_the_screen() {
+        assert_eq!(lines("a\nb\n", 5), "\x1b[Hhead||a|b|\x1b[J");
+        assert_eq!(lines("a\nb\nc\n", 5), "\x1b[Hhead||a|b|c|\x1b[J");
+        assert_eq!(lines("a\nb\nc\nd\n", 5), "\x1b[Hhead||a|b|… 2 more\x1b[J");
+        assert_eq!(lines("a\nb\n", 1), "\x1b[Hhead||… 2 more\x1b[J");
+        assert_eq!(lines("", 0), "\x1b[Hhead||\x1b[J");
+    }
+}
