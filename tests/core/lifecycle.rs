@@ -1047,6 +1047,48 @@ fn a_legacy_history_stands_before_what_is_appended() {
     }
 }
 
+#[test]
+fn a_legacy_history_is_moved_once_however_often_a_call_names_the_job() {
+    for line in [
+        "multiget 11 j j",
+        "multiget 11 j k j j",
+        "peek 200 q 9",
+        "pop 200 q w2 9",
+        "guard.requeue 11 {\"from\":[\"running\",\"waiting\"]} '' j '' '' j '' ''",
+        "guard.put 11 {\"replace\":true} 5 q j K {} 0 5 q j K {} 0",
+    ] {
+        let mut core = held();
+        core.ok("put 10 w q k K {} 0");
+        // A pop that broke off left the running job in line as well.
+        core.redis("ZADD ql:q:q-work 5 j");
+        core.redis("DEL ql:j:j-history");
+        core.redis_words(&[b"HSET", b"ql:j:j", b"history", br#"[{"q":"q","put":1}]"#]);
+        core.ok(line);
+        let history = core.history("j");
+        let moved = history
+            .iter()
+            .filter(|entry| *entry == r#"[1,"put",{"q":"q"}]"#);
+        assert_eq!(moved.count(), 1, "{line}");
+        assert_eq!(core.field("j", "history"), None, "{line}");
+        core.ok(line);
+        assert_eq!(core.history("j")[0], r#"[1,"put",{"q":"q"}]"#, "{line}");
+        assert_ne!(
+            core.history("j").get(1),
+            core.history("j").first(),
+            "{line}"
+        );
+    }
+}
+
+#[test]
+fn a_history_that_cannot_be_read_twice_in_one_call_stays_as_it_is() {
+    let mut core = held();
+    core.redis_words(&[b"HSET", b"ql:j:j", b"history", b"oops"]);
+    assert_eq!(core.jids("multiget 11 j j"), ["j", "j"]);
+    assert_eq!(core.field("j", "history").as_deref(), Some("oops"));
+    assert_eq!(core.history("j").len(), 2);
+}
+
 // arguments in great number
 
 #[test]
