@@ -1089,6 +1089,15 @@ fn a_history_that_cannot_be_read_twice_in_one_call_stays_as_it_is() {
     assert_eq!(core.history("j").len(), 2);
 }
 
+#[test]
+fn log_writes_to_a_job_whose_hash_has_no_jid() {
+    let mut core = held();
+    core.redis("HDEL ql:j:j jid");
+    assert_eq!(core.ok("log 11 j note {}"), Reply::Nil);
+    assert_eq!(core.history("j").last().unwrap(), r#"[11,"note",{}]"#);
+    core.refused("log 11 nope note");
+}
+
 // arguments in great number
 
 #[test]
