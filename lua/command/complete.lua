@@ -64,7 +64,7 @@ return function(argv, now, t, when)
   end
   local limit = tonumber(config[1] or 100) or 100
   if length > limit then need('trim')(history, length, limit) end
-  call('zrem', Keys.queue .. queue .. Keys.locks, jid)
+  if call('zrem', Keys.queue .. queue .. Keys.locks, jid) == 0 then need('leave')(jid, 'running', queue) end
   call('zrem', Keys.worker .. worker .. Keys.held, jid)
   local started = tonumber(job[6])
   if not started or started - started ~= 0 then started = now end

@@ -585,6 +585,61 @@ fn d_18_an_exhausted_retry_into_another_queue_fails_there() {
     assert_eq!(core.json("stats 3 q2 2")["failed"], 0);
 }
 
+/// A job whose older scripts retried and popped it in queue `p`: its hash still names `q`.
+fn held_elsewhere() -> Core {
+    let mut core = held();
+    core.ok("put 10 w p other K {} 0");
+    core.redis("ZREM ql:q:q-locks j");
+    core.redis("ZADD ql:q:p-locks 70 j");
+    core
+}
+
+#[test]
+fn d_18_a_job_that_an_older_script_runs_in_another_queue_leaves_it() {
+    for line in [
+        "complete 11 j w1 q {}",
+        "fail 11 j w1 G M",
+        "cancel 11 j",
+        "cancel 11 j nope",
+        "guard.cancel 11 refuse j ''",
+    ] {
+        let mut core = held_elsewhere();
+        core.ok(line);
+        assert!(sets(&mut core, "j").is_empty(), "{line}");
+    }
+    for (line, set) in [
+        ("complete 11 j w1 q {} next q", "ql:q:q-work"),
+        ("complete 11 j w1 q {} next p", "ql:q:p-work"),
+        ("retry 11 j q w1", "ql:q:q-work"),
+        ("retry 11 j p w1 30", "ql:q:p-scheduled"),
+        ("timeout 11 j", "ql:q:q-work"),
+        ("put 11 w1 q j K {} 0", "ql:q:q-work"),
+        ("requeue 11 w1 p j K {} 0", "ql:q:p-work"),
+    ] {
+        let mut core = held_elsewhere();
+        core.ok(line);
+        assert_eq!(sets(&mut core, "j"), [set], "{line}");
+    }
+}
+
+#[test]
+fn d_18_a_job_that_waits_in_several_sets_of_another_queue_leaves_them_all() {
+    for line in ["cancel 11 j", "put 11 w r j K {} 0 ", "cancel 11 j other"] {
+        let mut core = Core::new();
+        core.all("put 0 w q j K {} 0; put 0 w p other K {} 0");
+        core.redis("ZREM ql:q:q-work j");
+        core.redis("ZADD ql:q:p-work 0 j");
+        core.redis("ZADD ql:q:p-locks 70 j");
+        core.redis("ZADD ql:q:p-scheduled 70 j");
+        core.ok(line.trim());
+        let left = sets(&mut core, "j");
+        assert!(
+            left.iter().all(|set| !set.starts_with("ql:q:p")),
+            "{line}: {left:?}"
+        );
+    }
+}
+
 #[test]
 fn d_13_tries_may_be_fractions() {
     let mut core = Core::new();
