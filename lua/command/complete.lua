@@ -10,9 +10,9 @@ return function(argv, now, t, when)
   if not data or cjson.decode(data) == false then
     error('Complete(): Arg "data" missing or not JSON: ' .. tostring(data))
   end
-  local following, delay, names = nil, 0, nil
+  local following, delay, names, given = nil, 0, nil, nil
   if argv[7] then
-    local given = {}
+    given = {}
     for i = 7, #argv, 2 do given[argv[i]] = argv[i + 1] end
     following = given.next
     if given.delay then
@@ -20,11 +20,11 @@ return function(argv, now, t, when)
       if not delay then error('assertion failed!') end
     end
     if given.depends then
-      names = need('names')(given.depends)
-      if not names then error('Complete(): Arg "depends" not JSON: ' .. given.depends) end
+      names = need('names')(given.depends, 'objects')
+      if names == nil then error('Complete(): Arg "depends" not JSON: ' .. given.depends) end
     end
     if given.delay and not following then error('Complete(): "delay" cannot be used without a "next".') end
-    if names and not following then error('Complete(): "depends" cannot be used without a "next".') end
+    if given.depends and not following then error('Complete(): "depends" cannot be used without a "next".') end
   end
 
   local key = Keys.job .. jid
@@ -39,6 +39,7 @@ return function(argv, now, t, when)
   if job[3] ~= queue then
     error('Complete(): Job ' .. jid .. ' running in another queue: ' .. tostring(job[3]))
   end
+  if names == false then error('Complete(): Arg "depends" not JSON: ' .. given.depends) end
   local open = names and names[1] and need('open')(jid, names)
 
   if job[7] then need('migrate')(jid, job[7]) end
@@ -63,7 +64,7 @@ return function(argv, now, t, when)
   end
   local limit = tonumber(config[1] or 100) or 100
   if length > limit then need('trim')(history, length, limit) end
-  call('zrem', Keys.queue .. queue .. Keys.locks, jid)
+  if call('zrem', Keys.queue .. queue .. Keys.locks, jid) == 0 then need('leave')(jid, 'running', queue) end
   call('zrem', Keys.worker .. worker .. Keys.held, jid)
   local started = tonumber(job[6])
   if not started or started - started ~= 0 then started = now end

@@ -32,7 +32,7 @@ return function(argv, now, _, when)
     ',"event":"failed","worker":' .. w .. '}')
   if call('zscore', Keys.tracked, jid) then call('publish', Keys.on_failed, jid) end
   call('zrem', Keys.worker .. worker .. Keys.held, jid)
-  call('zrem', Keys.queue .. queue .. Keys.locks, jid)
+  if call('zrem', Keys.queue .. queue .. Keys.locks, jid) == 0 then need('leave')(jid, 'running', queue) end
   local failure = '{"group":' .. g .. ',"message":' .. m .. ',"when":' .. when .. ',"worker":' .. w .. '}'
   if data then
     call('hmset', key, 'state', 'failed', 'worker', '', 'expires', '', 'failure', failure, 'data', data)

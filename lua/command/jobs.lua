@@ -25,6 +25,8 @@ return function(argv, now, t)
   elseif state == 'scheduled' then
     need('integer')(from)
     need('integer')(from + most)
+    -- A server that takes a negative zero for no integer has to say so before anything is promoted.
+    if from == 0 and 1 / from < 0 then call('zrange', Keys.queues, from, from) end
     local due = call('zrangebyscore', base .. Keys.scheduled, 0, t)
     if due[1] then need('promote')(now, queue, due) end
     return call('zrange', base .. Keys.scheduled, from, from + most - 1)

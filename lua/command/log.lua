@@ -21,7 +21,7 @@ return function(argv, _, _, when)
   end
   local call, key = redis.call, Keys.job .. jid
   local job = call('hmget', key, 'jid', 'history')
-  if not job[1] then error('Log(): Job ' .. jid .. ' does not exist') end
+  if not job[1] and call('exists', key) == 0 then error('Log(): Job ' .. jid .. ' does not exist') end
   if job[2] then need('migrate')(jid, job[2]) end
   local length = call('rpush', key .. Keys.history, entry)
   local limit = tonumber(redis.pcall('hget', Keys.config, 'max-job-history') or 100) or 100

@@ -21,7 +21,7 @@ return function(argv, now, t)
   for i = 10, #argv, 2 do given[argv[i]] = argv[i + 1] end
   local tags = {}
   if given.tags then
-    tags = need('names')(given.tags)
+    tags = need('names')(given.tags, 'all')
     if not tags then error('Recur(): Arg "tags" must be JSON string array: ' .. given.tags) end
   end
   local priority, retries = number(given.priority or 0), number(given.retries or 0)

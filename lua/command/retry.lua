@@ -24,6 +24,9 @@ return function(argv, now, t, when)
   left = (left < 9e15 and math.floor(left) or need('whole')(left)) - 1
   local home, named = job[3] or queue, group and message
   local failure
+  local function unlock()
+    if call('zrem', Keys.queue .. home .. Keys.locks, jid) == 0 then need('leave')(jid, 'running', home) end
+  end
   if named then failure = need('failure_text')(group, message, when, worker) end
   if left < 0 then
     group = group or 'failed-retries-' .. queue
@@ -35,6 +38,7 @@ return function(argv, now, t, when)
     need('append')(jid, '[' .. when .. ',"failed",{"group":' .. cjson.encode(group) .. '}]')
     call('hmset', key, 'remaining', left, 'state', 'failed', 'worker', '', 'expires', '', 'failure', failure,
       'queue', queue)
+    unlock()
     need('enter_failed')(now, jid, group, queue)
     if call('zscore', Keys.tracked, jid) then call('publish', Keys.on_failed, jid) end
   else
@@ -45,6 +49,7 @@ return function(argv, now, t, when)
       call('hmset', key, 'remaining', left, 'state', state)
     end
     if home ~= queue then call('hset', key, 'queue', queue) end
+    unlock()
     if delay > 0 then
       call('zadd', Keys.queue .. queue .. Keys.scheduled, now + delay, jid)
     else
@@ -55,7 +60,6 @@ return function(argv, now, t, when)
   end
   call('zadd', Keys.queues, 'NX', t, queue)
   if job[7] then call('hdel', key, 'grace') end
-  call('zrem', Keys.queue .. home .. Keys.locks, jid)
   call('zrem', Keys.worker .. worker .. Keys.held, jid)
   return left
 end

@@ -22,7 +22,7 @@ return function(argv, _, _, when)
       limit = limit or tonumber(redis.pcall('hget', Keys.config, 'max-job-history') or 100) or 100
       if length > limit then need('trim')(key .. Keys.history, length, limit) end
     end
-    call('zrem', Keys.queue .. queue .. Keys.locks, jid)
+    if call('zrem', Keys.queue .. queue .. Keys.locks, jid) == 0 then need('leave')(jid, 'running', queue) end
     call('zadd', Keys.queue .. queue .. Keys.work, '+inf', jid)
     call('hmset', key, 'state', 'stalled', 'expires', '0')
     if job[5] then call('hdel', key, 'grace') end

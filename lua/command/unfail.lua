@@ -68,7 +68,16 @@ return function(argv, now, t, when)
     call('zadd', Keys.queues, 'NX', t, queue)
   end
   call('ltrim', list, 0, -count - 1)
-  if call('exists', list) == 0 then call('srem', Keys.failures, group) end
+  -- Further entries of the same jobs, as an older script may have left them.
+  local left = #jids < count and 0 or call('llen', list)
+  if left > 0 and left <= 1000 then
+    local moved, page = {}, call('lrange', list, 0, -1)
+    for i = 2, #work, 2 do moved[work[i]] = true end
+    for i = 1, #page do
+      if moved[page[i]] then left = left - call('lrem', list, 0, page[i]) end
+    end
+  end
+  if left == 0 then call('srem', Keys.failures, group) end
   for from, of in pairs(days) do
     for day, n in pairs(of) do need('uncount_failed')(day, from or '', n) end
   end

@@ -1,6 +1,7 @@
 -- Takes a job out of the set that its state names; only if it is not there, out of the others.
 -- A running one may have been left in the work set by a pop that broke off. Failed and complete
--- jobs are in none.
+-- jobs are in none. A job that is in no set of its own queue is taken out of those of all others: an
+-- older script leaves it there when it retries into another queue.
 return function(jid, state, queue)
   local call, base, home = redis.call, Keys.queue .. queue, nil
   if state == 'waiting' or state == 'stalled' then
@@ -16,8 +17,14 @@ return function(jid, state, queue)
     return
   end
   if home and call('zrem', base .. home, jid) == 1 then return end
-  call('zrem', base .. Keys.work, jid)
-  call('zrem', base .. Keys.locks, jid)
-  call('zrem', base .. Keys.depends, jid)
-  call('zrem', base .. Keys.scheduled, jid)
+  local gone = call('zrem', base .. Keys.work, jid) + call('zrem', base .. Keys.locks, jid) +
+    call('zrem', base .. Keys.depends, jid) + call('zrem', base .. Keys.scheduled, jid)
+  if gone > 0 then return end
+  local queues = redis.pcall('zrange', Keys.queues, 0, -1)
+  for i = 1, #queues do
+    local other = Keys.queue .. queues[i]
+    redis.pcall('zrem', other .. Keys.work, jid)
+    redis.pcall('zrem', other .. Keys.locks, jid)
+    redis.pcall('zrem', other .. Keys.scheduled, jid)
+  end
 end

@@ -6,7 +6,8 @@ end
 
 -- Takes jobs off one list, reading it once from its oldest end until all are found, and writing
 -- back what it passed: that is what bulk work asks for. Few that are not found near that end are
--- asked for one by one, which costs less than to write back a long list.
+-- asked for one by one, which costs less than to write back a long list. Further entries that an
+-- older script left go where they are passed: all of them in a list of up to 1000.
 -- `wanted`: a set of jids, `count` of them; those that are found become false.
 local function sweep(group, wanted, count)
   local list = Keys.group .. group
@@ -77,10 +78,15 @@ return function(jobs)
   end
   for group, wanted in pairs(groups) do
     if wanted.count < 10 then
+      local list = Keys.group .. group
+      local length = call('llen', list)
+      local left = length
       for jid in pairs(wanted.jids) do
-        if call('lrem', Keys.group .. group, -1, jid) == 0 then unnamed[#unnamed + 1] = jid end
+        local gone = call('lrem', list, length > 1000 and -1 or 0, jid)
+        if gone == 0 then unnamed[#unnamed + 1] = jid end
+        left = left - gone
       end
-      close(group)
+      if left == 0 then call('srem', Keys.failures, group) end
     else
       sweep(group, wanted.jids, wanted.count)
       for jid, missing in pairs(wanted.jids) do

@@ -5,10 +5,12 @@ local function moment(value)
 end
 
 -- Moves the field `history` of a job, as versions before the list kept it, into the list. A
--- field that does not parse stays as it is.
+-- field that does not parse stays as it is. One call may have read the job several times before
+-- it gets here: the field is moved the first time only.
 return function(jid, text)
   local ok, old = pcall(cjson.decode, text)
   if not ok or type(old) ~= 'table' then return end
+  if redis.call('hget', Keys.job .. jid, 'history') ~= text then return end
   local entries = {}
   local function add(...) entries[#entries + 1] = cjson.encode({...}) end
   for _, item in ipairs(old) do

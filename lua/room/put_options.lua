@@ -10,16 +10,21 @@ return function(argv, first)
     if not o.retries then error('Put(): Arg "retries" not a number: ' .. given.retries) end
   end
   if given.tags then
-    o.tags = need('names')(given.tags)
-    if not o.tags then error('Put(): Arg "tags" not JSON' .. given.tags) end
+    o.tags = need('names')(given.tags, 'objects')
+    if o.tags == nil then error('Put(): Arg "tags" not JSON' .. given.tags) end
   end
   if given.priority then
     o.priority = need('number')(given.priority)
     if not o.priority then error('Put(): Arg "priority" not a number' .. given.priority) end
   end
   if given.depends then
-    o.depends = need('names')(given.depends)
-    if not o.depends then error('Put(): Arg "depends" not JSON: ' .. given.depends) end
+    o.depends = need('names')(given.depends, 'objects')
+    if o.depends == nil then error('Put(): Arg "depends" not JSON: ' .. given.depends) end
   end
+  -- The shape of what parses is judged after all that does not, as the reference does: whether the
+  -- dependencies are a list, the tags, what is in the list of dependencies.
+  local no_list = o.depends == false and not string.find(given.depends, '^%s*%[')
+  if o.tags == false and not no_list then error('Put(): Arg "tags" not JSON' .. given.tags) end
+  if o.depends == false then error('Put(): Arg "depends" not JSON: ' .. given.depends) end
   return o, given
 end

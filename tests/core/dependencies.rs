@@ -301,3 +301,20 @@ fn a_dependency_named_twice_counts_once() {
     finish(&mut core, 1, "a");
     assert_eq!(core.state("b"), "waiting");
 }
+
+#[test]
+fn d_14_d_19_an_object_names_no_dependency() {
+    for object in [r#"{"a":"b"}"#, r#"{"1":"a"}"#] {
+        let mut core = chain();
+        core.all("put 1 w p run K {} 0; pop 1 p w2 1");
+        core.ok(&format!("put 2 w q new K {{}} 0 depends {object}"));
+        assert_eq!(core.state("new"), "waiting", "{object}");
+        // As with an empty list, nothing is dropped.
+        let before = core.dump().set("ql:j:b-dependencies");
+        core.ok(&format!("requeue 2 w q b K {{}} 0 depends {object}"));
+        assert_eq!(core.dump().set("ql:j:b-dependencies"), before, "{object}");
+        let line = format!("complete 3 run w2 p {{}} next q delay 30 depends {object}");
+        assert_eq!(core.ok(&line).text(), "scheduled", "{object}");
+        core.refused(&format!("guard.put 4 {{}} 7 q k K {{}} 0 depends {object}"));
+    }
+}

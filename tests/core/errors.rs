@@ -310,6 +310,42 @@ fn complete_wants_an_array_of_ids_as_dependencies() {
 }
 
 #[test]
+fn complete_judges_the_job_before_the_shape_of_its_dependencies() {
+    let core = &mut one_of_each();
+    for odd in ["5", "null", "[[]]", r#""a""#] {
+        says(
+            core,
+            &format!("complete 9 running w1 q {{}} depends {odd}"),
+            r#"Complete(): "depends" cannot be used without a "next"."#,
+        );
+        says(
+            core,
+            &format!("complete 9 nope w1 q {{}} next q2 depends {odd}"),
+            "Complete(): Job nope does not exist",
+        );
+        says(
+            core,
+            &format!("complete 9 waiting w1 q {{}} next q2 depends {odd}"),
+            "Complete(): Job waiting is not currently running: waiting",
+        );
+        says(
+            core,
+            &format!("complete 9 running w2 q {{}} next q2 depends {odd}"),
+            "Complete(): Job running has been handed out to another worker: w1",
+        );
+        let word = odd.trim_matches('"');
+        let error = core.refused(&format!(
+            "complete 9 running w1 q {{}} next q2 depends {odd}"
+        ));
+        assert!(short(&error).contains(word), "{error}");
+        assert!(
+            short(&error).contains(r#"Complete(): Arg "depends" not JSON"#),
+            "{error}"
+        );
+    }
+}
+
+#[test]
 fn fail_refuses_in_this_order() {
     let core = &mut one_of_each();
     says(core, "fail 9 nope", r#"Fail(): Arg "worker" missing"#);
@@ -677,6 +713,27 @@ fn put_options(core: &mut Core, line: &str) {
         &format!("{line} depends false"),
         r#"Put(): Arg "depends" not JSON: false"#,
     );
+    // The shape of what parses is judged last.
+    says(
+        core,
+        &format!("{line} tags 5 depends false priority x"),
+        r#"Put(): Arg "priority" not a numberx"#,
+    );
+    says(
+        core,
+        &format!("{line} tags 5 depends false"),
+        r#"Put(): Arg "depends" not JSON: false"#,
+    );
+    says(
+        core,
+        &format!("{line} tags [[]] depends 5"),
+        r#"Put(): Arg "depends" not JSON: 5"#,
+    );
+    says(
+        core,
+        &format!("{line} tags null depends [null]"),
+        r#"Put(): Arg "tags" not JSONnull"#,
+    );
 }
 
 #[test]
@@ -687,7 +744,6 @@ fn put_wants_arrays_of_plain_values() {
         core.refused(&format!("put 9 w q2 waiting K {{}} 0 tags {list}"));
         core.refused(&format!("put 9 w q2 waiting K {{}} 0 depends {list}"));
         core.refused(&format!("put 9 w q2 new K {{}} 0 depends {list}"));
-        core.refused(&format!("recur 9 q r K {{}} interval 60 0 tags {list}"));
     }
     assert_eq!(core.json("get 9 waiting")["queue"], "q");
 }

@@ -179,3 +179,77 @@ fn d_34_a_failed_job_whose_failure_is_lost_can_be_put_and_cancelled() {
     assert_eq!(core.ok("cancel 50 j0").texts(), ["j0"]);
     assert!(!core.dump().has("ql:j:j0"));
 }
+
+#[test]
+fn d_60_every_exit_from_failed_takes_all_entries_off_the_list() {
+    for line in [
+        "put 50 w q j0 K {} 0",
+        "put 50 w q j0 K {} 30",
+        "requeue 50 w p j0 K {} 0",
+        "cancel 50 j0",
+        "cancel 50 j0 j1",
+        "unfail 50 q G 1",
+        "guard.requeue 50 {} '' j0 '' ''",
+        "guard.requeue 50 {} '' j0 '' '' j1 '' ''",
+        "guard.cancel 50 refuse j0 ''",
+        "guard.put 50 {\"replace\":true} 5 q j0 K {} 0",
+        "guard.put 50 {\"replace\":true} 7 q j0 K {} 0 failed {\"group\":\"H\",\"when\":9}",
+    ] {
+        let mut core = failed(3);
+        core.redis("LINSERT ql:f:G BEFORE j1 j0");
+        core.redis("LPUSH ql:f:G j0");
+        core.ok(line);
+        let left = core.dump().list("ql:f:G");
+        assert!(left.iter().all(|jid| jid != "j0"), "{line}: {left:?}");
+        assert!(left.contains(&"j2".to_owned()), "{line}: {left:?}");
+    }
+    let mut core = failed(1);
+    core.redis("LPUSH ql:f:G j0");
+    core.ok("put 50 w q j0 K {} 0");
+    assert!(!core.dump().has("ql:f:G") && !core.dump().has("ql:failures"));
+    let mut core = failed(1);
+    core.redis("LPUSH ql:f:G j0");
+    core.ok("unfail 50 q G 1");
+    assert!(!core.dump().has("ql:f:G") && !core.dump().has("ql:failures"));
+}
+
+#[test]
+fn d_60_many_jobs_that_leave_failed_take_all_their_entries_off_the_list() {
+    let items = |word: &str| -> String { (0..20).map(|n| format!(" j{n}{word}")).collect() };
+    for line in [
+        format!("cancel 50{}", items("")),
+        format!("guard.requeue 50 {{}} ''{}", items(" '' ''")),
+        format!("guard.cancel 50 refuse{}", items(" ''")),
+        "unfail 50 q G 20".to_owned(),
+    ] {
+        let mut core = failed(30);
+        for n in 0..20 {
+            core.redis(&format!("LPUSH ql:f:G j{n}"));
+        }
+        core.ok(&line);
+        let left = core.dump().list("ql:f:G");
+        let wanted: Vec<String> = (20..30).rev().map(|n| format!("j{n}")).collect();
+        assert_eq!(left, wanted, "{line}");
+    }
+}
+
+#[test]
+fn d_60_in_a_list_of_more_than_a_thousand_a_further_entry_may_stay_and_brings_nothing_back() {
+    for line in [
+        "put 50 w q j0 K {} 0",
+        "unfail 50 q G 1",
+        "guard.requeue 50 {} '' j0 '' ''",
+    ] {
+        let mut core = failed(1);
+        let many: String = (0..1000).map(|n| format!(" other{n}")).collect();
+        core.redis(&format!("LPUSH ql:f:G{many} j0"));
+        core.ok(line);
+        core.ok("pop 51 q w2 1");
+        core.ok("unfail 52 q G 2000");
+        assert_eq!(core.state("j0"), "running", "{line}");
+        assert!(
+            !core.dump().has("ql:f:G") && !core.dump().has("ql:q:q-work"),
+            "{line}"
+        );
+    }
+}

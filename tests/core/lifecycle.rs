@@ -585,6 +585,61 @@ fn d_18_an_exhausted_retry_into_another_queue_fails_there() {
     assert_eq!(core.json("stats 3 q2 2")["failed"], 0);
 }
 
+/// A job whose older scripts retried and popped it in queue `p`: its hash still names `q`.
+fn held_elsewhere() -> Core {
+    let mut core = held();
+    core.ok("put 10 w p other K {} 0");
+    core.redis("ZREM ql:q:q-locks j");
+    core.redis("ZADD ql:q:p-locks 70 j");
+    core
+}
+
+#[test]
+fn d_18_a_job_that_an_older_script_runs_in_another_queue_leaves_it() {
+    for line in [
+        "complete 11 j w1 q {}",
+        "fail 11 j w1 G M",
+        "cancel 11 j",
+        "cancel 11 j nope",
+        "guard.cancel 11 refuse j ''",
+    ] {
+        let mut core = held_elsewhere();
+        core.ok(line);
+        assert!(sets(&mut core, "j").is_empty(), "{line}");
+    }
+    for (line, set) in [
+        ("complete 11 j w1 q {} next q", "ql:q:q-work"),
+        ("complete 11 j w1 q {} next p", "ql:q:p-work"),
+        ("retry 11 j q w1", "ql:q:q-work"),
+        ("retry 11 j p w1 30", "ql:q:p-scheduled"),
+        ("timeout 11 j", "ql:q:q-work"),
+        ("put 11 w1 q j K {} 0", "ql:q:q-work"),
+        ("requeue 11 w1 p j K {} 0", "ql:q:p-work"),
+    ] {
+        let mut core = held_elsewhere();
+        core.ok(line);
+        assert_eq!(sets(&mut core, "j"), [set], "{line}");
+    }
+}
+
+#[test]
+fn d_18_a_job_that_waits_in_several_sets_of_another_queue_leaves_them_all() {
+    for line in ["cancel 11 j", "put 11 w r j K {} 0 ", "cancel 11 j other"] {
+        let mut core = Core::new();
+        core.all("put 0 w q j K {} 0; put 0 w p other K {} 0");
+        core.redis("ZREM ql:q:q-work j");
+        core.redis("ZADD ql:q:p-work 0 j");
+        core.redis("ZADD ql:q:p-locks 70 j");
+        core.redis("ZADD ql:q:p-scheduled 70 j");
+        core.ok(line.trim());
+        let left = sets(&mut core, "j");
+        assert!(
+            left.iter().all(|set| !set.starts_with("ql:q:p")),
+            "{line}: {left:?}"
+        );
+    }
+}
+
 #[test]
 fn d_13_tries_may_be_fractions() {
     let mut core = Core::new();
@@ -1045,6 +1100,57 @@ fn a_legacy_history_stands_before_what_is_appended() {
         assert_eq!(core.history("j").len(), 2, "{line}");
         assert_eq!(core.field("j", "history"), None, "{line}");
     }
+}
+
+#[test]
+fn a_legacy_history_is_moved_once_however_often_a_call_names_the_job() {
+    for line in [
+        "multiget 11 j j",
+        "multiget 11 j k j j",
+        "peek 200 q 9",
+        "pop 200 q w2 9",
+        "guard.requeue 11 {\"from\":[\"running\",\"waiting\"]} '' j '' '' j '' ''",
+        "guard.put 11 {\"replace\":true} 5 q j K {} 0 5 q j K {} 0",
+    ] {
+        let mut core = held();
+        core.ok("put 10 w q k K {} 0");
+        // A pop that broke off left the running job in line as well.
+        core.redis("ZADD ql:q:q-work 5 j");
+        core.redis("DEL ql:j:j-history");
+        core.redis_words(&[b"HSET", b"ql:j:j", b"history", br#"[{"q":"q","put":1}]"#]);
+        core.ok(line);
+        let history = core.history("j");
+        let moved = history
+            .iter()
+            .filter(|entry| *entry == r#"[1,"put",{"q":"q"}]"#);
+        assert_eq!(moved.count(), 1, "{line}");
+        assert_eq!(core.field("j", "history"), None, "{line}");
+        core.ok(line);
+        assert_eq!(core.history("j")[0], r#"[1,"put",{"q":"q"}]"#, "{line}");
+        assert_ne!(
+            core.history("j").get(1),
+            core.history("j").first(),
+            "{line}"
+        );
+    }
+}
+
+#[test]
+fn a_history_that_cannot_be_read_twice_in_one_call_stays_as_it_is() {
+    let mut core = held();
+    core.redis_words(&[b"HSET", b"ql:j:j", b"history", b"oops"]);
+    assert_eq!(core.jids("multiget 11 j j"), ["j", "j"]);
+    assert_eq!(core.field("j", "history").as_deref(), Some("oops"));
+    assert_eq!(core.history("j").len(), 2);
+}
+
+#[test]
+fn log_writes_to_a_job_whose_hash_has_no_jid() {
+    let mut core = held();
+    core.redis("HDEL ql:j:j jid");
+    assert_eq!(core.ok("log 11 j note {}"), Reply::Nil);
+    assert_eq!(core.history("j").last().unwrap(), r#"[11,"note",{}]"#);
+    core.refused("log 11 nope note");
 }
 
 // arguments in great number

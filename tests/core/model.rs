@@ -106,15 +106,30 @@ pub(crate) fn number(text: &str) -> Option<f64> {
         .filter(|number: &f64| number.is_finite())
 }
 
-/// A list of names without repeats.
+/// The names in a list, without repeats; what is no name is left out, and no list has none.
 pub(crate) fn names(json: &str) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    for name in serde_json::from_str::<Vec<String>>(json).unwrap_or_default() {
+    for item in serde_json::from_str::<Vec<Value>>(json).unwrap_or_default() {
+        let name = match item {
+            Value::String(name) => name,
+            Value::Number(number) => number.to_string(),
+            _ => continue,
+        };
         if !names.contains(&name) {
             names.push(name);
         }
     }
     names
+}
+
+/// Whether a document is taken for names: a list of nothing else, or an object, which has none.
+fn names_only(json: &str) -> bool {
+    match serde_json::from_str(json).expect("JSON") {
+        Value::Array(items) => items
+            .iter()
+            .all(|item| item.is_string() || item.is_number()),
+        document => document.is_object(),
+    }
 }
 
 fn stored_list(names: &[String]) -> String {
@@ -904,6 +919,17 @@ impl Model {
         let at = |at: usize| words[at].as_str();
         let options = options(&words[6..]);
         let delay = number(at(5)).unwrap();
+        let odd = |name: &str| {
+            let json = options.get(name).copied();
+            json.filter(|json| !names_only(json))
+        };
+        // Dependencies that are no list come before the tags, what is in the list after them.
+        let depends = odd("depends").map(|json| format!("Put(): Arg \"depends\" not JSON: {json}"));
+        match (depends, odd("tags")) {
+            (Some(text), tags) if tags.is_none() || !text.ends_with(']') => return refuse(text),
+            (_, Some(tags)) => return refuse(format!("Put(): Arg \"tags\" not JSON{tags}")),
+            _ => {}
+        }
         self.place(at(0), at(1), at(2), at(3), at(4), delay, &options);
         Ok(Text(at(2).into()))
     }
@@ -1076,6 +1102,9 @@ impl Model {
             return refuse(format!(
                 "Complete(): Job {jid} running in another queue: {own}"
             ));
+        }
+        if let Some(odd) = options.get("depends").filter(|json| !names_only(json)) {
+            return refuse(format!("Complete(): Arg \"depends\" not JSON: {odd}"));
         }
         let key = job(jid);
         self.append(jid, format!("[{},\"done\"]", self.when()));

@@ -100,7 +100,26 @@ fn tag_list() -> impl Strategy<Value = String> {
     tags().prop_map(|tags| serde_json::to_string(&tags).unwrap())
 }
 
-fn put_options() -> impl Strategy<Value = String> {
+/// Mostly a list; else what the reference takes for an empty one, or stumbles over.
+fn list_or(
+    list: impl Strategy<Value = String>,
+    odd: &'static [&'static str],
+) -> impl Strategy<Value = String> {
+    prop_oneof![12 => list, 1 => one(odd)]
+}
+
+const ODD_NAMES: &[&str] = &[
+    r#"{"a":"b"}"#,
+    r#"{"1":"a"}"#,
+    "7",
+    "null",
+    "[[]]",
+    r#"["a",null]"#,
+];
+
+/// The options of put; `odd` ones only where they are not refused before the job is looked at.
+fn put_options(odd: bool) -> impl Strategy<Value = String> {
+    let odd = if odd { ODD_NAMES } else { &["[]"] };
     (
         maybe(
             3,
@@ -112,7 +131,10 @@ fn put_options() -> impl Strategy<Value = String> {
                 "priority 1.5",
             ]),
         ),
-        maybe(3, tag_list().prop_map(|tags| format!("tags {tags}"))),
+        maybe(
+            3,
+            list_or(tag_list(), odd).prop_map(|tags| format!("tags {tags}")),
+        ),
         maybe(
             4,
             one(&[
@@ -125,7 +147,7 @@ fn put_options() -> impl Strategy<Value = String> {
         ),
         maybe(
             4,
-            names_of(any_job()).prop_map(|jids| format!("depends {jids}")),
+            list_or(names_of(any_job()), odd).prop_map(|jids| format!("depends {jids}")),
         ),
     )
         .prop_map(|(priority, tags, retries, depends)| {
@@ -141,7 +163,7 @@ fn put() -> impl Strategy<Value = String> {
         prop_oneof![jid(), any_job()],
         data(),
         one(&["0", "0", "0", "30", "-1", "0.5"]),
-        put_options(),
+        put_options(true),
     )
         .prop_map(|(command, me, queue, jid, data, delay, options)| {
             format!("{command} {me} {queue} {jid} K {data} {delay}{options}")
@@ -163,7 +185,7 @@ fn finish() -> impl Strategy<Value = String> {
         maybe(5, one(&["delay 0", "delay 20", "delay -1"])),
         maybe(
             5,
-            names_of(any_job()).prop_map(|jids| format!("depends {jids}")),
+            list_or(names_of(any_job()), ODD_NAMES).prop_map(|jids| format!("depends {jids}")),
         ),
     )
         .prop_map(|(next, delay, depends)| format!("next {next}{delay}{depends}"));
@@ -294,7 +316,20 @@ pub(super) fn settings() -> impl Strategy<Value = String> {
 fn recurring() -> impl Strategy<Value = String> {
     let options = (
         maybe(3, one(&["priority 2", "priority -1"])),
-        maybe(4, tag_list().prop_map(|tags| format!("tags {tags}"))),
+        maybe(
+            4,
+            list_or(
+                tag_list(),
+                &[
+                    "7",
+                    "null",
+                    r#"'"x"'"#,
+                    r#"{"a":"b"}"#,
+                    r#"["x",null,5,["y"],"x"]"#,
+                ],
+            )
+            .prop_map(|tags| format!("tags {tags}")),
+        ),
         maybe(3, one(&["retries 1", "retries 3"])),
         maybe(4, one(&["backlog 1", "backlog 3", "backlog 0"])),
     )
@@ -338,7 +373,7 @@ fn guard() -> impl Strategy<Value = String> {
         queue(),
         prop_oneof![jid(), any_job()],
         data(),
-        put_options(),
+        put_options(false),
         maybe(2, note()),
     )
         .prop_map(|(queue, jid, data, options, note)| {

@@ -246,3 +246,18 @@ fn d_74_a_deregistered_worker_keeps_its_jobs() {
     assert_eq!(core.ok("workers 2").text(), "{}");
     assert_eq!(core.json("workers 2 w1")["jobs"], json!(["j"]));
 }
+
+#[test]
+fn a_page_of_scheduled_jobs_that_is_refused_has_promoted_none() {
+    // Whether a negative zero is an integer is for the server to say.
+    for page in ["-0", "-0.0", "-0 5", "-1e-999"] {
+        let mut core = Core::new();
+        core.ok("put 0 w q j K {} 30");
+        let refused = core.run(&format!("jobs 60 scheduled q {page}")).is_err();
+        let scheduled = core.score("ql:q:q-scheduled", "j").is_some();
+        assert_eq!(refused, scheduled, "{page}");
+    }
+    let mut core = Core::new();
+    core.ok("put 0 w q j K {} 90");
+    assert_eq!(core.ok("jobs 60 scheduled q 0 -0").texts(), ["j"]);
+}

@@ -267,3 +267,23 @@ fn a_template_and_a_job_may_have_the_same_name() {
     core.ok("cancel 2 r");
     assert_eq!(core.json("recur.get 3 r")["state"], "recur");
 }
+
+#[test]
+fn d_48_tags_that_are_no_list_of_texts_are_left_out() {
+    for (tags, kept) in [
+        ("7", json!({})),
+        ("null", json!({})),
+        ("true", json!({})),
+        (r#""x""#, json!({})),
+        (r#"{"a":"b"}"#, json!({})),
+        ("[[]]", json!({})),
+        (r#"["x",null,7,["y"],{"z":1},false,"x"]"#, json!(["x", "7"])),
+    ] {
+        let mut core = every("60", &format!("0 tags '{tags}'"));
+        assert_eq!(core.json("recur.get 1 r")["tags"], kept, "{tags}");
+        assert_eq!(core.jids("pop 30 q w1 5"), ["r-1"], "{tags}");
+        assert_eq!(core.json("get 31 r-1")["tags"], kept, "{tags}");
+        core.all("recur.tag 32 r t; recur.untag 33 r t");
+        assert_eq!(core.jids("pop 90 q w1 1").len(), 1, "{tags}");
+    }
+}

@@ -226,3 +226,20 @@ fn d_58_an_expired_job_stays_tracked() {
     assert_eq!(core.json("track 3"), json!({"jobs": {}, "expired": ["j"]}));
     assert_eq!(core.ok("get 3 j"), Reply::Nil);
 }
+
+#[test]
+fn d_48_tags_that_are_an_object_are_none() {
+    for object in [r#"{"a":"b"}"#, r#" {"1":"x"}"#, "{}"] {
+        let mut core = Core::new();
+        for command in ["put", "requeue"] {
+            core.ok(r#"put 0 w q j K {} 0 tags ["x"]"#);
+            core.ok(&format!("{command} 1 w q j K {{}} 0 tags '{object}'"));
+            assert_eq!(core.field("j", "tags").as_deref(), Some("{}"), "{object}");
+            assert!(counters(&mut core).is_empty(), "{object}");
+        }
+        core.ok("tag 2 add j y");
+        assert_eq!(core.json("get 3 j")["tags"], json!(["y"]));
+    }
+    let mut core = Core::new();
+    core.refused(r#"guard.put 1 {} 7 q j K {} 0 tags {"a":"b"}"#);
+}
