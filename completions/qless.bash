@@ -218,7 +218,7 @@ _qless() {
 
     case "${cmd}" in
         qless)
-            opts="-o -y -q -v -h -V --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help --version api cancel check complete completions config context depends export fail failed forget get heartbeat help import jobs length local log move man pause peek pop priority promote put queues recur retry script stats tag timeout track unfail unpause version workers"
+            opts="-o -y -q -v -h -V --redis --context --config --prefix --password-file --askpass --timeout --output --columns --sort --reverse --headers --time-format --color --no-pager --force-raw --yes --confirm --no-input --read-only --quiet --verbose --help --version queues jobs get peek workers stats length put recur priority tag track depends move promote log failed retry cancel timeout fail unfail check pop complete heartbeat pause unpause forget config export import context local api script completions man help version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
