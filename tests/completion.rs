@@ -9,8 +9,8 @@ use std::time::{Duration, Instant, SystemTime};
 use expect_test::expect;
 use tempfile::TempDir;
 
-use super::house::qless::Qless;
-use super::house::redis::Redis;
+use super::support::qless::Qless;
+use super::support::redis::Redis;
 
 /// A home for the cache.
 struct Home(TempDir);

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use expect_test::expect;
 
-use crate::house::qless::Qless;
-use crate::house::redis::Redis;
-use crate::house::wire::{Cut, answering, free_port, hand_over, listen, proxy};
+use crate::support::proxy::{Cut, answering, free_port, hand_over, listen, proxy};
+use crate::support::qless::Qless;
+use crate::support::redis::Redis;
 
 fn at_port(port: u16) -> Qless {
     Qless::bare()

@@ -7,8 +7,8 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use super::house::redis::Redis;
-use super::house::terminal;
+use super::support::redis::Redis;
+use super::support::terminal;
 
 /// Programs that examples name and a machine need not have.
 const OTHERS: &[&str] = &["jq", "redis-cli", "send", "page-someone"];

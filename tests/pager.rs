@@ -2,10 +2,10 @@
 
 use expect_test::expect;
 
-use super::house::qless::Qless;
-use super::house::redis::Redis;
-use super::house::terminal::Terminal;
-use super::house::text::words;
+use super::support::qless::Qless;
+use super::support::redis::Redis;
+use super::support::terminal::Terminal;
+use super::support::text::words;
 
 /// Runs on a terminal of 80 columns and 10 rows.
 fn on_terminal(qless: &Qless, line: &str) -> (Option<i32>, String) {

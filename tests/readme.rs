@@ -11,8 +11,8 @@ use std::process::Command;
 
 use expect_test::expect_file;
 
-use super::house::redis::Redis;
-use super::house::terminal;
+use super::support::redis::Redis;
+use super::support::terminal;
 
 /// 2026-11-20 22:40:00 UTC.
 const EVENING: usize = 1_795_214_400;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use expect_test::expect;
 
-use crate::house::redis::Redis;
+use crate::support::redis::Redis;
 
 /// A primary with a replica that has caught up.
 pub(super) fn pair() -> (Redis, Redis) {

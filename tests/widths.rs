@@ -4,10 +4,10 @@ use std::process::Command;
 
 use qless::view::text::width;
 
-use super::house::qless::Qless;
-use super::house::redis::Redis;
-use super::house::terminal;
-use super::house::text::words;
+use super::support::qless::Qless;
+use super::support::redis::Redis;
+use super::support::terminal;
+use super::support::text::words;
 
 const JID: &str = "0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a";
 const OTHER: &str = "77be2d0c4a1f4e0f9f0d3b6a5c8e7f10";

@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 use expect_test::expect;
 use rustix::process::Signal;
 
-use crate::house::qless::Qless;
-use crate::house::redis::Redis;
-use crate::house::terminal;
-use crate::house::wire::{Cut, proxy, proxy_then};
+use crate::support::proxy::{Cut, proxy, proxy_then};
+use crate::support::qless::Qless;
+use crate::support::redis::Redis;
+use crate::support::terminal;
 
 /// `j000`, `j001` and so on have failed in `mail`, group `boom`.
 fn failed(many: usize) -> Redis {

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use crate::house::redis::Redis;
+use crate::support::redis::Redis;
 
 /// `c` waits for `b`, which waits for `a`; `x` waits alone, `done` is complete.
 fn chained() -> Redis {

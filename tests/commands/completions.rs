@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use crate::house::qless::Qless;
+use crate::support::qless::Qless;
 
 #[test]
 fn scripts_are_those_of_the_directory() {

@@ -6,8 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 
 use expect_test::expect;
 
-use crate::house::qless::Qless;
-use crate::house::redis::Redis;
+use crate::support::qless::Qless;
+use crate::support::redis::Redis;
 
 fn configured() -> Redis {
     let redis = Redis::start();
@@ -610,7 +610,7 @@ fn a_file_is_checked_without_a_server() {
 
 #[test]
 fn on_a_terminal_loading_asks() {
-    use crate::house::terminal::Terminal;
+    use crate::support::terminal::Terminal;
 
     let redis = Redis::start();
     let file = tempfile::NamedTempFile::new().unwrap();

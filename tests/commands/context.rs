@@ -7,9 +7,9 @@ use std::process::Command;
 use expect_test::expect;
 use tempfile::TempDir;
 
-use crate::house::qless::{Qless, Ran};
-use crate::house::redis::Redis;
-use crate::house::terminal;
+use crate::support::qless::{Qless, Ran};
+use crate::support::redis::Redis;
+use crate::support::terminal;
 
 /// The file of cli.md, but that its servers are other ones.
 const FILE: &str = r#"# of the whole file

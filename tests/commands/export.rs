@@ -6,7 +6,7 @@ use std::process::Stdio;
 use expect_test::expect;
 use serde_json::Value;
 
-use crate::house::redis::Redis;
+use crate::support::redis::Redis;
 
 /// A job in each state, a recurring job, an option, a pause.
 fn mixed() -> Redis {

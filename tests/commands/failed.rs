@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use expect_test::expect;
 use rustix::process::Signal;
 
-use crate::house::jobs::mixed;
-use crate::house::qless::Running;
-use crate::house::redis::Redis;
+use crate::support::jobs::mixed;
+use crate::support::qless::Running;
+use crate::support::redis::Redis;
 
 fn fails() -> Redis {
     let redis = Redis::start();

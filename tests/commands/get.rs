@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use crate::house::redis::Redis;
+use crate::support::redis::Redis;
 
 /// A job of each kind: `j` failed, `k` waits for it, `nightly` is a template.
 fn night() -> Redis {

@@ -3,8 +3,8 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-use crate::house::qless::Ran;
-use crate::house::redis::Redis;
+use crate::support::qless::Ran;
+use crate::support::redis::Redis;
 
 /// A window title, a direction, a C1 control, a line separator, a line end and a tab.
 const EVIL: &str = "\u{1b}]0;owned\u{7}\u{202e}\u{9b}31m\u{2028}x\nline\ttab";

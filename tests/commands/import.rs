@@ -8,9 +8,9 @@ use expect_test::expect;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::house::qless::{Qless, Ran};
-use crate::house::redis::Redis;
-use crate::house::terminal::Terminal;
+use crate::support::qless::{Qless, Ran};
+use crate::support::redis::Redis;
+use crate::support::terminal::Terminal;
 
 const HEAD: &str =
     r#"{"kind":"export","v":1,"at":"1970-01-01T00:00:10.000Z","prefix":"ql:","jobs":null}"#;

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use crate::house::redis::Redis;
+use crate::support::redis::Redis;
 
 /// Two queues with jobs in every state, at the moment 100.
 pub fn busy() -> Redis {

@@ -6,7 +6,7 @@ use std::path::Path;
 use expect_test::expect;
 use tempfile::TempDir;
 
-use crate::house::qless::Qless;
+use crate::support::qless::Qless;
 
 /// A directory for a server of its own, which is stopped in the end.
 struct Night {

@@ -2,9 +2,9 @@
 
 use expect_test::expect;
 
-use crate::house::qless::Qless;
+use crate::support::qless::Qless;
 
-fn run(line: &str) -> crate::house::qless::Ran {
+fn run(line: &str) -> crate::support::qless::Ran {
     Qless::bare().run(line)
 }
 

@@ -2,8 +2,8 @@
 
 use expect_test::expect;
 
-use crate::house::jobs::mixed;
-use crate::house::redis::Redis;
+use crate::support::jobs::mixed;
+use crate::support::redis::Redis;
 
 /// What a list shows of the jobs of a queue.
 fn listed(queue: &str) -> String {

@@ -2,8 +2,8 @@
 
 use expect_test::expect;
 
-use crate::house::redis::Redis;
-use crate::house::text::words;
+use crate::support::redis::Redis;
+use crate::support::text::words;
 
 fn waiting() -> Redis {
     let redis = Redis::start();

@@ -2,8 +2,8 @@
 
 use expect_test::expect;
 
-use crate::house::jobs::mixed;
-use crate::house::redis::Redis;
+use crate::support::jobs::mixed;
+use crate::support::redis::Redis;
 
 /// What a list shows.
 const COLUMNS: &str = "jobs --columns jid,state,queue,left,detail --time-format unix";

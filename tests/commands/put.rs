@@ -6,8 +6,8 @@ use std::process::Stdio;
 
 use expect_test::expect;
 
-use crate::house::qless::Qless;
-use crate::house::redis::Redis;
+use crate::support::qless::Qless;
+use crate::support::redis::Redis;
 
 fn data(redis: &Redis, jid: &str) -> String {
     redis.at(0).run(&format!("get {jid} --data")).stdout()

@@ -11,8 +11,8 @@ use expect_test::expect;
 use rustix::process::Signal;
 use tempfile::TempDir;
 
-use crate::house::qless::Qless;
-use crate::house::redis::Redis;
+use crate::support::qless::Qless;
+use crate::support::redis::Redis;
 
 /// A server, and a directory for files.
 struct Place {
@@ -42,7 +42,7 @@ impl Place {
     }
 
     /// Runs `put --from` of a text in a file `jobs`, with more arguments.
-    fn put(&self, text: impl AsRef<[u8]>, more: &str) -> crate::house::qless::Ran {
+    fn put(&self, text: impl AsRef<[u8]>, more: &str) -> crate::support::qless::Ran {
         let path = self.file("jobs", text);
         self.qless()
             .run(&format!("put --from {} {more}", path.display()))

@@ -3,7 +3,7 @@
 use expect_test::expect;
 
 use super::jobs::busy;
-use crate::house::redis::Redis;
+use crate::support::redis::Redis;
 
 #[test]
 fn queues_are_counted_by_state() {

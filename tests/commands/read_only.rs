@@ -3,7 +3,7 @@
 use expect_test::expect;
 
 use super::jobs::busy;
-use crate::house::qless::Qless;
+use crate::support::qless::Qless;
 
 #[test]
 fn writes_are_refused_before_there_is_a_connection() {

@@ -2,8 +2,8 @@
 
 use expect_test::expect;
 
-use crate::house::jobs::mixed;
-use crate::house::redis::Redis;
+use crate::support::jobs::mixed;
+use crate::support::redis::Redis;
 
 #[test]
 fn a_failed_job_goes_back_to_its_own_queue() {

@@ -1,7 +1,7 @@
 //! `qless script`
 
-use crate::house::qless::Qless;
-use crate::house::redis::Redis;
+use crate::support::qless::Qless;
+use crate::support::redis::Redis;
 
 #[test]
 fn it_prints_exactly_what_is_loaded() {

@@ -9,7 +9,7 @@ use expect_test::expect;
 use serde_json::{Value, json};
 
 use crate::commands::jobs::busy;
-use crate::house::redis::Redis;
+use crate::support::redis::Redis;
 
 /// Returns the jids that a selector means, as one line.
 fn jids(redis: &Redis, line: &str) -> String {

@@ -2,8 +2,8 @@
 
 use expect_test::expect;
 
-use crate::house::redis::Redis;
-use crate::house::terminal;
+use crate::support::redis::Redis;
+use crate::support::terminal;
 
 const DAY: f64 = 86400.0;
 

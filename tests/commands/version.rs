@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use crate::house::qless::Qless;
+use crate::support::qless::Qless;
 
 #[test]
 fn the_document_names_version_and_core() {

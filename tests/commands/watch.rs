@@ -5,10 +5,10 @@ use std::io::{BufRead, BufReader};
 use expect_test::expect;
 use rustix::process::Signal;
 
-use crate::house::qless::Qless;
-use crate::house::redis::Redis;
-use crate::house::terminal::Terminal;
-use crate::house::text::words;
+use crate::support::qless::Qless;
+use crate::support::redis::Redis;
+use crate::support::terminal::Terminal;
+use crate::support::text::words;
 
 const ENTER: &str = "\x1b[?1049h";
 const LEAVE: &str = "\x1b[?1049l";

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::house::core::{Core, Reply};
+use crate::support::core::{Core, Reply};
 
 #[test]
 fn unset_options_answer_their_defaults_in_their_own_type() {

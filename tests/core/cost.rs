@@ -1,7 +1,7 @@
 //! What a call costs in Redis commands, against the goals of the project: counts are exact, so a
 //! command that creeps in is seen at once. Microseconds are for `make bench`.
 
-use crate::house::core::{Core, Reply};
+use crate::support::core::{Core, Reply};
 
 /// Commands that ran inside the script while these calls were made.
 fn commands(core: &mut Core, lines: &[String]) -> u64 {

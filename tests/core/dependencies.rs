@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::house::core::{Core, short};
+use crate::support::core::{Core, short};
 
 /// `a` waits in `q`; `b` waits for it.
 fn chain() -> Core {

@@ -2,7 +2,7 @@
 //! nothing has changed after each.
 
 use super::script::COMMANDS;
-use crate::house::core::{Core, Reply, Wire, script, short};
+use crate::support::core::{Core, Reply, Wire, script, short};
 
 /// The call is refused with exactly this text behind the position, and changes nothing.
 #[track_caller]

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::house::core::{Core, Reply};
+use crate::support::core::{Core, Reply};
 
 /// Jobs `j0` … failed one after another, at 10, 11 …
 fn failed(count: usize) -> Core {

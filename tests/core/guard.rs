@@ -1,6 +1,6 @@
 //! `guard.*`: writes that happen only to what the caller has seen, each job whole or not at all.
 
-use crate::house::core::{Core, Reply, short};
+use crate::support::core::{Core, Reply, short};
 
 /// One row as words; nil is `-`.
 fn words(row: &Reply) -> Vec<String> {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::house::core::{Core, Reply};
+use crate::support::core::{Core, Reply};
 
 /// What Ruby's `LuaPlugin` makes of the library: whole-line comments are gone.
 fn library() -> String {

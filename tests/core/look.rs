@@ -1,6 +1,6 @@
 //! `look.*`: what people see, read without changing anything.
 
-use crate::house::core::{Core, Reply, short};
+use crate::support::core::{Core, Reply, short};
 
 fn text(reply: &Reply) -> Option<String> {
     match reply {

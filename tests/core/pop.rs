@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use crate::house::core::{Core, Reply};
+use crate::support::core::{Core, Reply};
 
 /// A database with `count` jobs `j0` … of queue `q`, popped by `w1` at 0, so that they expire at 60.
 fn popped(count: usize, options: &str) -> Core {

@@ -9,11 +9,11 @@ use proptest::sample::select;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use serde_json::Value;
 
-use super::invariants::{Excuses, broken};
 use super::model::{Answer, Model, number};
-use crate::house::core::{Core, Dump, Key, Reply, short};
+use crate::check::invariants::{Excuses, broken};
+use crate::support::core::{Core, Dump, Key, Reply, short};
 
-pub(super) fn cases(default: u32) -> Config {
+pub(crate) fn cases(default: u32) -> Config {
     let told = |name| std::env::var(name).ok()?.parse().ok();
     Config {
         cases: told("PROPTEST_CASES").unwrap_or(default),
@@ -26,9 +26,9 @@ pub(super) fn cases(default: u32) -> Config {
 /// One call, some time after the one before. `@` words are filled in when it is made: `@running3`
 /// is some running job if there is one, `@w` its worker, `@q` its queue, `@m` its mark.
 #[derive(Clone, Debug)]
-pub(super) struct Step {
-    pub(super) after: f64,
-    pub(super) line: String,
+pub(crate) struct Step {
+    pub(crate) after: f64,
+    pub(crate) line: String,
 }
 
 const JIDS: [&str; 7] = ["a", "b", "c", "d", "e", "r-1", "r-2"];
@@ -252,7 +252,7 @@ fn read() -> impl Strategy<Value = String> {
     ]
 }
 
-pub(super) fn settings() -> impl Strategy<Value = String> {
+pub(crate) fn settings() -> impl Strategy<Value = String> {
     prop_oneof![
         one(&[
             "config.set heartbeat 20",
@@ -352,7 +352,7 @@ fn guard() -> impl Strategy<Value = String> {
     let put = (policy, prop::collection::vec(item, 1..3)).prop_map(|(policy, items)| {
         let items = items
             .iter()
-            .map(|item| format!("{} {item}", crate::house::core::words(item).len()));
+            .map(|item| format!("{} {item}", crate::support::core::words(item).len()));
         format!("guard.put {policy} {}", items.collect::<Vec<_>>().join(" "))
     });
     let options = one(&[
@@ -396,7 +396,7 @@ fn guard() -> impl Strategy<Value = String> {
     prop_oneof![4 => put, 4 => requeue, 3 => cancel, 2 => depends, 1 => pause]
 }
 
-pub(super) fn step(ours: bool) -> impl Strategy<Value = Step> {
+pub(crate) fn step(ours: bool) -> impl Strategy<Value = Step> {
     let line = if ours {
         prop_oneof![
             6 => put(), 6 => pop(), 6 => finish(), 4 => change(), 2 => read(), 1 => settings(),
@@ -418,7 +418,7 @@ pub(super) fn step(ours: bool) -> impl Strategy<Value = Step> {
 }
 
 /// Fills in the `@` words from what is stored.
-pub(super) fn fill(line: &str, now: f64, keys: &Model) -> Vec<String> {
+pub(crate) fn fill(line: &str, now: f64, keys: &Model) -> Vec<String> {
     let jobs = keys.keys.0.iter().filter_map(|(name, key)| match key {
         Key::Hash(hash) => {
             let state = hash.get("state").cloned().unwrap_or_default();
@@ -438,7 +438,7 @@ pub(super) fn fill(line: &str, now: f64, keys: &Model) -> Vec<String> {
         }
     };
     let mut last = String::new();
-    let mut words = crate::house::core::words(line);
+    let mut words = crate::support::core::words(line);
     let now = format!("{now}");
     words.insert(1, now.clone());
     for word in &mut words {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::house::core::{Core, Reply};
+use crate::support::core::{Core, Reply};
 
 fn every(interval: &str, rest: &str) -> Core {
     let mut core = Core::new();

@@ -7,12 +7,12 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::{TestCaseError, TestRunner};
 
-use super::damage::PRELUDE;
-use super::invariants::Excuses;
 use super::model::Model;
 use super::property::{Step, cases, fill, step};
 use super::script::{COMMANDS, OURS};
-use crate::house::core::{Core, Dump, Reply};
+use crate::check::invariants::Excuses;
+use crate::check::random_damage::PRELUDE;
+use crate::support::core::{Core, Dump, Reply};
 
 /// Words that no command was made for, and some that many were.
 fn garbage() -> impl Strategy<Value = Vec<u8>> {
@@ -255,7 +255,7 @@ fn shown(argv: &[Vec<u8>]) -> String {
 }
 
 /// Whether an error is one of those that a caller is meant to see.
-pub(super) fn meant(error: &str) -> bool {
+pub(crate) fn meant(error: &str) -> bool {
     let fault = [
         "attempt to",
         "Script attempted",
@@ -330,7 +330,7 @@ fn play(core: &mut Core, calls: &[Call]) -> Result<(), TestCaseError> {
     })
 }
 
-pub(super) fn changed(before: &Dump, after: &Dump) -> String {
+pub(crate) fn changed(before: &Dump, after: &Dump) -> String {
     let names = before.0.keys().chain(after.0.keys());
     let names: std::collections::BTreeSet<_> = names
         .filter(|name| before.0.get(*name) != after.0.get(*name))
@@ -348,7 +348,7 @@ pub(super) fn changed(before: &Dump, after: &Dump) -> String {
 }
 
 /// Nothing that was accepted may make a later, well-made call fail.
-pub(super) fn still_works(core: &mut Core, now: f64, keys: &Dump) -> Result<(), String> {
+pub(crate) fn still_works(core: &mut Core, now: f64, keys: &Dump) -> Result<(), String> {
     let later = format!("{}", now + 100.0);
     let mut ask = |words: &[&str]| {
         let argv: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();

@@ -1,7 +1,7 @@
 //! The joined script itself: it loads on this server, needs no KEYS, and touches nothing that it
 //! shares with others.
 
-use crate::house::core::{Core, Reply, script, words};
+use crate::support::core::{Core, Reply, script, words};
 
 /// The commands of the reference, all 37.
 pub(crate) const COMMANDS: [&str; 37] = [

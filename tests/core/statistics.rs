@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::house::core::Core;
+use crate::support::core::Core;
 
 fn slots(side: &Value) -> Vec<(usize, i64)> {
     let list = side["histogram"].as_array().expect("an array");

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::house::core::{Core, Reply};
+use crate::support::core::{Core, Reply};
 
 fn counters(core: &mut Core) -> Vec<(String, f64)> {
     core.dump().zset("ql:tags").into_iter().collect()

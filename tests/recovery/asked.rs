@@ -1,7 +1,7 @@
 //! What verbs ask on a terminal: yes or no, and the number of jobs where many are cancelled.
 
-use crate::house::redis::Redis;
-use crate::house::terminal::Terminal;
+use crate::support::redis::Redis;
+use crate::support::terminal::Terminal;
 
 /// So many that their number has to be typed.
 const MANY: usize = 1001;

@@ -1,7 +1,7 @@
 //! The examples of the specification (`cli.md` 6 and 8.7 to 8.12), as they stand there: without a
 //! terminal those that ask are not confirmed, and with `--yes` they do what they say.
 
-use crate::house::redis::Redis;
+use crate::support::redis::Redis;
 
 /// An example, and how it ends where nobody can be asked.
 const EXAMPLES: [(&str, i32); 19] = [

@@ -1,9 +1,9 @@
 //! `kill -9` of the binary at every request of a bulk run, before the server sees it and after it
 //! has answered; then the same command again. Each job is changed exactly once.
 
-use crate::house::ledger::Hand;
-use crate::house::redis::Redis;
-use crate::house::wire::{Cut, run_and_kill};
+use crate::support::client::Hand;
+use crate::support::proxy::{Cut, run_and_kill};
+use crate::support::redis::Redis;
 
 const JIDS: [&str; 4] = ["a", "b", "c", "-x y"];
 

@@ -6,8 +6,8 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use serde_json::Value;
 
-use crate::house::qless::Ran;
-use crate::house::redis::Redis;
+use crate::support::qless::Ran;
+use crate::support::redis::Redis;
 
 /// A blank, a line end, a pattern, an option, no text at all, an escape.
 const JIDS: [&[u8]; 6] = [
@@ -61,7 +61,7 @@ fn jobs(state: As) -> Redis {
     let mut connection = redis.connection();
     let mut call = |now: u32, words: &[&[u8]]| {
         let mut call = redis::cmd("EVAL");
-        call.arg(crate::house::core::script()).arg(0);
+        call.arg(crate::support::core::script()).arg(0);
         call.arg(words[0]).arg(now).arg(&words[1..]);
         let _: redis::Value = call.query(&mut connection).unwrap();
     };

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::house::ledger::Hand;
-use crate::house::redis::Redis;
+use crate::support::client::Hand;
+use crate::support::redis::Redis;
 
 const JOBS: usize = 600;
 

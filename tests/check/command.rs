@@ -2,8 +2,8 @@
 
 use expect_test::expect;
 
-use crate::house::jobs::mixed;
-use crate::house::redis::Redis;
+use crate::support::jobs::mixed;
+use crate::support::redis::Redis;
 
 /// Jobs of two queues, one of which is run, one blocked.
 fn healthy() -> Redis {
@@ -510,8 +510,8 @@ fn people_see_a_table_and_what_to_do_next() {
             .env("TERM", "dumb")
             .env("PAGER", "cat")
             .command();
-        command.args(crate::house::text::words(line));
-        crate::house::terminal::run(command, columns).1
+        command.args(crate::support::text::words(line));
+        crate::support::terminal::run(command, columns).1
     };
     expect![[r#"
         scanned 21 keys, 5 jobs, 2 queues in 0.0s, nothing is damaged

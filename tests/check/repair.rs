@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use expect_test::expect;
 
-use crate::house::keyboard::answer;
-use crate::house::qless::Qless;
-use crate::house::redis::Redis;
-use crate::house::text::words;
+use crate::support::keyboard::answer;
+use crate::support::qless::Qless;
+use crate::support::redis::Redis;
+use crate::support::text::words;
 
 /// A moment of the tests, long after the damage was put.
 const NOW: u32 = 10_000;

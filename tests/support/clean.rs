@@ -8,11 +8,11 @@ use base64::engine::general_purpose::STANDARD;
 use expect_test::Expect;
 use serde_json::Value;
 
+use super::check_calls::{Finding, INFO, look, told};
 use super::core::{Core, Dump, shown};
-use super::judge::{Finding, INFO, look, told};
 use super::qless::Qless;
 use super::redis::Redis;
-use crate::core::invariants::{Excuses, broken};
+use crate::check::invariants::{Excuses, broken};
 
 impl Redis {
     /// Nothing is damaged, and all agree.

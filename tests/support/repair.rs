@@ -6,9 +6,9 @@ use std::ffi::OsStr;
 
 use serde_json::Value;
 
+use super::check_calls::{Finding, INFO, all_named, look, repair, revert, told};
 use super::clean::{unrun, walked};
 use super::core::{Core, Dump, Key};
-use super::judge::{Finding, INFO, all_named, look, repair, revert, told};
 use super::qless::{Qless, Ran};
 
 /// What is told and what the keys are, at a stage.

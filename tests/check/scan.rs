@@ -1,14 +1,14 @@
 //! The walk: silent on what is healthy, and stopped by nothing that somebody put into the database.
-//! That it misses nothing is shown beside each damage (`check_damage.rs`, `check_property.rs`).
+//! That it misses nothing is shown beside each damage (`damage.rs`, `random_repair.rs`).
 
 use std::collections::HashSet;
 
 use qless::core::check::{Kind, Place};
 
-use super::check::{NOW, busy};
-use crate::house::core::{Core, Key, Reply, Wire};
-use crate::house::judge::{look, unshown};
-use crate::house::walk::{WHOLE, finds, suspects, suspects_while};
+use super::slice::{NOW, busy};
+use crate::support::check_calls::{look, unshown};
+use crate::support::core::{Core, Key, Reply, Wire};
+use crate::support::scan::{WHOLE, finds, suspects, suspects_while};
 
 fn told(core: &Core, slots: usize, queues: &[&str]) -> Vec<String> {
     let suspects = suspects(core, NOW, slots, queues);

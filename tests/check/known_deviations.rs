@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use qless::check::tolerated::{DEFECTS, TOLERATED};
 
-use super::check::{NOW, busy};
-use crate::house::core::{Core, Reply};
-use crate::house::judge::{Finding, INFO, look};
+use super::slice::{NOW, busy};
+use crate::support::check_calls::{Finding, INFO, look};
+use crate::support::core::{Core, Reply};
 
 /// How each shape comes about: by its name, commands over a database in which there is something of
 /// everything, or, behind `FLUSHALL`, over nothing. `@job jid state field=value …` is what a put at

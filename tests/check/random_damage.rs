@@ -7,10 +7,10 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::{TestCaseError, TestRunner};
 
-use super::model::Model;
-use super::property::{Step, cases, fill, step};
-use super::refusal::{changed, meant, still_works};
-use crate::house::core::Core;
+use crate::core::model::Model;
+use crate::core::property::{Step, cases, fill, step};
+use crate::core::refusal::{changed, meant, still_works};
+use crate::support::core::Core;
 
 fn one(of: &'static [&'static str]) -> impl Strategy<Value = String> {
     select(of).prop_map(str::to_owned)
@@ -20,7 +20,7 @@ fn jid() -> impl Strategy<Value = String> {
     one(&["@any0", "@any1", "@any2", "@any3", "ghost", "a", "r-1"])
 }
 
-pub(super) const FIELDS: &[&str] = &[
+pub(crate) const FIELDS: &[&str] = &[
     "jid",
     "klass",
     "data",
@@ -80,7 +80,7 @@ fn spoilt() -> impl Strategy<Value = String> {
 }
 
 /// One raw command that no program of ours would send.
-pub(super) fn damage() -> impl Strategy<Value = String> {
+pub(crate) fn damage() -> impl Strategy<Value = String> {
     let part = || one(&["work", "work", "locks", "scheduled", "depends", "recur"]);
     let score = || one(&["0", "1", "500", "1001", "5000", "1e12", "inf", "-inf", "-5"]);
     let queue = || one(&["q", "q", "p"]);
@@ -121,7 +121,7 @@ pub(super) fn damage() -> impl Strategy<Value = String> {
 }
 
 /// Some jobs in every state to begin with.
-pub(super) const PRELUDE: &str = r#"put 900 w q e K {} 0 tags ["x"] retries 1
+pub(crate) const PRELUDE: &str = r#"put 900 w q e K {} 0 tags ["x"] retries 1
 pop 900 q w1 1
 fail 900 e w1 G M
 put 900 w q d K {} 0 tags ["x","y"]

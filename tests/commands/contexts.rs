@@ -7,10 +7,10 @@ use std::time::Instant;
 use expect_test::{Expect, expect};
 
 use crate::commands::context::Home;
-use crate::house::keyboard;
-use crate::house::qless::Qless;
-use crate::house::redis::Redis;
-use crate::house::terminal;
+use crate::support::keyboard;
+use crate::support::qless::Qless;
+use crate::support::redis::Redis;
+use crate::support::terminal;
 
 /// A server and a file in which `prod` is protected.
 struct Place {
@@ -961,7 +961,7 @@ mod passwords {
     }
 
     /// The file and the address by TCP need a port; by socket there is no password in addresses.
-    fn run(place: &Place, line: &str) -> crate::house::qless::Ran {
+    fn run(place: &Place, line: &str) -> crate::support::qless::Ran {
         let ran = place.qless().run(line);
         let said = ran.stdout() + &ran.stderr();
         assert!(!said.contains(SECRET), "{said}");
@@ -1115,7 +1115,7 @@ mod passwords {
 
     #[test]
     fn an_address_of_another_origin_keeps_its_own() {
-        let port = crate::house::wire::free_port();
+        let port = crate::support::proxy::free_port();
         let redis = Redis::with(&["--requirepass", SECRET, "--port", &port.to_string()]);
         let home = Home::new(
             "default = \"prod\"\n[context.prod]\nredis = \"redis://127.0.0.1:1\"\npassword-command = [\"false\"]\n",

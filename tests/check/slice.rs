@@ -3,15 +3,15 @@
 
 use expect_test::expect;
 
-use super::damage::FIELDS;
 use super::invariants::Excuses;
-use crate::house::core::{Core, Reply};
-use crate::house::judge::{
+use super::random_damage::FIELDS;
+use crate::support::check_calls::{
     Finding, LATER, NAMES, all_named, candidates, finding, look, repair, revert, slice, told,
 };
+use crate::support::core::{Core, Reply};
 
 /// A database in which there is something of everything. The last call is at 201000.
-pub(super) const TRAFFIC: &str = r#"config.set 200000 q-heartbeat 500
+pub(crate) const TRAFFIC: &str = r#"config.set 200000 q-heartbeat 500
 put 200000 w q w1 K {"a":1} 0 priority 5 tags ["x","y"]
 put 200000 w q w2 K [] 0 tags ["x"]
 put 200000 w q w3 K 17 0 priority -2.5
@@ -73,15 +73,15 @@ cancel 200122 w3
 recur.update 200980 tpl interval 100000
 length 201000 q"#;
 
-pub(super) const NOW: f64 = 201_000.0;
+pub(crate) const NOW: f64 = 201_000.0;
 
-pub(super) fn busy() -> Core {
+pub(crate) fn busy() -> Core {
     let mut core = Core::new();
     fill(&mut core);
     core
 }
 
-pub(super) fn fill(core: &mut Core) {
+pub(crate) fn fill(core: &mut Core) {
     core.flush();
     core.many(TRAFFIC.lines().map(str::to_owned));
     core.events();
@@ -138,7 +138,7 @@ fn read_only(
     name: &str,
     items: &[String],
 ) -> Option<Vec<Finding>> {
-    let script = crate::house::core::script();
+    let script = crate::support::core::script();
     let now = NOW.to_string();
     let mut argv = vec!["EVAL_RO", &script, "0", "check.slice", &now, "look"];
     argv.extend([findings, "", kind, name]);
@@ -194,13 +194,16 @@ fn bad_usage_is_refused() {
         "check.revert 1 ql:j:w1 - +1 +ql:lost:r:j:w1",
     ] {
         let error = core.refused(line);
-        texts.push(format!("{line}: {}", crate::house::core::short(&error)));
+        texts.push(format!("{line}: {}", crate::support::core::short(&error)));
     }
     let many: Vec<Vec<u8>> = (0..201).map(|n| format!("j{n}").into_bytes()).collect();
     let mut argv: Vec<&[u8]> = vec![b"check.slice", b"1", b"look", b"", b"", b"job", b""];
     argv.extend(many.iter().map(Vec::as_slice));
     let error = core.refused_words(&argv);
-    texts.push(format!("201 items: {}", crate::house::core::short(&error)));
+    texts.push(format!(
+        "201 items: {}",
+        crate::support::core::short(&error)
+    ));
     expect![[r#"
         check.slice 1: user_script:N: Check(): "look" or "mend" missing
         check.slice 1 repair '' r job '' w1: user_script:N: Check(): "look" or "mend" missing

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::house::redis::Redis;
-use crate::house::wire::{self, Cut, run_and_kill};
+use crate::support::proxy::{Cut, proxy, run_and_kill};
+use crate::support::redis::Redis;
 
 /// A bit of everything, damaged.
 fn damaged() -> Redis {
@@ -107,7 +107,7 @@ fn a_repair_whose_answers_are_lost_is_settled() {
         let before = redis.dump();
         let undo = redis.socket().with_file_name("undo.ndjson");
         let undo = undo.to_str().unwrap();
-        let port = wire::proxy(redis.socket(), Cut::After(request));
+        let port = proxy(redis.socket(), Cut::After(request));
         redis
             .at(10_000)
             .env("QLESS_REDIS_URL", format!("redis://127.0.0.1:{port}"))

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::model::number;
-use crate::house::core::{Dump, Key};
+use crate::core::model::number;
+use crate::support::core::{Dump, Key};
 
 const STATES: [&str; 7] = [
     "waiting",
@@ -515,7 +515,7 @@ impl Judge<'_> {
     fn tags(&mut self) {
         let mut wanted: BTreeSet<(String, String)> = BTreeSet::new();
         for (jid, job) in &self.jobs {
-            for tag in super::model::names(&job["tags"]) {
+            for tag in crate::core::model::names(&job["tags"]) {
                 wanted.insert((tag, jid.clone()));
             }
         }

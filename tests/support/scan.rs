@@ -10,8 +10,8 @@ use qless::model::moment::Moment;
 use qless::model::name::Name;
 use qless::out::Trace;
 
+use super::check_calls::{Finding, LAST, LATER, finding, same, told};
 use super::core::Core;
-use super::judge::{Finding, LAST, LATER, finding, same, told};
 
 /// The table of a walk that takes one pass.
 pub(crate) const WHOLE: usize = 1 << 22;

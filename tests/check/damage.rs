@@ -8,13 +8,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use expect_test::{Expect, expect};
 
-use super::check::{NOW, busy, fill};
 use super::invariants::{Excuses, broken};
-use crate::house::clean::{agree, tolerated};
-use crate::house::core::{Core, Key, Reply};
-use crate::house::judge::{Finding, look};
-use crate::house::mend::{Course, Mend, Stage, by_calls, kept};
-use crate::house::walk;
+use super::slice::{NOW, busy, fill};
+use crate::support::check_calls::{Finding, look};
+use crate::support::clean::{agree, tolerated};
+use crate::support::core::{Core, Key, Reply};
+use crate::support::repair::{Course, Mend, Stage, by_calls, kept};
+use crate::support::scan;
 
 /// Lines of what was found, each once.
 fn lines(found: &[Finding]) -> Vec<String> {
@@ -106,7 +106,7 @@ fn damaged(damage: &[&str], expect: &Expect) {
     }
     let before = core.dump();
     let found = look(&mut core, NOW, "");
-    walk::finds(&mut core, NOW, &found);
+    scan::finds(&mut core, NOW, &found);
     agree(&before, &found, Excuses::default()).unwrap_or_else(|fault| panic!("{fault}"));
 
     let course = by_calls(&mut core, NOW, found);

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use expect_test::expect;
 use rustix::process::Signal;
 
-use crate::house::qless::Running;
-use crate::house::redis::Redis;
 use crate::replicas::pair;
+use crate::support::qless::Running;
+use crate::support::redis::Redis;
 
 /// So many waiting jobs that a slow look takes long.
 fn many() -> Redis {

@@ -1,7 +1,7 @@
 //! `qless check` of what lies where no list leads: only who meets it there knows of it.
 
-use crate::house::qless::Qless;
-use crate::house::redis::Redis;
+use crate::support::qless::Qless;
+use crate::support::redis::Redis;
 use redis::Value;
 
 const NOW: u32 = 10_000;

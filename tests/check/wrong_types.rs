@@ -1,10 +1,10 @@
 //! Keys of every wrong type in the place of each of ours, and keys of nobody below our prefix: the
 //! binary tells them or says nothing, it never breaks off, and no job that can be read is lost.
 
-use super::check::{NOW, fill};
-use crate::house::clean::Walked;
-use crate::house::core::{Core, Dump, Key, Reply};
-use crate::house::mend::{Mend, kept};
+use super::slice::{NOW, fill};
+use crate::support::clean::Walked;
+use crate::support::core::{Core, Dump, Key, Reply};
+use crate::support::repair::{Mend, kept};
 
 /// What makes a key of each type; `KEY` is its name.
 const TYPES: [(&str, &str); 6] = [

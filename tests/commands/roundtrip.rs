@@ -8,10 +8,10 @@ use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestRunner};
 use serde_json::{Value, json};
 
-use super::invariants::Excuses;
-use super::model::Model;
-use super::property::{Step, cases, fill, step};
-use crate::house::core::Core;
+use crate::check::invariants::Excuses;
+use crate::core::model::Model;
+use crate::core::property::{Step, cases, fill, step};
+use crate::support::core::Core;
 
 fn lines(text: &str) -> Vec<Value> {
     text.lines()

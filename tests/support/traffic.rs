@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use super::ledger::Hand;
+use super::client::Hand;
 use super::redis::Redis;
 
 pub const QUEUES: [&str; 4] = ["mail", "images", "a b-work", "größe\n*"];

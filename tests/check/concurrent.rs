@@ -12,10 +12,10 @@ use qless::check::finding::{Finding, Severity};
 use qless::core::check::{Outcome, Verdict};
 use redis::Value;
 
-use crate::house::judge::{COMPANIONS, NAMES};
-use crate::house::ledger::Hand;
-use crate::house::redis::Redis;
-use crate::house::traffic::{Actor, Draw, QUEUES, many};
+use crate::support::check_calls::{COMPANIONS, NAMES};
+use crate::support::client::Hand;
+use crate::support::redis::Redis;
+use crate::support::traffic::{Actor, Draw, QUEUES, many};
 
 fn looks() -> u64 {
     let given = std::env::var("LOOKS").ok();

@@ -6,16 +6,16 @@ use std::cell::RefCell;
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestRunner};
 
-use super::damage::{PRELUDE, damage};
 use super::invariants::Excuses;
-use super::model::Model;
-use super::property::{Step, cases, fill, step};
-use super::refusal::still_works;
-use crate::house::clean::agree;
-use crate::house::core::Core;
-use crate::house::judge::{all_named, look, repair, told};
-use crate::house::mend::{Course, Mend, by_calls};
-use crate::house::walk;
+use super::random_damage::{PRELUDE, damage};
+use crate::core::model::Model;
+use crate::core::property::{Step, cases, fill, step};
+use crate::core::refusal::still_works;
+use crate::support::check_calls::{all_named, look, repair, told};
+use crate::support::clean::agree;
+use crate::support::core::Core;
+use crate::support::repair::{Course, Mend, by_calls};
+use crate::support::scan;
 
 #[derive(Clone, Debug)]
 enum Event {
@@ -61,7 +61,7 @@ fn play(core: &mut Core, events: &[Event], binary: bool) -> Result<(), TestCaseE
     };
     let fault = |what: String| TestCaseError::fail(format!("\n    {script}\n{what}"));
     agree(&core.dump(), &found, excuses).map_err(fault)?;
-    let mut missed = walk::missed(core, now, &found, 1 << 22);
+    let mut missed = scan::missed(core, now, &found, 1 << 22);
     // An edge that only one side knows may close a cycle, or not.
     let torn = found.iter().any(|one| one.id == "dependency-one-sided");
     missed.retain(|one| !torn || one.id != "dependency-cycle");
