@@ -14,6 +14,7 @@ mod support {
     pub mod check_calls;
     pub mod clean;
     pub mod client;
+    pub mod config;
     pub mod core;
     pub mod jobs;
     pub mod keyboard;
@@ -72,8 +73,11 @@ mod commands {
     mod complete;
     mod completions;
     mod config;
-    pub mod context;
-    mod contexts;
+    mod context;
+    mod context_choice;
+    mod context_file;
+    mod context_password;
+    mod context_protection;
     mod depends;
     mod export;
     mod fail;

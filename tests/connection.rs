@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use expect_test::expect;
 
 use crate::support::proxy::{Cut, answering, free_port, hand_over, listen, proxy};
-use crate::support::qless::Qless;
+use crate::support::qless::{Qless, RunOutput};
 use crate::support::redis::Redis;
 
 fn at_port(port: u16) -> Qless {
@@ -322,9 +322,7 @@ fn a_command_that_is_stopped_and_continued_goes_on() {
     thread::sleep(Duration::from_millis(200));
     assert!(send("-STOP").success() && send("-CONT").success());
     redis.thaw();
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(0));
-    assert_eq!(output.stdout, b"0\n");
+    assert_eq!(RunOutput::of_child(child).ok(), "0");
 }
 
 #[test]
@@ -858,10 +856,8 @@ mod streams {
     fn a_closed_pipe_ends_quietly() {
         let mut child = Qless::bare().command().arg("script").spawn().unwrap();
         drop(child.stdout.take());
-        let output = child.wait_with_output().unwrap();
-        assert_eq!(String::from_utf8_lossy(&output.stderr), "");
-        use std::os::unix::process::ExitStatusExt;
-        assert_eq!(output.status.signal(), Some(13));
+        let ran = RunOutput::of_child(child);
+        assert_eq!((ran.code(), ran.stderr().as_str()), (128 + 13, ""));
     }
 
     #[test]
@@ -870,16 +866,11 @@ mod streams {
             return;
         };
         let mut command = Qless::bare().command();
-        let output = command
-            .arg("script")
-            .stdout(Stdio::from(full))
-            .output()
-            .unwrap();
-        assert_eq!(
-            String::from_utf8_lossy(&output.stderr),
-            "error: cannot write to stdout: no space left on device\n"
-        );
-        assert_eq!(output.status.code(), Some(1));
+        RunOutput::of(command.arg("script").stdout(full)).shows(expect![[r#"
+            --- stderr
+            error: cannot write to stdout: no space left on device
+            --- exit 1
+        "#]]);
     }
 
     #[test]

@@ -8,11 +8,12 @@ use super::support::terminal::Terminal;
 use super::support::text::words;
 
 /// Runs on a terminal of 80 columns and 10 rows.
-fn on_terminal(qless: &Qless, line: &str) -> (Option<i32>, String) {
+fn on_terminal(qless: &Qless, line: &str) -> (i32, String) {
     let mut command = qless.command();
     command.args(words(line));
-    let (status, written) = Terminal::start(command, 80, 10).end();
-    (status.code(), written)
+    let ran = Terminal::start(command, 80, 10).end();
+    let written = ran.stdout();
+    (ran.code(), written)
 }
 
 fn with(pager: &str) -> Qless {
@@ -22,7 +23,7 @@ fn with(pager: &str) -> Qless {
 #[test]
 fn what_is_longer_than_the_screen_is_paged() {
     let (code, written) = on_terminal(&with("sed 's/^/| /'"), "help exit-codes");
-    assert_eq!(code, Some(0));
+    assert_eq!(code, 0);
     assert!(written.lines().count() > 9);
     assert!(
         written.lines().all(|line| line.starts_with("| ")),
@@ -36,7 +37,7 @@ fn what_is_longer_than_the_screen_is_paged() {
 fn help_flags_are_paged_too() {
     for line in ["--help", "retry --help", "retry -h", "help retry"] {
         let (code, written) = on_terminal(&with("sed 's/^/| /'"), line);
-        assert_eq!(code, Some(0));
+        assert_eq!(code, 0);
         assert!(written.starts_with("| "), "{line}: {written}");
     }
 }
@@ -83,7 +84,7 @@ fn a_pager_that_is_left_early_is_no_error() {
     }
     let qless = redis.at(5000).env("QLESS_PAGER", "head -2 | cut -c-5");
     let (code, written) = on_terminal(&qless, "jobs --queue q --limit 3000");
-    assert_eq!(code, Some(0), "{written}");
+    assert_eq!(code, 0, "{written}");
     expect![[r#"
         JID  
         job-0
@@ -100,7 +101,7 @@ fn the_exit_code_is_that_of_the_command() {
     let jids: Vec<String> = (0..21).map(|at| format!("job-{at}")).collect();
     let qless = redis.at(50).env("QLESS_PAGER", "sed s/^/P/");
     let (code, written) = on_terminal(&qless, &format!("get {}", jids.join(" ")));
-    assert_eq!(code, Some(4), "{written}");
+    assert_eq!(code, 4, "{written}");
     assert!(written.starts_with("Pjid"));
     // What is on stderr comes after the pager, not into it.
     assert!(
@@ -108,7 +109,7 @@ fn the_exit_code_is_that_of_the_command() {
         "{written}"
     );
     let qless = redis.at(50).env("QLESS_PAGER", "cat >/dev/null; exit 7");
-    assert_eq!(on_terminal(&qless, "jobs").0, Some(0));
+    assert_eq!(on_terminal(&qless, "jobs").0, 0);
 }
 
 #[test]

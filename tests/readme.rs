@@ -130,7 +130,7 @@ fn answers(parts: &[Part]) -> Vec<String> {
     if let Ok(program) = std::env::var("REDIS_SERVER") {
         bash.env("QLESS_REDIS_SERVER", program);
     }
-    let (_, written) = terminal::run(bash, 100);
+    let written = terminal::run(bash, 100).stdout();
     written
         .replace(&redis.url(), ADDRESS)
         .split_terminator(END)

@@ -20,8 +20,9 @@ fn shown(qless: &Qless, line: &str, columns: u16) -> String {
         .env("TERM", "xterm")
         .env("PAGER", "cat")
         .env("NO_COLOR", "1");
-    let (status, written) = terminal::run(command, columns);
-    assert_eq!(status.code(), Some(0), "{line}: {written}");
+    let ran = terminal::run(command, columns);
+    let written = ran.stdout();
+    assert_eq!(ran.code(), 0, "{line}: {written}");
     written
 }
 

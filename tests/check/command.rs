@@ -511,7 +511,7 @@ fn people_see_a_table_and_what_to_do_next() {
             .env("PAGER", "cat")
             .command();
         command.args(crate::support::text::words(line));
-        crate::support::terminal::run(command, columns).1
+        crate::support::terminal::run(command, columns).stdout()
     };
     expect![[r#"
         scanned 21 keys, 5 jobs, 2 queues in 0.0s, nothing is damaged

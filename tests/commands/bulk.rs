@@ -4,7 +4,6 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -13,7 +12,7 @@ use expect_test::expect;
 use rustix::process::Signal;
 
 use crate::support::proxy::{Cut, proxy, proxy_then};
-use crate::support::qless::Qless;
+use crate::support::qless::{Qless, RunOutput};
 use crate::support::redis::Redis;
 use crate::support::terminal;
 
@@ -358,8 +357,9 @@ fn progress_is_shown_to_people_after_half_a_second() {
     let mut command = redis.at(50).command();
     command.env("TERM", "xterm");
     command.args(["retry", "--group", "boom", "--yes", "--rate", "50/s"]);
-    let (status, shown) = terminal::run(command, 80);
-    assert_eq!(status.code(), Some(0), "{shown}");
+    let ran = terminal::run(command, 80);
+    let shown = ran.stdout();
+    assert_eq!(ran.code(), 0, "{shown}");
     let bars: Vec<&str> = shown
         .split('\r')
         .filter(|line| line.contains("eta"))
@@ -375,7 +375,7 @@ fn progress_is_shown_to_people_after_half_a_second() {
     let mut command = redis.at(50).command();
     command.env("TERM", "xterm");
     command.args(["retry", "--group", "boom", "--yes"]);
-    let (_, shown) = terminal::run(command, 80);
+    let shown = terminal::run(command, 80).stdout();
     assert!(!shown.contains("eta"), "{shown}");
 }
 
@@ -817,7 +817,8 @@ fn a_report_that_is_full_on_the_way_is_ended_by_the_same_command() {
     // No file may be longer than 40 KB; 200 lines are shorter, 400 are longer.
     let limit = r#"trap '' XFSZ; ulimit -f 80; exec "$0" "$@""#;
     let qless = redis.at(50).command();
-    let output = Command::new("sh")
+    let mut shell = Command::new("sh");
+    shell
         .args(["-c", limit])
         .arg(qless.get_program())
         .args(line.split(' '))
@@ -827,14 +828,12 @@ fn a_report_that_is_full_on_the_way_is_ended_by_the_same_command() {
             qless
                 .get_envs()
                 .filter_map(|(name, value)| Some((name, value?))),
-        )
-        .output()
-        .unwrap();
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(1), "{stderr}");
+        );
+    let ran = RunOutput::of(&mut shell).exits(1);
+    let stderr = ran.stderr();
     assert!(stderr.contains("cannot write"), "{stderr}");
     assert!(stderr.contains("run again with the same file"), "{stderr}");
-    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let document: serde_json::Value = serde_json::from_slice(ran.bytes()).unwrap();
     let remaining = document["remaining"].as_u64().unwrap();
     assert!(remaining > 0, "{document}");
     redis.at(60).run(&line).exits(0);
@@ -862,8 +861,7 @@ fn what_was_done_is_noted_though_nobody_reads_it() {
     let mut command = redis.at(50).command();
     let mut child = command.args(line.split(' ')).spawn().unwrap();
     drop(child.stdout.take());
-    let status = child.wait().unwrap();
-    assert_eq!(status.signal(), Some(13));
+    assert_eq!(RunOutput::of_child(child).code(), 128 + 13);
     let done = lines(&file).len() - 1;
     assert!((200..600).contains(&done), "{done}");
     assert_eq!(redis.at(60).run("length mail").ok(), done.to_string());

@@ -2,6 +2,7 @@
 
 use expect_test::expect;
 
+use crate::support::qless::RunOutput;
 use crate::support::redis::Redis;
 
 /// `c` waits for `b`, which waits for `a`; `x` waits alone, `done` is complete.
@@ -470,12 +471,11 @@ fn a_job_that_changes_meanwhile_stays() {
         assert!(std::time::Instant::now() < deadline);
     }
     redis.qless().run("log b seen").ok();
-    let ended = child.wait_with_output().unwrap();
-    assert_eq!(String::from_utf8_lossy(&ended.stdout), "a\nc\n");
-    let told = String::from_utf8_lossy(&ended.stderr);
+    let ran = RunOutput::of_child(child).exits(0);
+    assert_eq!(ran.stdout(), "a\nc\n");
+    let told = ran.stderr();
     assert!(told.starts_with("2 cancelled, 1 skipped"), "{told}");
     assert!(told.contains("1  it changed meanwhile"), "{told}");
-    assert_eq!(ended.status.code(), Some(0));
     assert_eq!(jids(&redis), "b");
     assert_eq!(saved(&file), "a c");
     redis.must_be_clean();

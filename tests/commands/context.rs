@@ -1,13 +1,13 @@
 //! `qless context`
 
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use expect_test::expect;
-use tempfile::TempDir;
 
-use crate::support::qless::{Qless, Ran};
+use crate::support::config::ConfigHome;
+use crate::support::qless::Qless;
 use crate::support::redis::Redis;
 use crate::support::terminal;
 
@@ -36,70 +36,16 @@ read-only = true
 # the end
 "#;
 
-/// A config file of its own.
-pub struct Home {
-    dir: TempDir,
-}
-
-impl Home {
-    pub fn new(text: &str) -> Home {
-        let home = Home::empty();
-        std::fs::create_dir_all(home.path().parent().unwrap()).unwrap();
-        home.write(text);
-        home
-    }
-
-    pub fn empty() -> Home {
-        let dir = tempfile::tempdir().unwrap();
-        Home { dir }
-    }
-
-    pub fn path(&self) -> PathBuf {
-        self.dir.path().join("qless/config.toml")
-    }
-
-    pub fn dir(&self) -> &Path {
-        self.dir.path()
-    }
-
-    pub fn write(&self, text: &str) {
-        std::fs::write(self.path(), text).unwrap();
-        self.mode(0o600);
-    }
-
-    pub fn mode(&self, mode: u32) {
-        std::fs::set_permissions(self.path(), PermissionsExt::from_mode(mode)).unwrap();
-    }
-
-    pub fn text(&self) -> String {
-        std::fs::read_to_string(self.path()).unwrap()
-    }
-
-    /// Returns the binary, with this file where it usually is.
-    pub fn qless(&self) -> Qless {
-        self.with(Qless::bare())
-    }
-
-    pub fn with(&self, qless: Qless) -> Qless {
-        let dir = self.dir.path().to_str().unwrap();
-        qless.env("XDG_CONFIG_HOME", dir).hide(dir, "HOME")
-    }
-
-    fn run(&self, line: &str) -> Ran {
-        self.qless().run(line)
-    }
-}
-
 /// Runs it on a terminal and returns what it wrote.
 fn on_terminal(qless: &Qless, args: &[&str]) -> String {
     let mut command: Command = qless.command();
     command.args(args);
-    terminal::run(command, 100).1
+    terminal::run(command, 100).stdout()
 }
 
 #[test]
 fn they_are_listed_with_a_mark_at_the_one_in_use() {
-    let home = Home::new(FILE);
+    let home = ConfigHome::new(FILE);
     home.run("context").shows(expect![[r#"
         *	local	redis://127.0.0.1:6379/0	
         	prod	rediss://ops:***@redis.prod.example:6380/0	protected
@@ -131,7 +77,7 @@ fn they_are_listed_with_a_mark_at_the_one_in_use() {
 
 #[test]
 fn they_are_documents() {
-    let home = Home::new(FILE);
+    let home = ConfigHome::new(FILE);
     home.run("context list -o ndjson").shows(expect![[r#"
         {"name":"local","redis":"redis://127.0.0.1:6379/0","prefix":null,"label":"local","protected":false,"read_only":false,"password":null,"default":true,"used":true}
         {"name":"prod","redis":"rediss://ops:***@redis.prod.example:6380/0","prefix":null,"label":"PROD","protected":true,"read_only":false,"password":"password-command","default":false,"used":false}
@@ -147,7 +93,7 @@ fn they_are_documents() {
 
 #[test]
 fn no_file_is_no_context() {
-    let home = Home::empty();
+    let home = ConfigHome::empty();
     home.run("context").shows(expect![""]);
     assert_eq!(
         home.run("context -o json").json()["items"],
@@ -178,7 +124,7 @@ fn no_file_is_no_context() {
 
 #[test]
 fn one_is_told_at_length() {
-    let home = Home::new(FILE);
+    let home = ConfigHome::new(FILE);
     home.run("context show").shows(expect![[r#"
         name	local
         redis	redis://127.0.0.1:6379/0
@@ -213,7 +159,7 @@ fn one_is_told_at_length() {
         hint: `qless context` lists those that there are
         --- exit 4
     "#]]);
-    let home = Home::new("[context.a]\nredis = 'redis://h'\n");
+    let home = ConfigHome::new("[context.a]\nredis = 'redis://h'\n");
     home.run("context show").shows(expect![[r#"
         --- stderr
         error: no context is in use
@@ -224,7 +170,7 @@ fn one_is_told_at_length() {
 
 #[test]
 fn another_becomes_the_default_one_and_the_file_stays_as_it_is() {
-    let home = Home::new(FILE);
+    let home = ConfigHome::new(FILE);
     home.run("context use prod --dry-run").shows(expect![[r#"
         --- stderr
         would make `prod` the default context
@@ -247,7 +193,7 @@ fn another_becomes_the_default_one_and_the_file_stays_as_it_is() {
           ]
         }
     "#]]);
-    let home = Home::new("[context.a]\nredis = \"redis://h\"\n");
+    let home = ConfigHome::new("[context.a]\nredis = \"redis://h\"\n");
     home.run("context use a").ok();
     assert_eq!(
         home.text(),
@@ -257,7 +203,7 @@ fn another_becomes_the_default_one_and_the_file_stays_as_it_is() {
 
 #[test]
 fn one_is_removed_with_what_is_said_of_it() {
-    let home = Home::new(FILE);
+    let home = ConfigHome::new(FILE);
     home.run("context remove prod --dry-run").ok();
     assert_eq!(home.text(), FILE);
     home.run("context remove prod").shows(expect![""]);
@@ -289,7 +235,7 @@ fn one_is_removed_with_what_is_said_of_it() {
 
 #[test]
 fn one_is_added_with_what_is_typed() {
-    let home = Home::empty();
+    let home = ConfigHome::empty();
     let add = "context add prod --redis redis://ops@redis.prod.example:6380/0 --protected --label 'PROD EU' \
                --prefix {mail}: --password-command pass show redis/prod";
     home.run(&format!("{add} --dry-run")).shows(expect![[r#"
@@ -332,7 +278,7 @@ fn one_is_added_with_what_is_typed() {
 
 #[test]
 fn what_is_no_context_is_not_added() {
-    let home = Home::empty();
+    let home = ConfigHome::empty();
     let elsewhere = home.qless().env("QLESS_REDIS_URL", "redis://env:1");
     elsewhere.run("context add prod").shows(expect![[r#"
         --- stderr
@@ -359,7 +305,7 @@ fn what_is_no_context_is_not_added() {
 
 #[test]
 fn what_is_added_stands_after_comments_and_in_any_notation() {
-    let home = Home::new("# only a comment\n");
+    let home = ConfigHome::new("# only a comment\n");
     home.run("context add 'a b.c' --redis redis://h").ok();
     assert_eq!(
         home.text(),
@@ -389,7 +335,7 @@ fn line_ends_and_marks_of_an_editor_stay() {
     let text = "# c\ndefault = \"a\"  # x\n\n[context.a]\nredis = \"redis://h\"\n# about b\n\
                 [context.b]\nredis = \"redis://g\"\n";
     let dos = |text: &str| text.replace('\n', "\r\n");
-    let home = Home::new(&dos(text));
+    let home = ConfigHome::new(&dos(text));
     home.run("context use b").ok();
     assert_eq!(home.text(), dos(&text.replace("\"a\"", "\"b\"")));
     home.run("context remove a").ok();
@@ -405,7 +351,7 @@ fn line_ends_and_marks_of_an_editor_stay() {
 
 #[test]
 fn the_file_that_a_link_leads_to_is_changed_and_keeps_its_mode() {
-    let home = Home::new("");
+    let home = ConfigHome::new("");
     let real = home.dir().join("real.toml");
     std::fs::rename(home.path(), &real).unwrap();
     std::fs::set_permissions(&real, PermissionsExt::from_mode(0o640)).unwrap();
@@ -427,7 +373,7 @@ fn the_file_that_a_link_leads_to_is_changed_and_keeps_its_mode() {
 
 #[test]
 fn a_file_that_cannot_be_written_is_told() {
-    let home = Home::new(FILE);
+    let home = ConfigHome::new(FILE);
     home.run("context add a --redis redis://h --config /dev/null")
         .shows(expect![[r#"
             --- stderr
@@ -441,7 +387,7 @@ fn a_file_that_cannot_be_written_is_told() {
 
 #[test]
 fn many_at_once_are_all_added() {
-    let home = Home::empty();
+    let home = ConfigHome::empty();
     let add = |number: usize| {
         let mut command = home.qless().command();
         let name = format!("c{number}");
@@ -461,7 +407,7 @@ fn many_at_once_are_all_added() {
 #[test]
 fn what_is_wrong_in_the_file_is_left_alone() {
     let text = "[context.a]\nredis = \"redis://h\"\nlabell = \"A\"\n";
-    let home = Home::new(text);
+    let home = ConfigHome::new(text);
     for line in [
         "context add b --redis redis://h",
         "context use a",
@@ -475,7 +421,7 @@ fn what_is_wrong_in_the_file_is_left_alone() {
 
 #[test]
 fn a_default_that_does_not_exist_is_mended_by_use() {
-    let home = Home::new("default = \"gone\"\n[context.a]\nredis = \"redis://h\"\n");
+    let home = ConfigHome::new("default = \"gone\"\n[context.a]\nredis = \"redis://h\"\n");
     home.run("queues").shows(expect![[r#"
         --- stderr
         error: config file `HOME/qless/config.toml`, line 1, column 11: `default` names no context, `gone` does not exist
@@ -489,7 +435,7 @@ fn a_default_that_does_not_exist_is_mended_by_use() {
 #[test]
 fn validating_connects() {
     let redis = Redis::with(&["--requirepass", "geheim"]);
-    let home = Home::new(&format!(
+    let home = ConfigHome::new(&format!(
         "[context.good]\nredis = \"{0}\"\npassword-command = [\"echo\", \"geheim\"]\n\
          [context.bad]\nredis = \"{0}\"\npassword-command = [\"echo\", \"falsch\"]\n\
          [context.none]\nredis = \"unix:///nonexistent/s\"\n",
@@ -530,7 +476,7 @@ fn validating_connects() {
 
 #[test]
 fn read_only_does_not_keep_the_file_from_being_changed() {
-    let home = Home::new(FILE);
+    let home = ConfigHome::new(FILE);
     let qless = home.qless().env("QLESS_READ_ONLY", "1");
     qless.run("context use viewer").ok();
     qless.run("context use prod").ok();
@@ -545,7 +491,8 @@ fn read_only_does_not_keep_the_file_from_being_changed() {
 
 #[test]
 fn names_of_others_are_shown_harmless() {
-    let home = Home::new("[context.\"a\\u001b[2Jb\"]\nredis = \"redis://h\"\nlabel = \"x\\ty\"\n");
+    let home =
+        ConfigHome::new("[context.\"a\\u001b[2Jb\"]\nredis = \"redis://h\"\nlabel = \"x\\ty\"\n");
     home.run("context").shows(expect![[r#"
         --- stderr
         error: config file `HOME/qless/config.toml`, line 3, column 9: `label` holds a control character, U+0009

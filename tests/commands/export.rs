@@ -1,11 +1,11 @@
 //! `qless export`
 
 use std::os::unix::fs::PermissionsExt;
-use std::process::Stdio;
 
 use expect_test::expect;
 use serde_json::Value;
 
+use crate::support::qless::RunOutput;
 use crate::support::redis::Redis;
 
 /// A job in each state, a recurring job, an option, a pause.
@@ -362,27 +362,17 @@ fn ten_thousand_jobs_go_through_and_a_cut_is_told() {
         .spawn()
         .unwrap();
     drop(child.stdout.take());
-    let ended = child.wait_with_output().unwrap();
-    let signal = std::os::unix::process::ExitStatusExt::signal(&ended.status);
-    assert_eq!((signal, ended.stderr.is_empty()), (Some(13), true));
+    let ended = RunOutput::of_child(child);
+    assert_eq!((ended.code(), ended.stderr().as_str()), (128 + 13, ""));
     // A full disk is told.
     let full = std::fs::OpenOptions::new()
         .write(true)
         .open("/dev/full")
         .unwrap();
-    let ended = redis
-        .at(2)
-        .command()
-        .args(["export", "--queue", "q"])
-        .stdin(Stdio::null())
-        .stdout(full)
-        .spawn()
-        .unwrap()
-        .wait_with_output()
-        .unwrap();
-    assert_eq!(ended.status.code(), Some(1));
-    expect![[r#"
+    let mut command = redis.at(2).command();
+    RunOutput::of(command.args(["export", "--queue", "q"]).stdout(full)).shows(expect![[r#"
+        --- stderr
         error: cannot write to stdout: no space left on device
-    "#]]
-    .assert_eq(&String::from_utf8_lossy(&ended.stderr));
+        --- exit 1
+    "#]]);
 }

@@ -4,7 +4,7 @@ use expect_test::expect;
 
 use crate::support::qless::Qless;
 
-fn run(line: &str) -> crate::support::qless::Ran {
+fn run(line: &str) -> crate::support::qless::RunOutput {
     Qless::bare().run(line)
 }
 

@@ -8,7 +8,7 @@ use expect_test::expect;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::support::qless::{Qless, Ran};
+use crate::support::qless::{Qless, RunOutput};
 use crate::support::redis::Redis;
 use crate::support::terminal::Terminal;
 
@@ -34,7 +34,7 @@ fn file(lines: &[String]) -> String {
 }
 
 /// Imports lines at the moment 100.
-fn import(redis: &Redis, lines: &[String], flags: &str) -> Ran {
+fn import(redis: &Redis, lines: &[String], flags: &str) -> RunOutput {
     let text = file(lines);
     redis.at(100).input(text).run(&format!("import - {flags}"))
 }
@@ -614,8 +614,8 @@ fn it_asks_first() {
     .assert_eq(&asked.replace(&redis.url(), "URL"));
     assert!(redis.dump().is_empty());
     terminal.types("y\n");
-    let (status, _) = terminal.end();
-    assert!(status.success());
+    let ran = terminal.end();
+    assert_eq!(ran.code(), 0);
     assert_eq!(jids(&redis, ""), "a b");
 }
 

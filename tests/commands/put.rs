@@ -2,11 +2,10 @@
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::process::Stdio;
 
 use expect_test::expect;
 
-use crate::support::qless::Qless;
+use crate::support::qless::{Qless, RunOutput};
 use crate::support::redis::Redis;
 
 fn data(redis: &Redis, jid: &str) -> String {
@@ -265,10 +264,9 @@ fn a_closed_stdin_is_empty() {
     let redis = Redis::start();
     let qless = redis.at(0);
     let mut command = qless.command();
-    command.args(["put", "q", "K", "-"]).stdin(Stdio::null());
-    let output = command.output().unwrap();
-    assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("data is not JSON"));
+    command.args(["put", "q", "K", "-"]);
+    let ran = RunOutput::of(&mut command).exits(2);
+    assert!(ran.stderr().contains("data is not JSON"));
 }
 
 #[test]

@@ -42,7 +42,7 @@ impl Place {
     }
 
     /// Runs `put --from` of a text in a file `jobs`, with more arguments.
-    fn put(&self, text: impl AsRef<[u8]>, more: &str) -> crate::support::qless::Ran {
+    fn put(&self, text: impl AsRef<[u8]>, more: &str) -> crate::support::qless::RunOutput {
         let path = self.file("jobs", text);
         self.qless()
             .run(&format!("put --from {} {more}", path.display()))

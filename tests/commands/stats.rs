@@ -246,7 +246,7 @@ fn people_see_a_picture() {
     let redis = waited(&[0.5, 0.5, 23.4, 23.4, 23.4, 90.0, 4000.0]);
     let mut qless = redis.at(DAY + 50_000.0).command();
     qless.args(["stats", "mail"]);
-    let (_, seen) = terminal::run(qless, 100);
+    let seen = terminal::run(qless, 100).stdout();
     expect![[r#"
         mail on 1970-01-02 (UTC, so far)    7 completed   0 failures   0 failed now   0 retries
 
@@ -258,7 +258,7 @@ fn people_see_a_picture() {
     "#]].assert_eq(&seen);
     let mut qless = redis.at(DAY + 50_000.0).command();
     qless.args(["stats", "mail", "--day", "yesterday", "--histogram", "run"]);
-    let (_, seen) = terminal::run(qless, 100);
+    let seen = terminal::run(qless, 100).stdout();
     expect![[r#"
         mail on 1970-01-01 (UTC)    0 completed   0 failures   0 failed now   0 retries
 

@@ -36,8 +36,9 @@ fn a_terminal_is_repainted_until_ctrl_c() {
     redis.at(100).run("put mail K --jid b").ok();
     screen.until(|written| written.contains("mail         2 "));
     screen.signal("-INT");
-    let (status, written) = screen.end();
-    assert_eq!(status.code(), Some(0));
+    let ran = screen.end();
+    let written = ran.stdout();
+    assert_eq!(ran.code(), 0);
     assert!(
         written.starts_with(ENTER) && written.ends_with(LEAVE),
         "{written:?}"
@@ -68,8 +69,9 @@ fn a_frame_is_as_large_as_the_terminal_is_now() {
     assert_eq!(frames(&both)[1].lines().count(), 33);
     assert!(widest(&frames(&both)[1]) <= Some(100));
     screen.signal("-TERM");
-    let (status, written) = screen.end();
-    assert_eq!(status.code(), Some(143));
+    let ran = screen.end();
+    let written = ran.stdout();
+    assert_eq!(ran.code(), 143);
     assert!(written.ends_with(LEAVE));
 }
 
@@ -85,7 +87,7 @@ fn every_command_that_looks_can_be_watched() {
             "{written}"
         );
         screen.signal("-INT");
-        assert_eq!(screen.end().0.code(), Some(0), "{line}");
+        assert_eq!(screen.end().code(), 0, "{line}");
     }
 }
 
@@ -103,7 +105,7 @@ fn a_lost_server_is_told_and_comes_back() {
     redis.at(100).run("put images K --jid a").ok();
     screen.until(|written| written.contains("images "));
     screen.signal("-INT");
-    assert_eq!(screen.end().0.code(), Some(0));
+    assert_eq!(screen.end().code(), 0);
 }
 
 #[test]
@@ -120,9 +122,10 @@ fn ctrl_c_does_not_wait_for_a_server() {
     }
     assert!(frames(&screen.written()).len() <= seen + 1);
     screen.signal("-INT");
-    let (status, written) = screen.end();
+    let ran = screen.end();
+    let written = ran.stdout();
     redis.thaw();
-    assert_eq!(status.code(), Some(0));
+    assert_eq!(ran.code(), 0);
     assert!(written.ends_with(LEAVE), "{written:?}");
     assert!(begun.elapsed().as_secs() < 10);
 }

@@ -23,8 +23,9 @@ fn answered(redis: &Redis, line: &str, question: &str, answer: &str) -> (i32, St
     let mut terminal = Terminal::typed(command, 100, 30);
     terminal.until(|text| text.contains(question));
     terminal.types(answer);
-    let (status, shown) = terminal.end();
-    (status.code().unwrap_or(-1), shown)
+    let ran = terminal.end();
+    let shown = ran.stdout();
+    (ran.code(), shown)
 }
 
 fn left(redis: &Redis) -> u64 {

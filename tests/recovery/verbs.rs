@@ -6,7 +6,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use serde_json::Value;
 
-use crate::support::qless::Ran;
+use crate::support::qless::RunOutput;
 use crate::support::redis::Redis;
 
 /// A blank, a line end, a pattern, an option, no text at all, an escape.
@@ -50,7 +50,7 @@ const VERBS: [(&[&str], As); 11] = [
     (&["depends", "--off-all"], As::Depends),
 ];
 
-fn run(redis: &Redis, input: &[u8], words: &[&[u8]]) -> Ran {
+fn run(redis: &Redis, input: &[u8], words: &[&[u8]]) -> RunOutput {
     let words = words.iter().map(|word| OsStr::from_bytes(word));
     redis.at(100).input(input).args(words)
 }
@@ -95,7 +95,7 @@ fn jobs(state: As) -> Redis {
 }
 
 /// Nothing but text, line ends and tabs.
-fn is_clean(ran: &Ran, what: &str) {
+fn is_clean(ran: &RunOutput, what: &str) {
     for text in [ran.bytes(), ran.stderr().as_bytes()] {
         let text = std::str::from_utf8(text).unwrap_or_else(|_| panic!("{what}: {text:?}"));
         let acts = text
@@ -110,7 +110,7 @@ fn words<'a>(verb: &'a [&'a str]) -> Vec<&'a [u8]> {
 }
 
 /// Returns how many were done, as the last line of `-o ndjson` tells.
-fn done(ran: &Ran, what: &str) -> Value {
+fn done(ran: &RunOutput, what: &str) -> Value {
     let text = ran.stdout();
     assert_eq!(ran.code(), 0, "{what}: {text}{}", ran.stderr());
     let last: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();

@@ -2,16 +2,18 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
-use std::process::{Command, ExitStatus};
+use std::process::Command;
 use std::sync::mpsc;
 use std::time::Duration;
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
+use super::qless::RunOutput;
+
 /// Runs a command with all three on a terminal, and types an answer each time when it has written
 /// the words before it. A dialogue that does not come to its end is broken off.
-pub fn answer(mut command: Command, dialogue: &[(&str, &str)]) -> (ExitStatus, String) {
+pub fn answer(mut command: Command, dialogue: &[(&str, &str)]) -> RunOutput {
     let mut master = File::from(openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap());
     grantpt(&master).unwrap();
     unlockpt(&master).unwrap();
@@ -58,6 +60,5 @@ pub fn answer(mut command: Command, dialogue: &[(&str, &str)]) -> (ExitStatus, S
         }
     }
     drop(ended);
-    let written = String::from_utf8(bytes).unwrap().replace("\r\n", "\n");
-    (child.wait().unwrap(), written)
+    RunOutput::on_terminal(child.wait().unwrap(), &bytes)
 }

@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 
 use expect_test::Expect;
 use rustix::process::{Pid, Signal, kill_process};
@@ -51,12 +51,12 @@ impl Qless {
     }
 
     /// Runs `qless <line>`, the line split as a shell would.
-    pub fn run(&self, line: &str) -> Ran {
+    pub fn run(&self, line: &str) -> RunOutput {
         self.args(text::words(line))
     }
 
     /// Runs with arguments that need not be text.
-    pub fn args<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Ran {
+    pub fn args<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> RunOutput {
         let mut running = self.spawn(args);
         let mut stdin = running.child.stdin.take().unwrap();
         let input = self.input.clone();
@@ -112,8 +112,8 @@ impl Running {
     }
 
     /// Waits for its end.
-    pub fn end(self) -> Ran {
-        Ran {
+    pub fn end(self) -> RunOutput {
+        RunOutput {
             line: self.line,
             output: self.child.wait_with_output().unwrap(),
             hidden: self.hidden,
@@ -122,17 +122,48 @@ impl Running {
 }
 
 /// What a run left behind.
-pub struct Ran {
+pub struct RunOutput {
     line: String,
     output: Output,
     hidden: Vec<(String, String)>,
 }
 
-impl Ran {
+impl RunOutput {
+    /// Runs a command that a test has prepared itself, with nothing on stdin.
+    pub fn of(command: &mut Command) -> RunOutput {
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        RunOutput::from(format!("{command:?}"), output)
+    }
+
+    /// Waits for the end of a process that a test has started itself.
+    pub fn of_child(child: Child) -> RunOutput {
+        let line = format!("process {}", child.id());
+        RunOutput::from(line, child.wait_with_output().unwrap())
+    }
+
+    /// The output of a program on a terminal: all of it is stdout, with plain line ends.
+    pub fn on_terminal(status: ExitStatus, written: &[u8]) -> RunOutput {
+        let text = std::str::from_utf8(written).unwrap();
+        let output = Output {
+            status,
+            stdout: text.replace("\r\n", "\n").into_bytes(),
+            stderr: Vec::new(),
+        };
+        RunOutput::from("on a terminal".into(), output)
+    }
+
+    fn from(line: String, output: Output) -> RunOutput {
+        RunOutput {
+            line,
+            output,
+            hidden: Vec::new(),
+        }
+    }
+
     /// Compares stdout, stderr (after `--- stderr`) and a status that is not 0 (`--- exit 4`)
     /// with what the test says.
     #[track_caller]
-    pub fn shows(self, expected: Expect) -> Ran {
+    pub fn shows(self, expected: Expect) -> RunOutput {
         expected.assert_eq(&self.block());
         self
     }
@@ -188,7 +219,7 @@ impl Ran {
 
     /// The run must have exited with this code.
     #[track_caller]
-    pub fn exits(self, code: i32) -> Ran {
+    pub fn exits(self, code: i32) -> RunOutput {
         assert_eq!(self.code(), code, "{}\n{}", self.line, self.block());
         self
     }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::check_calls::{Finding, INFO, all_named, look, repair, revert, told};
 use super::clean::{unrun, walked};
 use super::core::{Core, Dump, Key};
-use super::qless::{Qless, Ran};
+use super::qless::{Qless, RunOutput};
 
 /// What is told and what the keys are, at a stage.
 pub(crate) struct Stage {
@@ -40,7 +40,7 @@ impl Mend<'_> {
     }
 
     /// Mends, with a file of this name to put it back; returns the exit code.
-    pub(crate) fn repair(&self, flags: &str, undo: &str) -> Ran {
+    pub(crate) fn repair(&self, flags: &str, undo: &str) -> RunOutput {
         let undo = self.dir.path().join(undo);
         let line = format!("check --repair --yes {flags} -o json --undo");
         let mut words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();

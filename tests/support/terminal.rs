@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -10,9 +10,11 @@ use std::time::{Duration, Instant};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
+use super::qless::RunOutput;
+
 /// Runs a command with stdout and stderr on a terminal of that many columns, and nothing on stdin.
-/// Returns how it ended, and all that it wrote with bare line ends.
-pub fn run(command: Command, columns: u16) -> (ExitStatus, String) {
+/// Returns its status, and all that it wrote as stdout.
+pub fn run(command: Command, columns: u16) -> RunOutput {
     Terminal::start(command, columns, 50).end()
 }
 
@@ -109,15 +111,14 @@ impl Terminal {
         }
     }
 
-    /// Waits until the program has ended, and returns how, and all that it wrote.
-    pub fn end(mut self) -> (ExitStatus, String) {
+    /// Waits until the program has ended. Returns its status, and all that it wrote as stdout.
+    pub fn end(mut self) -> RunOutput {
         let status = self.child.wait().unwrap();
         // Reading ends with the last program that holds the screen.
         drop(self.screen);
         self.reader.join().unwrap();
         let written = self.written.lock().unwrap();
-        let text = std::str::from_utf8(&written).unwrap().replace("\r\n", "\n");
-        (status, text)
+        RunOutput::on_terminal(status, &written)
     }
 }
 
