@@ -20,6 +20,7 @@ mod support {
     pub mod keyboard;
     pub mod proxy;
     pub mod qless;
+    pub mod random;
     pub mod redis;
     pub mod repair;
     pub mod scan;

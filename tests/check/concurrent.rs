@@ -1,6 +1,5 @@
 //! No false alarm: while everybody writes, a check finds nothing. Each verdict is asked for what was
-//! there a moment ago, so that much of it has moved when it is judged. `LOOKS` raises how many
-//! verdicts are asked for.
+//! there a moment ago, so that much of it has moved when it is judged.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -14,13 +13,12 @@ use redis::Value;
 
 use crate::support::check_calls::{COMPANIONS, NAMES};
 use crate::support::client::Hand;
+use crate::support::random::{self, Draw};
 use crate::support::redis::Redis;
-use crate::support::traffic::{Actor, Draw, QUEUES, many};
+use crate::support::traffic::{Actor, QUEUES, many};
 
-fn looks() -> u64 {
-    let given = std::env::var("LOOKS").ok();
-    given.and_then(|text| text.parse().ok()).unwrap_or(200_000)
-}
+/// How many verdicts are asked for in a round.
+const VERDICTS: u64 = 200_000;
 
 /// Who asks for verdicts.
 struct Looker<'a> {
@@ -234,19 +232,23 @@ fn check(redis: &Redis, enough: &AtomicBool, faults: &Mutex<Vec<String>>) -> u64
 }
 
 #[test]
-fn nothing_is_found_while_everybody_writes() {
+fn random_traffic_causes_no_false_alarm() {
+    random::rounds(check_under_traffic);
+}
+
+fn check_under_traffic(seed: u64) {
     let redis = Redis::start();
     let (stop, enough) = (AtomicBool::new(false), AtomicBool::new(false));
     let (done, asked) = (AtomicU64::new(0), AtomicU64::new(0));
     let faults = Mutex::new(Vec::new());
-    let target = looks();
+    let target = VERDICTS;
     let begun = Instant::now();
     let deadline = begun + Duration::from_secs(120 + target / 1000);
     let (told, kinds, runs, verbs) = thread::scope(|scope| {
-        for seed in 0..2 {
-            let mut actor = Actor::new(&redis, 1 + seed, &stop, &done);
+        for number in 0..2 {
+            let mut actor = Actor::new(&redis, seed + number, &stop, &done);
             scope.spawn(move || actor.write());
-            let mut actor = Actor::new(&redis, 11 + seed, &stop, &done);
+            let mut actor = Actor::new(&redis, seed + 10 + number, &stop, &done);
             scope.spawn(move || actor.work());
         }
         let verbs = scope.spawn(|| many(&redis, &stop));
@@ -254,7 +256,7 @@ fn nothing_is_found_while_everybody_writes() {
         let mut looker = Looker {
             hand: Hand::new(&redis),
             connection: redis.connection(),
-            draw: Draw::new(42),
+            draw: Draw::new(seed + 42),
             asked: &asked,
             kinds: BTreeMap::new(),
             told: BTreeMap::new(),

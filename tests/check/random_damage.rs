@@ -1,16 +1,15 @@
 //! Random damage between random calls: whatever another program, a partial restore or an eviction
 //! left behind, no call breaks off half-way, and every queue goes on.
 
-use std::cell::RefCell;
-
 use proptest::prelude::*;
 use proptest::sample::select;
-use proptest::test_runner::{TestCaseError, TestRunner};
+use proptest::test_runner::TestCaseError;
 
 use crate::core::model::Model;
-use crate::core::property::{Step, cases, fill, step};
+use crate::core::property::{Step, fill, step};
 use crate::core::refusal::{changed, meant, still_works};
 use crate::support::core::Core;
+use crate::support::random;
 
 fn one(of: &'static [&'static str]) -> impl Strategy<Value = String> {
     select(of).prop_map(str::to_owned)
@@ -190,16 +189,12 @@ fn play(core: &mut Core, events: &[Event]) -> Result<(), TestCaseError> {
 }
 
 #[test]
-fn no_damage_makes_a_call_break_off() {
-    let core = RefCell::new(Core::new());
+fn random_damage_never_stops_a_call_half_way() {
+    let mut core = Core::new();
     let event = prop_oneof![
         5 => step(true).prop_map(Event::Call),
         2 => damage().prop_map(Event::Damage),
     ];
     let events = prop::collection::vec(event, 1..50);
-    let outcome =
-        TestRunner::new(cases(120)).run(&events, |events| play(&mut core.borrow_mut(), &events));
-    if let Err(error) = outcome {
-        panic!("{error}");
-    }
+    random::property(120, events, |events| play(&mut core, &events));
 }

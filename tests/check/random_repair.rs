@@ -1,19 +1,18 @@
 //! Random calls, random damage, repair: then the check is silent but for what nobody can mend, a
 //! second repair finds nothing, and all can be put back.
 
-use std::cell::RefCell;
-
 use proptest::prelude::*;
-use proptest::test_runner::{TestCaseError, TestRunner};
+use proptest::test_runner::TestCaseError;
 
 use super::invariants::Excuses;
 use super::random_damage::{PRELUDE, damage};
 use crate::core::model::Model;
-use crate::core::property::{Step, cases, fill, step};
+use crate::core::property::{Step, fill, step};
 use crate::core::refusal::still_works;
 use crate::support::check_calls::{all_named, look, repair, told};
 use crate::support::clean::agree;
 use crate::support::core::Core;
+use crate::support::random;
 use crate::support::repair::{Course, Mend, by_calls};
 use crate::support::scan;
 
@@ -81,27 +80,22 @@ fn play(core: &mut Core, events: &[Event], binary: bool) -> Result<(), TestCaseE
     still_works(core, now, &named.keys).map_err(fault)
 }
 
-fn run(default: u32, binary: bool) {
-    let core = RefCell::new(Core::new());
+fn run(cases: u32, binary: bool) {
+    let mut core = Core::new();
     let event = prop_oneof![
         3 => step(true).prop_map(Event::Call),
         2 => damage().prop_map(Event::Damage),
     ];
     let events = prop::collection::vec(event, 1..30);
-    let outcome = TestRunner::new(cases(default)).run(&events, |events| {
-        play(&mut core.borrow_mut(), &events, binary)
-    });
-    if let Err(error) = outcome {
-        panic!("{error}");
-    }
+    random::property(cases, events, |events| play(&mut core, &events, binary));
 }
 
 #[test]
-fn whatever_was_damaged_is_mended() {
+fn random_damage_is_repaired() {
     run(60, false);
 }
 
 #[test]
-fn whatever_was_damaged_is_mended_by_the_binary() {
+fn random_damage_is_repaired_by_the_binary() {
     run(20, true);
 }

@@ -1,17 +1,17 @@
 //! What random calls leave behind is exported, imported into an empty server, and exported again:
 //! each job is as it was, but for what an import changes, and nothing is broken.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use proptest::test_runner::{TestCaseError, TestRunner};
+use proptest::test_runner::TestCaseError;
 use serde_json::{Value, json};
 
 use crate::check::invariants::Excuses;
 use crate::core::model::Model;
-use crate::core::property::{Step, cases, fill, step};
+use crate::core::property::{Step, fill, step};
 use crate::support::core::Core;
+use crate::support::random;
 
 fn lines(text: &str) -> Vec<Value> {
     text.lines()
@@ -216,12 +216,10 @@ fn there_and_back(from: &mut Core, to: &mut Core, steps: &[Step]) -> Result<(), 
 }
 
 #[test]
-fn what_was_exported_comes_back() {
-    let (from, to) = (RefCell::new(Core::new()), RefCell::new(Core::new()));
+fn random_jobs_survive_export_and_import() {
+    let (mut from, mut to) = (Core::new(), Core::new());
     let steps = prop::collection::vec(step(true), 1..60);
-    TestRunner::new(cases(40))
-        .run(&steps, |steps| {
-            there_and_back(&mut from.borrow_mut(), &mut to.borrow_mut(), &steps)
-        })
-        .unwrap_or_else(|error| panic!("{error}"));
+    random::property(40, steps, |steps| {
+        there_and_back(&mut from, &mut to, &steps)
+    });
 }

@@ -9,6 +9,7 @@ use expect_test::expect;
 use serde_json::{Value, json};
 
 use crate::commands::jobs::busy;
+use crate::support::random::{self, Draw};
 use crate::support::redis::Redis;
 
 /// Returns the jids that a selector means, as one line.
@@ -621,27 +622,11 @@ fn sorted(jids: &str) -> String {
     jids.join(" ")
 }
 
-/// Small random numbers, the same in each run.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % sides as u64) as usize
-    }
-
-    fn of<'a>(&mut self, choices: &[&'a str]) -> &'a str {
-        choices[self.roll(choices.len())]
-    }
-}
-
 const QUEUES: [&str; 3] = ["mail", "mail-eu", "im/ages"];
 const NOW: f64 = 1_000.0;
 
 /// A database with jobs in all states.
-fn random(dice: &mut Dice) -> Redis {
+fn random_jobs(dice: &mut Draw) -> Redis {
     let redis = Redis::start();
     let mut calls: Vec<(f64, Vec<String>)> = Vec::new();
     let words =
@@ -665,8 +650,8 @@ fn random(dice: &mut Dice) -> Redis {
             "tags",
             dice.of(&["[]", r#"["eu"]"#, r#"["vip","eu"]"#]),
         ]));
-        if n > 5 && dice.roll(6) == 0 {
-            let on = format!("[\"j-{}\"]", dice.roll(n));
+        if n > 5 && dice.below(6) == 0 {
+            let on = format!("[\"j-{}\"]", dice.below(n));
             put.extend(words(&["depends", &on]));
         }
         calls.push((n as f64 * 10.0, put));
@@ -674,18 +659,18 @@ fn random(dice: &mut Dice) -> Redis {
     redis.calls(calls);
     for (at, worker) in [(650, "w-1"), (660, "w-2"), (700, "x"), (980, "w-1")] {
         for queue in QUEUES {
-            let count = 1 + dice.roll(5);
+            let count = 1 + dice.below(5);
             let line = format!("pop {queue} --worker {worker} --count {count} -o jid");
             let popped = redis.at(at).run(&line).stdout();
             for jid in popped.lines() {
-                let end = match dice.roll(5) {
+                let end = match dice.below(5) {
                     0 | 1 => {
                         let group = dice.of(&["boom", "bang", "timed out"]);
                         let message = dice.of(&["call timed out", "it crashed"]);
                         vec!["api", "fail", jid, worker, group, message]
                     }
                     2 => vec!["api", "complete", jid, worker, queue, "{}"],
-                    3 if dice.roll(2) == 0 => vec!["api", "timeout", jid],
+                    3 if dice.below(2) == 0 => vec!["api", "timeout", jid],
                     _ => continue,
                 };
                 redis.at(at + 5).args(end).ok();
@@ -693,7 +678,7 @@ fn random(dice: &mut Dice) -> Redis {
         }
     }
     for _ in 0..5 {
-        let jid = format!("j-{}", dice.roll(60));
+        let jid = format!("j-{}", dice.below(60));
         redis.at(990).args(["api", "track", "track", &jid]).ok();
     }
     redis
@@ -702,7 +687,7 @@ fn random(dice: &mut Dice) -> Redis {
 type Judge = Box<dyn Fn(&Value) -> bool>;
 
 /// A flag, and what it asks of a job's document.
-fn flag(dice: &mut Dice) -> (&'static str, &'static str, Judge) {
+fn flag(dice: &mut Draw) -> (&'static str, &'static str, Judge) {
     fn is(field: &'static str, value: &'static str) -> Judge {
         Box::new(move |job| job[field] == value)
     }
@@ -732,7 +717,7 @@ fn flag(dice: &mut Dice) -> (&'static str, &'static str, Judge) {
     fn tagged(tag: &'static str) -> Judge {
         Box::new(move |job| job["tags"].as_array().unwrap().contains(&json!(tag)))
     }
-    match dice.roll(26) {
+    match dice.below(26) {
         0 => ("--queue", "mail", is("queue", "mail")),
         1 => ("--queue", "mail*", starts("queue", "mail")),
         2 => ("--queue", "im/*", starts("queue", "im/")),
@@ -804,75 +789,77 @@ fn fits(flags: &[(&'static str, &'static str, Judge)], job: &Value) -> bool {
 }
 
 #[test]
-fn what_is_listed_is_what_a_filter_over_all_jobs_finds() {
-    for seed in [1, 2, 3] {
-        let mut dice = Dice(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(seed));
-        let redis = random(&mut dice);
-        let at = redis.at(NOW);
-        let all = at.run("jobs --all -o ndjson").ok();
-        let all: Vec<Value> = all
-            .lines()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect();
-        assert_eq!(all.len(), 60);
-        for _ in 0..60 {
-            let mut flags: Vec<_> = (0..1 + dice.roll(3)).map(|_| flag(&mut dice)).collect();
-            for once in ["--older-than", "--newer-than", "--message", "--tracked"] {
-                let mut met = false;
-                flags.retain(|(flag, ..)| *flag != once || !std::mem::replace(&mut met, true));
-            }
-            let typed: Vec<&str> = flags
-                .iter()
-                .flat_map(|(flag, value, _)| [*flag, *value])
-                .filter(|word| !word.is_empty())
-                .collect();
-            let fitting = all.iter().filter(|job| fits(&flags, job));
-            let wanted: BTreeSet<&str> = fitting.map(|job| job["jid"].as_str().unwrap()).collect();
-            let run = |before: &[&'static str], after: &[&'static str]| {
-                at.args([before, &typed, after].concat())
-            };
-            let ran = run(&["jobs"], &["-o", "jid"]);
-            if ran.code() != 0 {
-                // Flags that exclude each other, or a name that nothing has.
-                let stranger = typed.contains(&"nowhere") || typed.contains(&"nobody");
-                let wrong = ran.code() == 2 && wanted.is_empty() || ran.code() == 4 && stranger;
-                assert!(wrong, "{typed:?} {} {wanted:?}", ran.stderr());
-                continue;
-            }
-            let (stdout, mut found) = (ran.stdout(), BTreeSet::new());
-            for jid in stdout.lines() {
-                assert!(found.insert(jid), "{typed:?}: {jid} twice");
-            }
-            assert_eq!(found, wanted, "{typed:?}");
-            let counts = run(&["jobs", "--count"], &["-o", "json"]).json();
-            let states = [
-                "waiting",
-                "running",
-                "stalled",
-                "scheduled",
-                "depends",
-                "failed",
-                "complete",
-            ];
-            for state in states {
-                let wanted = all
-                    .iter()
-                    .filter(|job| job["state"] == state && fits(&flags, job));
-                // Queues count what is due as waiting; here nothing is.
-                assert_eq!(counts[state], wanted.count(), "{typed:?} {state}");
-            }
-            // What is listed is what is acted on.
-            let acted = run(&["tag", "--add", "t", "--dry-run"], &["-o", "ndjson"]);
-            let items = acted.stdout();
-            let items = items
-                .lines()
-                .map(|line| serde_json::from_str::<Value>(line).unwrap());
-            let acted: BTreeSet<String> = items
-                .filter_map(|item| Some(item["jid"].as_str()?.to_owned()))
-                .collect();
-            let wanted: BTreeSet<String> = wanted.into_iter().map(str::to_owned).collect();
-            assert_eq!(acted, wanted, "{typed:?}");
+fn random_selections_list_what_a_filter_over_all_jobs_finds() {
+    random::rounds(|seed| (0..3).for_each(|part| selections_are_exact(seed + part)));
+}
+
+fn selections_are_exact(seed: u64) {
+    let mut dice = Draw::new(seed);
+    let redis = random_jobs(&mut dice);
+    let at = redis.at(NOW);
+    let all = at.run("jobs --all -o ndjson").ok();
+    let all: Vec<Value> = all
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(all.len(), 60);
+    for _ in 0..60 {
+        let mut flags: Vec<_> = (0..1 + dice.below(3)).map(|_| flag(&mut dice)).collect();
+        for once in ["--older-than", "--newer-than", "--message", "--tracked"] {
+            let mut met = false;
+            flags.retain(|(flag, ..)| *flag != once || !std::mem::replace(&mut met, true));
         }
-        redis.must_be_clean();
+        let typed: Vec<&str> = flags
+            .iter()
+            .flat_map(|(flag, value, _)| [*flag, *value])
+            .filter(|word| !word.is_empty())
+            .collect();
+        let fitting = all.iter().filter(|job| fits(&flags, job));
+        let wanted: BTreeSet<&str> = fitting.map(|job| job["jid"].as_str().unwrap()).collect();
+        let run = |before: &[&'static str], after: &[&'static str]| {
+            at.args([before, &typed, after].concat())
+        };
+        let ran = run(&["jobs"], &["-o", "jid"]);
+        if ran.code() != 0 {
+            // Flags that exclude each other, or a name that nothing has.
+            let stranger = typed.contains(&"nowhere") || typed.contains(&"nobody");
+            let wrong = ran.code() == 2 && wanted.is_empty() || ran.code() == 4 && stranger;
+            assert!(wrong, "{typed:?} {} {wanted:?}", ran.stderr());
+            continue;
+        }
+        let (stdout, mut found) = (ran.stdout(), BTreeSet::new());
+        for jid in stdout.lines() {
+            assert!(found.insert(jid), "{typed:?}: {jid} twice");
+        }
+        assert_eq!(found, wanted, "{typed:?}");
+        let counts = run(&["jobs", "--count"], &["-o", "json"]).json();
+        let states = [
+            "waiting",
+            "running",
+            "stalled",
+            "scheduled",
+            "depends",
+            "failed",
+            "complete",
+        ];
+        for state in states {
+            let wanted = all
+                .iter()
+                .filter(|job| job["state"] == state && fits(&flags, job));
+            // Queues count what is due as waiting; here nothing is.
+            assert_eq!(counts[state], wanted.count(), "{typed:?} {state}");
+        }
+        // What is listed is what is acted on.
+        let acted = run(&["tag", "--add", "t", "--dry-run"], &["-o", "ndjson"]);
+        let items = acted.stdout();
+        let items = items
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let acted: BTreeSet<String> = items
+            .filter_map(|item| Some(item["jid"].as_str()?.to_owned()))
+            .collect();
+        let wanted: BTreeSet<String> = wanted.into_iter().map(str::to_owned).collect();
+        assert_eq!(acted, wanted, "{typed:?}");
     }
+    redis.must_be_clean();
 }

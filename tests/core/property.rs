@@ -1,27 +1,17 @@
 //! Random sequences of calls: after every one, the reply, the events and all keys are those of the
-//! second implementation, and the invariants hold. PROPTEST_CASES raises the number of cases.
+//! second implementation, and the invariants hold.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use proptest::sample::select;
-use proptest::test_runner::{Config, TestCaseError, TestRunner};
+use proptest::test_runner::TestCaseError;
 use serde_json::Value;
 
 use super::model::{Answer, Model, number};
 use crate::check::invariants::{Excuses, broken};
 use crate::support::core::{Core, Dump, Key, Reply, short};
-
-pub(crate) fn cases(default: u32) -> Config {
-    let told = |name| std::env::var(name).ok()?.parse().ok();
-    Config {
-        cases: told("PROPTEST_CASES").unwrap_or(default),
-        failure_persistence: None,
-        max_shrink_iters: told("PROPTEST_MAX_SHRINK_ITERS").unwrap_or(20_000),
-        ..Config::default()
-    }
-}
+use crate::support::random;
 
 /// One call, some time after the one before. `@` words are filled in when it is made: `@running3`
 /// is some running job if there is one, `@w` its worker, `@q` its queue, `@m` its mark.
@@ -658,8 +648,8 @@ fn play(core: &mut Core, steps: &[Step]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-fn run(default: u32, ours: bool) {
-    let core = RefCell::new(Core::new());
+fn run(cases: u32, ours: bool) {
+    let mut core = Core::new();
     let prelude = prop::collection::vec(settings(), 0..4).prop_map(|lines| {
         lines
             .into_iter()
@@ -676,11 +666,7 @@ fn run(default: u32, ours: bool) {
             [vec![start], prelude, steps].concat()
         },
     );
-    let outcome =
-        TestRunner::new(cases(default)).run(&steps, |steps| play(&mut core.borrow_mut(), &steps));
-    if let Err(error) = outcome {
-        panic!("{error}");
-    }
+    random::property(cases, steps, |steps| play(&mut core, &steps));
 }
 
 #[test]

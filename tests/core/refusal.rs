@@ -1,18 +1,17 @@
 //! All or nothing: whatever words come, a call that answers with an error has changed no key and
 //! published nothing, says so in words meant for people, and leaves a database that still works.
 
-use std::cell::RefCell;
-
 use proptest::prelude::*;
 use proptest::sample::select;
-use proptest::test_runner::{TestCaseError, TestRunner};
+use proptest::test_runner::TestCaseError;
 
 use super::model::Model;
-use super::property::{Step, cases, fill, step};
+use super::property::{Step, fill, step};
 use super::script::{COMMANDS, OURS};
 use crate::check::invariants::Excuses;
 use crate::check::random_damage::PRELUDE;
 use crate::support::core::{Core, Dump, Reply};
+use crate::support::random;
 
 /// Words that no command was made for, and some that many were.
 fn garbage() -> impl Strategy<Value = Vec<u8>> {
@@ -398,12 +397,8 @@ pub(crate) fn still_works(core: &mut Core, now: f64, keys: &Dump) -> Result<(), 
 }
 
 #[test]
-fn a_call_that_is_refused_has_changed_nothing() {
-    let core = RefCell::new(Core::new());
+fn random_calls_that_are_refused_change_nothing() {
+    let mut core = Core::new();
     let calls = prop::collection::vec(call(), 1..40);
-    let outcome =
-        TestRunner::new(cases(150)).run(&calls, |calls| play(&mut core.borrow_mut(), &calls));
-    if let Err(error) = outcome {
-        panic!("{error}");
-    }
+    random::property(150, calls, |calls| play(&mut core, &calls));
 }

@@ -4,6 +4,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::client::Hand;
+use super::random::Draw;
 use super::redis::Redis;
 
 pub const QUEUES: [&str; 4] = ["mail", "images", "a b-work", "größe\n*"];
@@ -13,32 +14,6 @@ const GROUPS: [&str; 3] = ["boom", "upload error", "f-1"];
 
 /// As many different jobs as are put.
 pub const JOBS: u64 = 600;
-
-/// Draws numbers; the same ones for the same seed.
-pub struct Draw(u64);
-
-impl Draw {
-    pub fn new(seed: u64) -> Draw {
-        Draw(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
-    }
-
-    /// A number below `end`.
-    pub fn below(&mut self, end: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) % end.max(1)
-    }
-
-    pub fn of<T: Copy>(&mut self, list: &[T]) -> T {
-        list[self.below(list.len() as u64) as usize]
-    }
-
-    fn some(&mut self, list: &[&str], most: u64) -> Vec<String> {
-        let count = self.below(most + 1);
-        (0..count).map(|_| self.of(list).to_owned()).collect()
-    }
-}
 
 /// A job's name; some are hard to read.
 fn name(number: u64) -> String {
