@@ -1164,16 +1164,13 @@ fn bad_usage_of_pause_is_refused() {
 /// it whole, and do the other in any case.
 #[track_caller]
 fn survives_foreign_keys(prepare: &str, line: &str) {
-    let names: Vec<String> = {
-        let mut core = Core::new();
-        core.all(prepare);
-        let mut names: Vec<String> = core.dump().0.into_keys().collect();
-        core.ok(line);
-        names.extend(core.dump().0.into_keys());
-        names
-    };
+    let mut core = Core::new();
+    core.all(prepare);
+    let mut names: Vec<String> = core.dump().0.into_keys().collect();
+    core.ok(line);
+    names.extend(core.dump().0.into_keys());
     for name in names {
-        let mut core = Core::new();
+        core.flush();
         core.all(prepare);
         core.redis_words(&[b"DEL", name.as_bytes()]);
         core.redis_words(&[b"SET", name.as_bytes(), b"x"]);

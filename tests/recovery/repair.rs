@@ -9,17 +9,18 @@ use crate::support::redis::Redis;
 /// A bit of everything, damaged.
 fn damaged() -> Redis {
     let redis = Redis::start();
-    for line in [
-        "put mail K --jid ghost",
-        "put mail K --jid stays --tag eu",
-        "put images K --jid runs",
-        "put images K --jid fails",
-        "pop images --worker w1 --count 2",
-        "fail fails --worker w1 --group boom --message no",
-        "put mail K --jid astray",
-    ] {
-        redis.at(9_000).run(line).ok();
-    }
+    redis.calls(
+        [
+            "put me mail ghost K {} 0",
+            "put me mail stays K {} 0 tags [\"eu\"]",
+            "put me images runs K {} 0",
+            "put me images fails K {} 0",
+            "pop images w1 2",
+            "fail fails w1 boom no",
+            "put me mail astray K {} 0",
+        ]
+        .map(|line| (9_000.0, line.split(' ').collect())),
+    );
     for line in [
         "DEL ql:j:ghost",
         "ZREM ql:q:images-locks runs",

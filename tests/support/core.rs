@@ -7,6 +7,7 @@ use std::fmt;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use super::qless::Qless;
@@ -233,9 +234,11 @@ for _, key in ipairs(redis.call('KEYS', '*')) do
 end
 return out";
 
-/// Our script, as `qless script` prints it.
-pub(crate) fn script() -> String {
-    qless::core::script::Script::new("ql:").text().to_owned()
+/// The script, as `qless script` prints it, joined once.
+pub(crate) fn script() -> &'static str {
+    static SCRIPT: LazyLock<String> =
+        LazyLock::new(|| qless::core::script::Script::new("ql:").text().to_owned());
+    &SCRIPT
 }
 
 /// Our script on a server of its own, or on one that is there.
@@ -250,7 +253,7 @@ pub(crate) struct Core {
 
 impl Core {
     pub(crate) fn new() -> Core {
-        Core::with(&script())
+        Core::with(script())
     }
 
     /// A server with another script than ours.
@@ -263,7 +266,7 @@ impl Core {
 
     /// On a server that is there.
     pub(crate) fn over(server: &Redis) -> Core {
-        Core::on(server.socket(), &script())
+        Core::on(server.socket(), script())
     }
 
     fn on(socket: PathBuf, script: &str) -> Core {
