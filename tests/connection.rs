@@ -19,7 +19,7 @@ fn at_port(port: u16) -> Qless {
 }
 
 #[test]
-fn a_refused_port_is_told_at_once() {
+fn a_refused_port_is_reported_immediately() {
     at_port(free_port()).run("length q").shows(expect![[r#"
         --- stderr
         error: cannot reach Redis at `redis://127.0.0.1:PORT/0`: connection refused
@@ -29,7 +29,7 @@ fn a_refused_port_is_told_at_once() {
 }
 
 #[test]
-fn an_error_is_a_document_where_documents_were_asked_for() {
+fn errors_are_documents_if_documents_were_requested() {
     let error = at_port(free_port())
         .run("length q -o json")
         .exits(6)
@@ -42,7 +42,7 @@ fn an_error_is_a_document_where_documents_were_asked_for() {
 }
 
 #[test]
-fn a_name_without_address_is_told() {
+fn an_unknown_host_is_reported() {
     let qless = Qless::bare().env("QLESS_REDIS_URL", "redis://nowhere.invalid");
     qless.run("length q").shows(expect![[r#"
         --- stderr
@@ -52,7 +52,7 @@ fn a_name_without_address_is_told() {
 }
 
 #[test]
-fn a_socket_that_is_not_there_is_told() {
+fn a_missing_socket_is_reported() {
     let qless = Qless::bare().env("QLESS_REDIS_URL", "unix:///nonexistent/r.sock");
     qless.run("length q").shows(expect![[r#"
         --- stderr
@@ -63,7 +63,7 @@ fn a_socket_that_is_not_there_is_told() {
 }
 
 #[test]
-fn an_address_that_is_not_understood_is_bad_usage() {
+fn an_invalid_address_is_bad_usage() {
     Qless::bare()
         .run("--redis http://h length q")
         .shows(expect![[r#"
@@ -75,7 +75,7 @@ fn an_address_that_is_not_understood_is_bad_usage() {
 }
 
 #[test]
-fn a_web_server_is_no_redis() {
+fn a_web_server_is_not_a_redis_server() {
     let port = answering(b"HTTP/1.1 400 Bad Request\r\n\r\n");
     at_port(port).run("length q").shows(expect![[r#"
         --- stderr
@@ -86,7 +86,7 @@ fn a_web_server_is_no_redis() {
 }
 
 #[test]
-fn noise_is_no_redis() {
+fn random_bytes_are_not_a_redis_server() {
     for noise in [
         &b"\x00\x01\x02\r\n"[..],
         b"$x\r\n",
@@ -105,7 +105,7 @@ fn noise_is_no_redis() {
 }
 
 #[test]
-fn a_server_that_hangs_up_is_told() {
+fn a_server_that_closes_the_connection_is_reported() {
     let port = listen(drop);
     at_port(port).run("length q").shows(expect![[r#"
         --- stderr
@@ -116,7 +116,7 @@ fn a_server_that_hangs_up_is_told() {
 }
 
 #[test]
-fn a_full_server_is_told() {
+fn a_server_without_free_connections_is_reported() {
     let port = listen(|mut stream| {
         _ = stream.write_all(b"-ERR max number of clients reached\r\n");
     });
@@ -130,7 +130,7 @@ fn a_full_server_is_told() {
 }
 
 #[test]
-fn an_old_server_is_told() {
+fn a_server_that_is_too_old_is_reported() {
     let port = answering(
         b"*4\r\n$6\r\nserver\r\n$5\r\nredis\r\n$7\r\nversion\r\n$6\r\n6.0.16\r\n*2\r\n$1\r\n1\r\n$1\r\n1\r\n",
     );
@@ -174,7 +174,7 @@ mod passwords {
     }
 
     #[test]
-    fn a_missing_one_is_told() {
+    fn a_missing_password_is_reported() {
         redis().qless().run("length q").shows(expect![[r#"
             --- stderr
             error: `unix://DIR/s` wants a password
@@ -184,7 +184,7 @@ mod passwords {
     }
 
     #[test]
-    fn a_wrong_one_is_told() {
+    fn a_wrong_password_is_reported() {
         let redis = redis();
         let qless = redis.qless().env("QLESS_REDIS_PASSWORD", "falsch");
         qless.run("length q").shows(expect![[r#"
@@ -195,7 +195,7 @@ mod passwords {
     }
 
     #[test]
-    fn one_too_many_is_told() {
+    fn an_unneeded_password_is_reported() {
         let redis = Redis::start();
         let qless = redis.qless().env("QLESS_REDIS_PASSWORD", SECRET);
         qless.run("length q").shows(expect![[r#"
@@ -207,7 +207,7 @@ mod passwords {
     }
 
     #[test]
-    fn a_wrong_user_is_told() {
+    fn a_wrong_user_is_reported() {
         let redis = redis();
         let url = format!("{}?user=ops", redis.url());
         let qless = redis.qless().env("REDISCLI_AUTH", SECRET);
@@ -220,7 +220,7 @@ mod passwords {
     }
 
     #[test]
-    fn they_come_from_files_stdin_and_variables_in_this_order() {
+    fn passwords_come_from_files_stdin_and_variables_in_this_order() {
         let redis = redis();
         let file = redis.socket().with_file_name("password");
         std::fs::write(&file, format!("{SECRET}\nmore\n")).unwrap();
@@ -240,7 +240,7 @@ mod passwords {
     }
 
     #[test]
-    fn an_empty_password_file_is_told() {
+    fn an_empty_password_file_is_an_error() {
         let qless = redis().qless();
         qless
             .run("--password-file /dev/null length q")
@@ -253,7 +253,7 @@ mod passwords {
     }
 
     #[test]
-    fn asking_needs_a_terminal() {
+    fn askpass_requires_a_terminal() {
         redis().qless().run("--askpass length q").shows(expect![[r#"
             --- stderr
             error: `--askpass` needs a terminal
@@ -263,7 +263,7 @@ mod passwords {
     }
 
     #[test]
-    fn they_are_never_told() {
+    fn passwords_are_never_printed() {
         let redis = redis();
         let port = proxy(redis.socket(), Cut::Before(99));
         let right = format!("redis://:{SECRET}@127.0.0.1:{port}/0");
@@ -279,8 +279,8 @@ mod passwords {
                 "--help",
             ] {
                 let ran = Qless::bare().env("QLESS_REDIS_URL", &url).run(line);
-                let told = format!("{}{}", ran.stdout(), ran.stderr());
-                assert!(!told.contains(SECRET), "{line}: {told}");
+                let printed = format!("{}{}", ran.stdout(), ran.stderr());
+                assert!(!printed.contains(SECRET), "{line}: {printed}");
             }
         }
     }
@@ -305,7 +305,7 @@ fn a_frozen_server_times_out() {
 }
 
 #[test]
-fn a_command_that_is_stopped_and_continued_goes_on() {
+fn a_command_stopped_and_continued_finishes() {
     let redis = Redis::start();
     redis.freeze();
     let mut command = redis.qless().command();
@@ -342,7 +342,7 @@ fn a_server_that_drips_bytes_times_out() {
 }
 
 #[test]
-fn a_lost_read_is_repeated() {
+fn a_read_without_reply_is_repeated() {
     let redis = Redis::start();
     redis.at(0).run("api put w mail j K {} 0").ok();
     for cut in [Cut::Before(2), Cut::After(2)] {
@@ -352,7 +352,7 @@ fn a_lost_read_is_repeated() {
 }
 
 #[test]
-fn a_lost_write_that_may_be_made_twice_is_repeated() {
+fn a_lost_write_that_is_safe_to_repeat_is_repeated() {
     let redis = Redis::start();
     redis.at(0).run("api put w mail j K {} 0").ok();
     for (cut, to) in [(Cut::Before(2), "7"), (Cut::After(2), "8")] {
@@ -364,7 +364,7 @@ fn a_lost_write_that_may_be_made_twice_is_repeated() {
 }
 
 #[test]
-fn a_lost_write_that_may_not_is_told_honestly() {
+fn a_lost_write_that_is_not_safe_to_repeat_is_reported_as_unknown() {
     let redis = Redis::start();
     redis.at(0).run("api put w mail j K {} 0").ok();
     for cut in [Cut::Before(2), Cut::After(2)] {
@@ -383,7 +383,7 @@ fn a_lost_write_that_may_not_is_told_honestly() {
 }
 
 #[test]
-fn what_is_guarded_is_not_repeated_for_one_who_calls_it_by_name() {
+fn a_guarded_call_through_api_is_not_repeated() {
     let redis = Redis::start();
     redis.at(0).run("api put w mail j K {} 0").ok();
     redis.at(1).run("api pop mail w 1").ok();
@@ -393,7 +393,7 @@ fn what_is_guarded_is_not_repeated_for_one_who_calls_it_by_name() {
 }
 
 #[test]
-fn a_write_without_answer_is_told_honestly() {
+fn a_write_without_reply_is_reported_as_unknown() {
     let redis = Redis::start();
     redis.at(0).run("api put w mail j K {} 0").ok();
     let port = proxy(redis.socket(), Cut::Hold(2));
@@ -406,7 +406,7 @@ fn a_write_without_answer_is_told_honestly() {
 }
 
 #[test]
-fn a_server_that_comes_back_is_waited_for() {
+fn a_read_waits_for_a_server_that_restarts() {
     // The first connection after the handshake ends, and a few more before their handshake.
     let redis = Redis::start();
     redis.at(0).run("api put w mail j K {} 0").ok();
@@ -449,19 +449,19 @@ fn the_time_is_that_of_the_server_unless_it_is_pinned() {
         pinned,
         redis::Value::BulkString(b"1000.50000000000000000000".to_vec())
     );
-    let redis::Value::BulkString(told) = redis.send(&["HGET", "ql:j:k", "time"]) else {
+    let redis::Value::BulkString(printed) = redis.send(&["HGET", "ql:j:k", "time"]) else {
         panic!("no time");
     };
-    let told: f64 = String::from_utf8(told).unwrap().parse().unwrap();
+    let printed: f64 = String::from_utf8(printed).unwrap().parse().unwrap();
     let here = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
         .unwrap();
-    assert!((here.as_secs_f64() - told).abs() < 5.0);
-    assert!(told.fract() > 0.0, "microseconds are sent");
+    assert!((here.as_secs_f64() - printed).abs() < 5.0);
+    assert!(printed.fract() > 0.0, "microseconds are sent");
 }
 
 #[test]
-fn a_database_of_the_address_is_used() {
+fn the_database_of_the_address_is_used() {
     let redis = Redis::start();
     let third = redis
         .at(0)
@@ -480,7 +480,7 @@ fn a_database_of_the_address_is_used() {
 }
 
 #[test]
-fn a_prefix_is_a_namespace_of_its_own() {
+fn a_prefix_is_a_separate_namespace() {
     let redis = Redis::start();
     redis
         .at(0)
@@ -534,19 +534,19 @@ mod refusals {
         )
     }
 
-    fn told(code: &str, exit: i64, message: &str) -> (String, i64, String) {
+    fn printed(code: &str, exit: i64, message: &str) -> (String, i64, String) {
         (code.into(), exit, message.into())
     }
 
     #[test]
-    fn out_of_memory() {
+    fn out_of_memory_is_reported() {
         assert_eq!(
             refused(
                 &[],
                 &["CONFIG", "SET", "maxmemory", "1"],
                 "api put w mail k K {} 0"
             ),
-            told(
+            printed(
                 "oom",
                 6,
                 "`unix://DIR/s` is out of memory; nothing was changed"
@@ -555,11 +555,11 @@ mod refusals {
     }
 
     #[test]
-    fn too_few_replicas() {
+    fn too_few_replicas_are_reported() {
         let prepare = ["CONFIG", "SET", "min-replicas-to-write", "1"];
         assert_eq!(
             refused(&[], &prepare, "api put w mail k K {} 0"),
-            told(
+            printed(
                 "noreplicas",
                 6,
                 "`unix://DIR/s` has too few replicas and refuses changes"
@@ -568,16 +568,16 @@ mod refusals {
     }
 
     #[test]
-    fn a_replica() {
+    fn writing_to_a_replica_is_reported() {
         let prepare = ["REPLICAOF", "127.0.0.1", "1"];
         assert_eq!(
             refused(&[], &prepare, "api put w mail k K {} 0"),
-            told("readonly", 6, "`unix://DIR/s` is a replica")
+            printed("readonly", 6, "`unix://DIR/s` is a replica")
         );
     }
 
     #[test]
-    fn a_key_of_a_wrong_type() {
+    fn a_key_of_a_wrong_type_is_reported() {
         let redis = Redis::start();
         redis.send(&["SET", "ql:q:mail-locks", "x"]);
         redis.at(0).run("length mail").shows(expect![[r#"
@@ -589,7 +589,7 @@ mod refusals {
     }
 
     #[test]
-    fn a_missing_right() {
+    fn a_missing_right_is_reported() {
         let redis = Redis::start();
         redis.send(&[
             "ACL", "SETUSER", "ops", "on", ">x", "~*", "&*", "+@all", "-zcard",
@@ -608,7 +608,7 @@ mod refusals {
     }
 
     #[test]
-    fn a_missing_right_is_told_before_anything_is_changed() {
+    fn a_missing_right_is_reported_before_any_change() {
         let redis = Redis::start();
         redis.at(0).run("put mail K --jid j").ok();
         redis.send(&[
@@ -657,10 +657,10 @@ mod refusals {
     }
 
     #[test]
-    fn the_rights_that_help_tells_suffice() {
+    fn the_rights_listed_in_help_suffice() {
         let redis = Redis::start();
-        let told = redis.at(0).run("help acl").ok();
-        for line in told.lines() {
+        let printed = redis.at(0).run("help acl").ok();
+        for line in printed.lines() {
             if let Some(words) = line.strip_prefix("ACL SETUSER") {
                 let words: Vec<&str> = words.split_whitespace().collect();
                 redis.send(&[&["ACL", "SETUSER"], &words[..]].concat());
@@ -723,7 +723,7 @@ mod refusals {
     }
 
     #[test]
-    fn what_may_not_be_looked_at_is_not_told_to_be_missing() {
+    fn a_key_without_read_permission_is_not_reported_as_missing() {
         let redis = Redis::start();
         redis.at(0).run("put mail K --jid j").ok();
         redis.at(0).run("put mail K --jid k --depends j").ok();
@@ -767,7 +767,7 @@ mod refusals {
     }
 
     #[test]
-    fn a_busy_server() {
+    fn a_busy_server_is_reported() {
         let redis = Redis::with(&["--lua-time-limit", "1"]);
         let mut busy = redis.connection();
         let spin = redis::cmd("EVAL")
@@ -798,7 +798,7 @@ mod refusals {
     }
 
     #[test]
-    fn a_server_that_is_still_loading() {
+    fn a_server_that_is_still_loading_is_reported() {
         const LOADING: &[u8] = b"-LOADING Redis is loading the dataset in memory\r\n";
         // To each word of the handshake.
         const BOTH: &[u8] = b"-LOADING Redis is loading\r\n-LOADING Redis is loading\r\n";
@@ -822,7 +822,7 @@ mod refusals {
     }
 
     #[test]
-    fn a_full_server_is_waited_for() {
+    fn a_full_server_is_retried_until_the_timeout() {
         let redis = Redis::start();
         let socket = redis.socket();
         let count = AtomicUsize::new(0);
@@ -836,7 +836,7 @@ mod refusals {
     }
 
     #[test]
-    fn words_of_the_server_are_shown_with_v() {
+    fn verbose_shows_the_message_of_the_server() {
         let redis = Redis::start();
         redis.send(&["CONFIG", "SET", "maxmemory", "1"]);
         let ran = redis.at(0).run("-v api put w mail k K {} 0").exits(6);
@@ -853,7 +853,7 @@ mod streams {
     use super::*;
 
     #[test]
-    fn a_closed_pipe_ends_quietly() {
+    fn a_closed_pipe_ends_without_an_error() {
         let mut child = Qless::bare().command().arg("script").spawn().unwrap();
         drop(child.stdout.take());
         let ran = RunOutput::of_child(child);
@@ -861,7 +861,7 @@ mod streams {
     }
 
     #[test]
-    fn a_full_disk_is_an_error() {
+    fn a_full_disk_is_reported() {
         let Ok(full) = std::fs::OpenOptions::new().write(true).open("/dev/full") else {
             return;
         };
@@ -874,7 +874,7 @@ mod streams {
     }
 
     #[test]
-    fn v_tells_calls_and_masks_data() {
+    fn verbose_lists_calls_and_masks_data() {
         let redis = Redis::start();
         let ran = redis.at(0).run("-v length mail");
         assert!(ran.stderr().contains(" ms  length\n"), "{}", ran.stderr());

@@ -66,7 +66,7 @@ impl Home {
 }
 
 #[test]
-fn examples_of_the_help_are_understood() {
+fn examples_in_help_are_valid() {
     let home = Home::new();
     let mut examples = Vec::new();
     collect(&qless::cli::command(), &mut examples);
@@ -89,7 +89,7 @@ fn examples_of_the_help_are_understood() {
 
 /// On a terminal, as their reader would; Ctrl-C ends what does not end by itself.
 #[test]
-fn lines_of_the_recipes_are_understood() {
+fn commands_in_the_recipes_are_valid() {
     let home = Home::new();
     let mut wrong = Vec::new();
     let mut lines = 0;

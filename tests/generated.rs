@@ -5,7 +5,7 @@ use std::path::Path;
 use qless::cli::generate::files;
 
 #[test]
-fn completions_and_man_pages_are_fresh() {
+fn completions_and_man_pages_are_up_to_date() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let update = std::env::var_os("UPDATE_EXPECT").is_some();
     let files = files().unwrap();

@@ -21,7 +21,7 @@ fn with(pager: &str) -> Qless {
 }
 
 #[test]
-fn what_is_longer_than_the_screen_is_paged() {
+fn output_longer_than_the_screen_is_paged() {
     let (code, written) = on_terminal(&with("sed 's/^/| /'"), "help exit-codes");
     assert_eq!(code, 0);
     assert!(written.lines().count() > 9);
@@ -43,7 +43,7 @@ fn help_flags_are_paged_too() {
 }
 
 #[test]
-fn the_variables_are_looked_at_in_order() {
+fn the_pager_variables_are_read_in_order() {
     let says = |qless: Qless| on_terminal(&qless, "help exit-codes").1;
     let first = says(with("sed s/^/Q/").env("PAGER", "sed s/^/P/"));
     assert!(first.starts_with('Q'), "{first}");
@@ -56,17 +56,17 @@ fn the_variables_are_looked_at_in_order() {
 }
 
 #[test]
-fn less_keeps_colours_and_leaves_what_it_showed() {
-    let told = |qless: Qless| on_terminal(&qless, "help exit-codes").1;
-    assert_eq!(told(with("printenv LESS; cat >/dev/null")), "FIRX\n");
+fn less_keeps_colors_and_the_text_on_the_screen() {
+    let printed = |qless: Qless| on_terminal(&qless, "help exit-codes").1;
+    assert_eq!(printed(with("printenv LESS; cat >/dev/null")), "FIRX\n");
     assert_eq!(
-        told(with("printenv LESS; cat >/dev/null").env("LESS", "R")),
+        printed(with("printenv LESS; cat >/dev/null").env("LESS", "R")),
         "R\n"
     );
 }
 
 #[test]
-fn a_pager_that_is_left_early_is_no_error() {
+fn quitting_the_pager_early_is_not_an_error() {
     let redis = Redis::start();
     for at in 0..3000 {
         redis.calls([(
@@ -93,7 +93,7 @@ fn a_pager_that_is_left_early_is_no_error() {
 }
 
 #[test]
-fn the_exit_code_is_that_of_the_command() {
+fn the_pager_does_not_change_the_exit_code() {
     let redis = Redis::start();
     for at in 0..20 {
         redis.at(at).run(&format!("put q K --jid job-{at}")).ok();

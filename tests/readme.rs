@@ -31,7 +31,7 @@ enum Part {
 }
 
 #[test]
-fn console_blocks_of_the_readme_show_what_happens() {
+fn console_blocks_of_the_readme_show_real_output() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
     let readme = std::fs::read_to_string(&path).unwrap();
     let parts = parts(&readme);
@@ -164,7 +164,7 @@ fn without_jids(text: &str) -> String {
 }
 
 #[test]
-fn a_readme_falls_into_text_and_commands() {
+fn a_readme_is_split_into_text_and_commands() {
     let readme = "a\n```console\n$ b\n> c\nd\n> e\n$ f\n```\n$ g\n";
     assert_eq!(
         parts(readme),
@@ -178,7 +178,7 @@ fn a_readme_falls_into_text_and_commands() {
 }
 
 #[test]
-fn other_jids_make_no_difference() {
+fn other_jids_do_not_change_the_readme() {
     let shown = |a: &str, b: &str| format!("{} {} {}\n", a.repeat(32), b.repeat(32), a.repeat(32));
     assert_eq!(
         without_jids(&shown("a", "b")),

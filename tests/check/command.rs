@@ -26,10 +26,10 @@ fn a_healthy_database_is_clean() {
     for redis in [Redis::start(), healthy(), mixed()] {
         let ran = redis.at(110).run("check --skip queue-empty");
         assert_eq!(ran.stdout(), "");
-        let told = ran.stderr();
+        let printed = ran.stderr();
         assert!(
-            told.ends_with("s, nothing of what was asked for is damaged\n"),
-            "{told}"
+            printed.ends_with("s, nothing of what was asked for is damaged\n"),
+            "{printed}"
         );
     }
     healthy().at(110).run("check").shows(expect![[r#"
@@ -60,7 +60,7 @@ fn a_healthy_database_is_clean() {
 }
 
 #[test]
-fn a_job_that_was_deleted_by_hand_is_found_with_all_it_left() {
+fn a_job_deleted_by_hand_is_found_with_all_its_leftovers() {
     let redis = healthy();
     redis.send(&["DEL", "ql:j:a1"]);
     redis
@@ -136,7 +136,7 @@ fn a_job_that_was_deleted_by_hand_is_found_with_all_it_left() {
 }
 
 #[test]
-fn the_worst_stand_first() {
+fn findings_are_sorted_by_severity() {
     let redis = healthy();
     redis.send(&["DEL", "ql:q:images-locks"]);
     redis.send(&["ZADD", "ql:tags", "9", "eu"]);
@@ -157,7 +157,7 @@ fn the_worst_stand_first() {
 }
 
 #[test]
-fn names_that_are_none_are_refused_with_the_nearest() {
+fn unknown_finding_names_are_refused_with_the_nearest_known_one() {
     let redis = Redis::start();
     redis
         .at(1)
@@ -195,7 +195,7 @@ fn rows(redis: &Redis, flags: &str) -> String {
 }
 
 #[test]
-fn what_is_met_from_two_sides_is_told_once() {
+fn a_problem_reached_by_two_paths_is_reported_once() {
     // In a queue that nothing lists: the job misses it, and the set tells where it is.
     for (jid, home, elsewhere, score) in [
         ("a2", "mail-work", "odd-work", "0"),
@@ -212,7 +212,7 @@ fn what_is_met_from_two_sides_is_told_once() {
 }
 
 #[test]
-fn a_counter_is_compared_with_lists_that_are_right() {
+fn a_counter_is_only_compared_with_correct_lists() {
     let redis = healthy();
     redis.send(&["ZADD", "ql:t:eu", "1", "gone"]);
     redis.send(&["ZADD", "ql:tags", "9", "eu"]);
@@ -221,16 +221,16 @@ fn a_counter_is_compared_with_lists_that_are_right() {
     "#]]
     .assert_eq(&rows(&redis, "--skip queue-empty"));
     assert_eq!(rows(&redis, "--only tag-count"), "");
-    let told = redis.at(120).run("check --only tag-count").stderr();
+    let printed = redis.at(120).run("check --only tag-count").stderr();
     assert!(
-        told.contains("note: whether there is tag-count can be told when"),
-        "{told}"
+        printed.contains("note: whether there is tag-count can be told when"),
+        "{printed}"
     );
-    assert!(!told.contains("nothing"), "{told}");
-    let told = redis.at(120).run("check --only ghost-lock").stderr();
+    assert!(!printed.contains("nothing"), "{printed}");
+    let printed = redis.at(120).run("check --only ghost-lock").stderr();
     assert!(
-        told.ends_with(", nothing of what was asked for is damaged\n"),
-        "{told}"
+        printed.ends_with(", nothing of what was asked for is damaged\n"),
+        "{printed}"
     );
     redis.send(&["ZREM", "ql:t:eu", "gone"]);
     expect![[r#"
@@ -258,7 +258,7 @@ fn a_counter_is_compared_with_lists_that_are_right() {
 }
 
 #[test]
-fn how_bad_it_is_depends_on_where_it_is() {
+fn severity_depends_on_the_key() {
     let redis = healthy();
     for jid in ["a1", "a3"] {
         redis.send(&["HSET", &format!("ql:j:{jid}"), "tags", "{"]);
@@ -302,7 +302,7 @@ fn how_bad_it_is_depends_on_where_it_is() {
 }
 
 #[test]
-fn a_recurring_job_is_told_once_with_the_most_it_made() {
+fn a_recurring_job_is_reported_once_with_its_highest_count() {
     let redis = Redis::start();
     redis.at(0).run("recur put mail K --every 60s --jid r").ok();
     for at in [60, 120, 180] {
@@ -316,7 +316,7 @@ fn a_recurring_job_is_told_once_with_the_most_it_made() {
 }
 
 #[test]
-fn examples_are_as_many_as_asked_for() {
+fn max_examples_limits_the_examples_shown() {
     let redis = healthy();
     for n in 0..250 {
         redis.send(&["ZADD", "ql:q:mail-work", "0", &format!("ghost-{n:03}")]);
@@ -336,7 +336,7 @@ fn examples_are_as_many_as_asked_for() {
 }
 
 #[test]
-fn names_of_others_are_shown_harmless() {
+fn control_characters_in_names_are_escaped() {
     let redis = healthy();
     redis.send(&["ZADD", "ql:q:m\x1b[31m\nx-work", "0", "-rf *\t\u{202e}"]);
     redis.send(&["SADD", "ql:failures", "a\tb"]);
@@ -366,7 +366,7 @@ fn names_of_others_are_shown_harmless() {
 }
 
 #[test]
-fn likely_causes_are_told() {
+fn likely_causes_are_reported() {
     let causes = |redis: &Redis| {
         let ran = redis.at(110).run("check -o json");
         let json: serde_json::Value = serde_json::from_slice(ran.bytes()).unwrap();
@@ -404,7 +404,7 @@ fn likely_causes_are_told() {
 }
 
 #[test]
-fn a_server_that_may_evict_is_a_finding() {
+fn an_eviction_policy_that_may_drop_keys_is_a_finding() {
     let redis = healthy();
     let policy = |policy: &str| redis.send(&["CONFIG", "SET", "maxmemory-policy", policy]);
     policy("allkeys-lru");
@@ -428,7 +428,7 @@ fn a_server_that_may_evict_is_a_finding() {
 }
 
 #[test]
-fn who_waits_for_himself_is_told_with_the_whole_chain() {
+fn a_dependency_cycle_is_reported_with_its_whole_chain() {
     let redis = healthy();
     redis
         .at(104)
@@ -463,7 +463,7 @@ fn each_edge_of_a_cycle_may_be_cut() {
     redis.send(&["ZADD", "ql:q:mail-depends", "100", "it's x"]);
     redis.send(&["SADD", "ql:j:it's x-dependencies", "-y"]);
     redis.send(&["SADD", "ql:j:-y-dependents", "it's x"]);
-    let told = redis.at(200).run("check").stderr();
+    let printed = redis.at(200).run("check").stderr();
     let cuts = [
         "qless depends --off=-y -- 'it'\\''s x'",
         "qless depends --off='it'\\''s x' -- -y",
@@ -472,10 +472,10 @@ fn each_edge_of_a_cycle_may_be_cut() {
     let document: serde_json::Value = serde_json::from_str(&document).unwrap();
     let choices = document["items"][0]["choices"].to_string();
     for cut in cuts {
-        assert!(told.contains(&format!(": {cut}\n")), "{told}");
+        assert!(printed.contains(&format!(": {cut}\n")), "{printed}");
         assert!(choices.contains(&cut.replace('\\', "\\\\")), "{choices}");
     }
-    assert_eq!(told.matches("--off").count(), 2, "{told}");
+    assert_eq!(printed.matches("--off").count(), 2, "{printed}");
     let none = redis.at(200).run("check --max-examples 0").stderr();
     assert!(!none.contains("--off"), "{none}");
     redis
@@ -486,7 +486,7 @@ fn each_edge_of_a_cycle_may_be_cut() {
 }
 
 #[test]
-fn a_set_that_was_lost_is_made_again_from_all_that_know_of_it() {
+fn a_lost_set_is_rebuilt_from_every_key_that_mentions_it() {
     let redis = healthy();
     redis.at(104).run("depends b1 --on a2").ok();
     redis.send(&["DEL", "ql:j:b1-dependencies"]);
@@ -502,7 +502,7 @@ fn a_set_that_was_lost_is_made_again_from_all_that_know_of_it() {
 }
 
 #[test]
-fn people_see_a_table_and_what_to_do_next() {
+fn a_terminal_shows_a_table_and_the_next_command() {
     let redis = healthy();
     let on_terminal = |line: &str, columns: u16| {
         let mut command = redis
@@ -556,29 +556,29 @@ fn people_see_a_table_and_what_to_do_next() {
 }
 
 #[test]
-fn what_a_repair_set_aside_is_told_with_age_and_size() {
+fn keys_set_aside_by_a_repair_are_reported_with_age_and_size() {
     let redis = healthy();
     redis.send(&["DEL", "ql:j:a1"]);
     let aside = redis
         .at(110)
         .run("check --repair --only history-orphan --yes -q");
     aside.exits(0);
-    let told = redis
+    let printed = redis
         .at(7310)
         .run("check --only lost-key --columns severity,finding,examples");
-    let told = told.stdout();
+    let printed = printed.stdout();
     assert!(
-        told.starts_with("info\tlost-key\tlost:19700101T000150-"),
-        "{told}"
+        printed.starts_with("info\tlost-key\tlost:19700101T000150-"),
+        "{printed}"
     );
     assert!(
-        told.ends_with(":j:a1-history: list of 1, 2h old\n"),
-        "{told}"
+        printed.ends_with(":j:a1-history: list of 1, 2h old\n"),
+        "{printed}"
     );
 }
 
 #[test]
-fn large_jobs_are_judged_alone_and_dear_ones_in_small_slices() {
+fn large_jobs_are_verified_alone_and_expensive_ones_in_small_slices() {
     let redis = Redis::start();
     let data = format!("{{\"x\":\"{}\"}}", "y".repeat(300_000));
     let put =
@@ -586,13 +586,13 @@ fn large_jobs_are_judged_alone_and_dear_ones_in_small_slices() {
     redis.calls((0..40).map(|n| (100.0, put(n).to_vec())));
     redis.send(&["DEL", "ql:q:mail-work"]);
     redis.send(&["CONFIG", "RESETSTAT"]);
-    let told = rows(&redis, "--only in-no-set");
-    assert_eq!(told, "error\tin-no-set\t40\tmail: j00, j01, j02\n");
+    let printed = rows(&redis, "--only in-no-set");
+    assert_eq!(printed, "error\tin-no-set\t40\tmail: j00, j01, j02\n");
     assert!(redis.scripts_run() >= 40);
 }
 
 #[test]
-fn a_cycle_that_no_call_can_judge_is_told() {
+fn a_cycle_too_long_for_one_call_is_reported() {
     let redis = Redis::start();
     let lines: String = (0..250)
         .map(|n| match n {
@@ -603,17 +603,17 @@ fn a_cycle_that_no_call_can_judge_is_told() {
     redis.at(100).input(lines).run("put --from -").ok();
     redis.send(&["SADD", "ql:j:c0-dependencies", "c249"]);
     redis.send(&["SADD", "ql:j:c249-dependents", "c0"]);
-    let told = redis.at(200).run("check --fail-on info");
-    assert_eq!(told.code(), 7);
+    let printed = redis.at(200).run("check --fail-on info");
+    assert_eq!(printed.code(), 7);
     assert!(
-        told.stdout().contains("a cycle of 250 jobs"),
+        printed.stdout().contains("a cycle of 250 jobs"),
         "{}",
-        told.stdout()
+        printed.stdout()
     );
 }
 
 #[test]
-fn the_rate_holds_for_indexes_and_verdicts_too() {
+fn the_rate_limits_index_reads_and_verdicts() {
     let redis = Redis::start();
     redis.at(9).run("put mail K --jid stays").ok();
     let mut pipe = redis::pipe();
@@ -624,8 +624,8 @@ fn the_rate_holds_for_indexes_and_verdicts_too() {
     pipe.exec(&mut redis.connection()).unwrap();
     let took = |flags: &str| {
         let begun = std::time::Instant::now();
-        let told = redis.at(9).run(&format!("check {flags}"));
-        assert_eq!(told.code(), 7, "{}", told.stderr());
+        let printed = redis.at(9).run(&format!("check {flags}"));
+        assert_eq!(printed.code(), 7, "{}", printed.stderr());
         begun.elapsed().as_secs_f64()
     };
     // 500 ids are read, read again for their names, and judged: only the last tenth of a second is
@@ -633,12 +633,12 @@ fn the_rate_holds_for_indexes_and_verdicts_too() {
     let slow = took("--rate 1000/s");
     assert!(slow > 1.35, "{slow}");
     // What is judged is told, whatever the rate.
-    let told = redis.at(9).run("check --rate 100000/s").stdout();
-    assert!(told.contains("ghost-waiting\t500\t"), "{told}");
+    let printed = redis.at(9).run("check --rate 100000/s").stdout();
+    assert!(printed.contains("ghost-waiting\t500\t"), "{printed}");
 }
 
 #[test]
-fn a_file_of_a_revert_is_not_written() {
+fn a_revert_writes_no_undo_file() {
     let redis = Redis::start();
     let ran = redis.qless().run("check --revert a --undo b --yes");
     assert!(
@@ -653,9 +653,9 @@ fn a_file_of_a_revert_is_not_written() {
 fn the_hint_to_the_plan_repeats_no_flag() {
     let redis = healthy();
     redis.send(&["ZADD", "ql:q:mail-work", "1", "ghost"]);
-    let told = redis.at(120).run("check --dry-run").stderr();
+    let printed = redis.at(120).run("check --dry-run").stderr();
     assert!(
-        told.ends_with("see the plan with: qless check --dry-run --repair\n"),
-        "{told}"
+        printed.ends_with("see the plan with: qless check --dry-run --repair\n"),
+        "{printed}"
     );
 }

@@ -27,7 +27,7 @@ struct Looker<'a> {
     draw: Draw,
     asked: &'a AtomicU64,
     kinds: BTreeMap<String, u64>,
-    told: BTreeMap<String, u64>,
+    reported: BTreeMap<String, u64>,
     faults: &'a Mutex<Vec<String>>,
 }
 
@@ -149,7 +149,7 @@ impl Looker<'_> {
         *self.kinds.entry(kind.to_owned()).or_default() += items.len() as u64;
         for verdict in rows {
             let finding = Finding::named(&verdict.id).expect("a finding of the table");
-            *self.told.entry(verdict.id.clone()).or_default() += 1;
+            *self.reported.entry(verdict.id.clone()).or_default() += 1;
             if finding.grade(&verdict, false, false) > Severity::Info {
                 let fault = self.fault(kind, name, &verdict);
                 self.faults.lock().unwrap().push(fault);
@@ -163,7 +163,7 @@ impl Looker<'_> {
             .hand
             .verdicts(kind, name, &[verdict.item.as_bytes().to_vec()]);
         let key = [b"ql:j:", verdict.item.as_bytes()].concat();
-        let mut told = format!(
+        let mut reported = format!(
             "{kind} {name}: {} {:?} {:?}\n  asked again: {again:?}\n",
             verdict.id,
             shown(verdict.item.as_bytes()),
@@ -182,9 +182,9 @@ impl Looker<'_> {
             }
             let reply = texts(self.ask(&words));
             let reply: Vec<String> = reply.iter().map(|text| shown(text)).collect();
-            told.push_str(&format!("  {command} {}: {reply:?}\n", shown(&key)));
+            reported.push_str(&format!("  {command} {}: {reply:?}\n", shown(&key)));
         }
-        told
+        reported
     }
 }
 
@@ -244,7 +244,7 @@ fn check_under_traffic(seed: u64) {
     let target = VERDICTS;
     let begun = Instant::now();
     let deadline = begun + Duration::from_secs(120 + target / 1000);
-    let (told, kinds, runs, verbs) = thread::scope(|scope| {
+    let (reported, kinds, runs, verbs) = thread::scope(|scope| {
         for number in 0..2 {
             let mut actor = Actor::new(&redis, seed + number, &stop, &done);
             scope.spawn(move || actor.write());
@@ -259,13 +259,13 @@ fn check_under_traffic(seed: u64) {
             draw: Draw::new(seed + 42),
             asked: &asked,
             kinds: BTreeMap::new(),
-            told: BTreeMap::new(),
+            reported: BTreeMap::new(),
             faults: &faults,
         };
         let enough_of_it = &enough;
         let looks = scope.spawn(move || {
             looker.look(enough_of_it);
-            (looker.told, looker.kinds)
+            (looker.reported, looker.kinds)
         });
         while asked.load(Ordering::Relaxed) < target
             && Instant::now() < deadline
@@ -277,9 +277,9 @@ fn check_under_traffic(seed: u64) {
         enough.store(true, Ordering::Relaxed);
         let runs = checks.join();
         stop.store(true, Ordering::Relaxed);
-        let (told, kinds) = looks.join().expect("the looks");
+        let (reported, kinds) = looks.join().expect("the looks");
         (
-            told,
+            reported,
             kinds,
             runs.expect("the checks"),
             verbs.join().expect("the verbs"),
@@ -289,7 +289,7 @@ fn check_under_traffic(seed: u64) {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
     let (asked, done) = (asked.into_inner(), done.into_inner());
     let story = format!(
-        "{asked} verdicts, {runs} checks, {verbs} verbs, {done} calls in {:?}; as information {told:?}; asked {kinds:?}",
+        "{asked} verdicts, {runs} checks, {verbs} verbs, {done} calls in {:?}; as information {reported:?}; asked {kinds:?}",
         begun.elapsed()
     );
     println!("{story}");

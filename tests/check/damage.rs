@@ -18,14 +18,14 @@ use crate::support::scan;
 
 /// Lines of what was found, each once.
 fn lines(found: &[Finding]) -> Vec<String> {
-    let lines: BTreeSet<String> = found.iter().map(Finding::told).collect();
+    let lines: BTreeSet<String> = found.iter().map(Finding::describe).collect();
     lines.into_iter().collect()
 }
 
 /// What three looks tell: the first whole, then what comes otherwise than its outcomes say. A repair
 /// leaves what somebody has to decide and what is only reported, naming all leaves the latter.
-fn told(found: &[Finding], left: &[Finding], remains: &[Finding]) -> String {
-    let mut told = lines(found);
+fn report(found: &[Finding], left: &[Finding], remains: &[Finding]) -> String {
+    let mut report = lines(found);
     for (title, before, stay, after) in [
         ("after repair", found, &["decide", "report"][..], left),
         ("after naming", left, &["report"], remains),
@@ -33,14 +33,14 @@ fn told(found: &[Finding], left: &[Finding], remains: &[Finding]) -> String {
         let mut wanted = before.to_vec();
         wanted.retain(|one| stay.contains(&one.outcome.as_str()));
         if lines(after) != lines(&wanted) {
-            told.push(title.to_owned());
-            told.extend(lines(after).iter().map(|line| format!("  {line}")));
+            report.push(title.to_owned());
+            report.extend(lines(after).iter().map(|line| format!("  {line}")));
             if after.is_empty() {
-                told.push("  nothing".to_owned());
+                report.push("  nothing".to_owned());
             }
         }
     }
-    told.iter().map(|line| format!("{line}\n")).collect()
+    report.iter().map(|line| format!("{line}\n")).collect()
 }
 
 /// Whatever should run comes out of a queue, unless the check said why not.
@@ -112,7 +112,7 @@ fn damaged(damage: &[&str], expect: &Expect) {
     let course = by_calls(&mut core, NOW, found);
     let Course { stages, remains } = course.unwrap_or_else(|fault| panic!("{fault}"));
     let [before, mended, named] = &stages;
-    expect.assert_eq(&told(&before.told, &mended.told, &remains));
+    expect.assert_eq(&report(&before.findings, &mended.findings, &remains));
     if remains.is_empty() {
         let mut wrong = broken(&named.keys, Excuses::default());
         wrong.retain(|text| !tolerated(text));
@@ -135,12 +135,16 @@ fn one_queue(core: &mut Core, damage: &[&str], [before, mended]: [&Stage; 2]) {
     let ran = mend.repair(&format!("--queue {queue}"), "one");
     // Without a list of queues none can be named, and who asks is told of the check of all.
     let unlisted = matches!(before.keys.0.get("ql:queues"), Some(Key::Text(_)));
-    let told = ran.code() == 1 && unlisted && ran.stderr().contains("--only key-type");
-    assert!(told || [0, 4, 7].contains(&ran.code()), "{}", ran.stderr());
+    let report = ran.code() == 1 && unlisted && ran.stderr().contains("--only key-type");
+    assert!(
+        report || [0, 4, 7].contains(&ran.code()),
+        "{}",
+        ran.stderr()
+    );
     kept(&before.keys, &mend.core.dump()).unwrap_or_else(|fault| panic!("{fault}"));
     let known = |one: &Finding| {
         let same = |other: &Finding| (&other.id, &other.item) == (&one.id, &one.item);
-        before.told.iter().chain(&mended.told).any(same)
+        before.findings.iter().chain(&mended.findings).any(same)
     };
     let new: Vec<Finding> = look(mend.core, NOW, "")
         .into_iter()
@@ -158,10 +162,10 @@ fn one_queue(core: &mut Core, damage: &[&str], [before, mended]: [&Stage; 2]) {
 
 /// A test of each damage: its name, the commands that do it, what is told.
 macro_rules! damages {
-    ($($name:ident: $($command:literal)+ => $told:expr;)+) => {$(
+    ($($name:ident: $($command:literal)+ => $report:expr;)+) => {$(
         #[test]
         fn $name() {
-            damaged(&[$($command),+], &$told);
+            damaged(&[$($command),+], &$report);
         }
     )+};
 }
@@ -302,7 +306,7 @@ damages! {
         in-two-sets st found [q:run-locks]
     "#]];
 
-    a_complete_job_waits: "ZADD ql:q:run-work 0 c1" => expect![[r#"
+    a_complete_job_is_in_the_work_set: "ZADD ql:q:run-work 0 c1" => expect![[r#"
         in-two-sets c1 found [q:run-work]
     "#]];
 
@@ -487,15 +491,15 @@ damages! {
         in-foreign-queue w2 found [q:q-work]
     "#]];
 
-    a_waiting_job_is_nowhere: "ZREM ql:q:q-work w2" => expect![[r#"
+    a_waiting_job_is_in_no_set: "ZREM ql:q:q-work w2" => expect![[r#"
         in-no-set w2 found [q]
     "#]];
 
-    a_stalled_job_is_nowhere: "ZREM ql:q:run-work st" => expect![[r#"
+    a_stalled_job_is_in_no_set: "ZREM ql:q:run-work st" => expect![[r#"
         in-no-set st found [run]
     "#]];
 
-    a_scheduled_job_is_nowhere: "ZREM ql:q:q-scheduled s2" => expect![[r#"
+    a_scheduled_job_is_in_no_set: "ZREM ql:q:q-scheduled s2" => expect![[r#"
         in-no-set s2 found [q]
     "#]];
 
@@ -506,11 +510,11 @@ damages! {
             in-no-set s2 found [q]
         "#]];
 
-    a_blocked_job_is_nowhere: "ZREM ql:q:q-depends d2" => expect![[r#"
+    a_blocked_job_is_in_no_set: "ZREM ql:q:q-depends d2" => expect![[r#"
         in-no-set d2 found [q]
     "#]];
 
-    a_set_is_gone: "DEL ql:q:q-work" => expect![[r#"
+    a_work_set_is_missing: "DEL ql:q:q-work" => expect![[r#"
         in-no-set d5 found [q]
         in-no-set tpl-1 found [q]
         in-no-set tpl-2 found [q]
@@ -528,7 +532,7 @@ damages! {
             running-without-lock r2 found [run]
         "#]];
 
-    all_locks_are_gone: "DEL ql:q:run-locks" => expect![[r#"
+    all_locks_are_missing: "DEL ql:q:run-locks" => expect![[r#"
         running-without-lock r1 found [run]
         running-without-lock r2 found [run]
         running-without-lock rg found [run]
@@ -540,7 +544,7 @@ damages! {
           queue-stuck q report [locks since 0]
     "#]];
 
-    a_running_job_was_declared_waiting: "HSET ql:j:r2 state waiting" => expect![[r#"
+    a_running_job_is_marked_as_waiting: "HSET ql:j:r2 state waiting" => expect![[r#"
         in-two-sets r2 report [q:run-locks]
         worker-stray r2 found [a]
     "#]];
@@ -549,7 +553,7 @@ damages! {
         queue-unlisted q found []
     "#]];
 
-    the_list_of_queues_is_gone: "DEL ql:queues" => expect![[r#"
+    the_list_of_queues_is_missing: "DEL ql:queues" => expect![[r#"
         queue-unlisted idle found []
         queue-unlisted late found []
         queue-unlisted p found []
@@ -614,7 +618,7 @@ damages! {
         job-unreadable w2 report [state]
     "#]];
 
-    data_is_no_json: "HSET ql:j:w2 data {]" => expect![[r#"
+    data_is_not_json: "HSET ql:j:w2 data {]" => expect![[r#"
         job-unreadable w2 report [data]
     "#]];
 
@@ -686,7 +690,7 @@ damages! {
             job-unreadable w2 report [history has entries of more than three elements]
         "#]];
 
-    more_tries_are_left_than_allowed: "HSET ql:j:w2 remaining 9" => expect![[r#"
+    more_tries_remain_than_retries_allow: "HSET ql:j:w2 remaining 9" => expect![[r#"
         remaining w2 report [9 of 5]
     "#]];
 
@@ -697,7 +701,7 @@ damages! {
             field-leftover w2 decide [scheduled]
         "#]];
 
-    grace_was_left_on_a_renewed_lock: "HSET ql:j:r2 grace 1" => expect![[r#"
+    a_renewed_lock_still_has_its_grace: "HSET ql:j:r2 grace 1" => expect![[r#"
         field-leftover r2 decide [grace]
     "#]];
 
@@ -723,7 +727,7 @@ damages! {
         score r2 found [locked until 209000, expires 205003]
     "#]];
 
-    a_job_expires_at_no_time: "HSET ql:j:r2 expires soon" => expect![[r#"
+    the_expiry_of_a_job_is_not_a_time: "HSET ql:j:r2 expires soon" => expect![[r#"
         score r2 found [locked until 205003, expires soon]
     "#]];
 
@@ -735,25 +739,25 @@ damages! {
         clock w2 report [time is 201000000000]
     "#]];
 
-    a_place_is_beyond_its_priority: "ZADD ql:q:q-work 9 w2" => expect![[r#"
+    a_score_is_beyond_its_priority: "ZADD ql:q:q-work 9 w2" => expect![[r#"
         score w2 found [priority 7, placed at 9]
     "#]];
 
-    a_waiting_job_stands_in_front_of_all: "ZADD ql:q:q-work inf w2" => expect![[r#"
+    a_waiting_job_has_an_infinite_score: "ZADD ql:q:q-work inf w2" => expect![[r#"
         score w2 found [priority 7, placed at inf]
     "#]];
 
-    a_worker_lists_what_it_does_not_hold:
+    a_worker_lists_a_job_it_does_not_hold:
         "ZADD ql:w:a:jobs 205000 w2 205000 nobody" => expect![[r#"
             worker-stray nobody found [a]
             worker-stray w2 found [a]
         "#]];
 
-    a_worker_does_not_list_what_it_holds: "ZREM ql:w:a:jobs r2" => expect![[r#"
+    a_worker_does_not_list_a_job_it_holds: "ZREM ql:w:a:jobs r2" => expect![[r#"
         worker-gap r2 found [a]
     "#]];
 
-    a_worker_lists_another_time: "ZADD ql:w:a:jobs 100 r2" => expect![[r#"
+    a_worker_lists_a_job_with_another_expiry: "ZADD ql:w:a:jobs 100 r2" => expect![[r#"
         worker-gap r2 found [a]
     "#]];
 
@@ -766,11 +770,11 @@ damages! {
             worker-unknown a report []
         "#]];
 
-    a_worker_was_forgotten: "ZREM ql:workers a" => expect![[r#"
+    a_worker_that_holds_jobs_is_not_listed: "ZREM ql:workers a" => expect![[r#"
         worker-unknown a report []
     "#]];
 
-    a_dependency_is_gone: "DEL ql:j:p1" => expect![[r#"
+    a_dependency_is_missing: "DEL ql:j:p1" => expect![[r#"
         dependency-missing d4 decide [p1]
         edges-orphan j:p1-dependents decide [no job]
         ghost-waiting p1 found [p]
@@ -874,17 +878,17 @@ damages! {
             dependency-complete d4 found [c1]
         "#]];
 
-    a_dependency_does_not_know: "SREM ql:j:w1-dependents d1" => expect![[r#"
+    a_dependency_does_not_list_its_dependent: "SREM ql:j:w1-dependents d1" => expect![[r#"
         dependency-one-sided d1 found [w1]
     "#]];
 
-    a_dependency_knows_too_much: "SADD ql:j:w1-dependents p2 d3 nobody" => expect![[r#"
+    a_dependency_lists_a_job_that_is_not_a_dependent: "SADD ql:j:w1-dependents p2 d3 nobody" => expect![[r#"
         dependency-one-sided d3 found [w1]
         dependency-one-sided nobody found [w1]
         dependency-one-sided p2 found [w1]
     "#]];
 
-    the_dependencies_of_a_job_are_gone: "DEL ql:j:d2-dependencies" => expect![[r#"
+    the_dependencies_of_a_job_are_missing: "DEL ql:j:d2-dependencies" => expect![[r#"
         dependency-one-sided d2 found [r1]
         dependency-one-sided d2 found [w1]
     "#]];
@@ -965,7 +969,7 @@ damages! {
             key-type j:p1 decide [is a string, not a hash]
         "#]];
 
-    who_waits_for_one_job_can_not_be_read:
+    the_dependents_of_a_job_are_unreadable:
         "SET ql:j:w2-dependents text"
         "DEL ql:j:d4-dependencies ql:j:p1-dependents" => expect![[r#"
             key-type j:w2-dependents decide [is a string, not a set]
@@ -1013,7 +1017,7 @@ damages! {
         failed-unlisted f1 found [G]
     "#]];
 
-    a_failure_list_is_gone: "DEL ql:f:H" => expect![[r#"
+    a_failure_list_is_missing: "DEL ql:f:H" => expect![[r#"
         failed-unlisted f3 found [H]
         group-set H found [empty]
     "#]];
@@ -1046,7 +1050,7 @@ damages! {
             failed-stray w1 found [new]
         "#]];
 
-    an_unknown_list_holds_only_strays: "RPUSH ql:f:new w1 nobody" => expect![[r#"
+    an_unlisted_group_holds_only_misplaced_jobs: "RPUSH ql:f:new w1 nobody" => expect![[r#"
         failed-stray nobody found [new]
         failed-stray w1 found [new]
     "#]];
@@ -1059,7 +1063,7 @@ damages! {
             group-set G found [unlisted]
         "#]];
 
-    a_group_is_not_known: "SREM ql:failures G" => expect![[r#"
+    a_group_is_not_listed: "SREM ql:failures G" => expect![[r#"
         group-set G found [unlisted]
     "#]];
 
@@ -1124,11 +1128,11 @@ damages! {
         failed-counter s:stats:172800:run found [none, is 4]
     "#]];
 
-    the_statistics_of_a_day_are_gone: "DEL ql:s:stats:172800:run" => expect![[r#"
+    the_statistics_of_a_day_are_missing: "DEL ql:s:stats:172800:run" => expect![[r#"
         failed-counter s:stats:172800:run found [none, is 4]
     "#]];
 
-    a_counter_of_another_day: "HSET ql:s:stats:86400:run failed 2" => expect![[r#"
+    a_counter_belongs_to_another_day: "HSET ql:s:stats:86400:run failed 2" => expect![[r#"
         failed-counter s:stats:86400:run found [2, is 0]
     "#]];
 
@@ -1136,7 +1140,7 @@ damages! {
         completed-unlisted c1 found []
     "#]];
 
-    the_list_of_complete_jobs_is_gone: "DEL ql:completed" => expect![[r#"
+    the_list_of_complete_jobs_is_missing: "DEL ql:completed" => expect![[r#"
         completed-unlisted c1 found []
         completed-unlisted c2 found []
     "#]];
@@ -1169,12 +1173,12 @@ damages! {
         tag-index w1 found [x]
     "#]];
 
-    a_tag_lists_too_many: "ZADD ql:t:x 5 r2 6 nobody" => expect![[r#"
+    a_tag_lists_a_job_without_the_tag: "ZADD ql:t:x 5 r2 6 nobody" => expect![[r#"
         tag-index nobody found [x]
         tag-index r2 found [x]
     "#]];
 
-    a_tag_is_gone: "DEL ql:t:x" => expect![[r#"
+    a_tag_set_is_missing: "DEL ql:t:x" => expect![[r#"
         tag-index d1 found [x]
         tag-index r1 found [x]
         tag-index w1 found [x]
@@ -1189,7 +1193,7 @@ damages! {
         tag-count x found [none, is 4]
     "#]];
 
-    tag_counters_of_nothing: "ZADD ql:tags 0 none -3 less" => expect![[r#"
+    tag_counters_without_a_set: "ZADD ql:tags 0 none -3 less" => expect![[r#"
         tag-count less found [-3, is 0]
         tag-count none found [0, is 0]
     "#]];
@@ -1199,7 +1203,7 @@ damages! {
         tag-index w1 found [x]
     "#]];
 
-    a_tracked_job_is_gone: "ZADD ql:tracked 5 nobody" => expect![[r#"
+    a_tracked_job_is_missing: "ZADD ql:tracked 5 nobody" => expect![[r#"
         tracked-gone nobody decide []
     "#]];
 
@@ -1219,7 +1223,7 @@ damages! {
               nothing
         "#]];
 
-    an_unknown_queue_has_only_the_next_run_of_nobody: "ZADD ql:q:new-recur 205000 nobody" => expect![[r#"
+    an_unlisted_queue_schedules_only_a_missing_template: "ZADD ql:q:new-recur 205000 nobody" => expect![[r#"
         ghost-recurring nobody found [new]
         queue-unlisted new found []
     "#]];
@@ -1246,7 +1250,7 @@ damages! {
           recurring-invalid tpl report [interval]
     "#]];
 
-    the_tags_of_a_template_are_no_json: "HSET ql:r:tpl tags [" => expect![[r#"
+    the_tags_of_a_template_are_not_json: "HSET ql:r:tpl tags [" => expect![[r#"
         recurring-invalid tpl found [tags]
     "#]];
 
@@ -1257,7 +1261,7 @@ damages! {
             recurring-invalid tpl found [retries]
         "#]];
 
-    a_template_counts_nonsense: "HSET ql:r:tpl count many" => expect![[r#"
+    the_count_of_a_template_is_not_a_number: "HSET ql:r:tpl count many" => expect![[r#"
         recurring-invalid tpl report [count]
     "#]];
 
@@ -1268,7 +1272,7 @@ damages! {
             recurring-invalid tpl report [queue]
         "#]];
 
-    a_template_runs_never: "ZADD ql:q:q-recur -5 tpl" => expect![[r#"
+    a_template_never_runs: "ZADD ql:q:q-recur -5 tpl" => expect![[r#"
         queue-stuck q report [recur since -5]
         recurring-invalid tpl report [next run at -5]
     "#]];
@@ -1341,7 +1345,7 @@ damages! {
             key-unknown x:y report [hash]
         "#]];
 
-    what_a_repair_left: "HSET ql:lost:r0:j:old state waiting" => expect![[r#"
+    keys_set_aside_by_an_earlier_repair: "HSET ql:lost:r0:j:old state waiting" => expect![[r#"
         lost-key lost:r0:j:old decide [hash of 1]
     "#]];
 
@@ -1353,7 +1357,7 @@ damages! {
             config-value q-max-concurrency report [is below 0]
         "#]];
 
-    a_setting_that_nobody_reads_is_no_number: "HSET ql:config stats-history soon" => expect![[r#"
+    an_unused_setting_is_not_a_number: "HSET ql:config stats-history soon" => expect![[r#"
         config-value stats-history report [nobody reads it, is no number]
     "#]];
 

@@ -35,7 +35,7 @@ fn slowly(redis: &Redis, flags: &str) -> Running {
 }
 
 #[test]
-fn who_stops_it_is_told_how_far_it_came() {
+fn an_interrupted_scan_reports_how_far_it_got() {
     let redis = many();
     for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
         let running = slowly(&redis, "");
@@ -66,7 +66,7 @@ fn who_stops_it_is_told_how_far_it_came() {
 }
 
 #[test]
-fn a_server_that_goes_away_is_no_clean_one() {
+fn a_scan_that_loses_the_server_is_not_clean() {
     let mut redis = many();
     let running = slowly(&redis, "-o json");
     redis.kill();
@@ -80,7 +80,7 @@ fn a_server_that_goes_away_is_no_clean_one() {
 }
 
 #[test]
-fn who_may_not_look_gets_no_clean_answer() {
+fn a_scan_without_the_rights_to_read_is_not_clean() {
     let redis = many();
     let refused = |right: &str| {
         let mut words = vec![
@@ -102,28 +102,28 @@ fn who_may_not_look_gets_no_clean_answer() {
         (ran.code(), ran.stdout() + &ran.stderr())
     };
     for right in ["-scan", "-zrevrange", "-lrange"] {
-        let (code, told) = refused(right);
-        assert_eq!(code, 6, "{right}: {told}");
+        let (code, printed) = refused(right);
+        assert_eq!(code, 6, "{right}: {printed}");
         assert!(
-            told.contains(" of 3,002 keys were walked: user `ops` may not run"),
-            "{told}"
+            printed.contains(" of 3,002 keys were walked: user `ops` may not run"),
+            "{printed}"
         );
         assert!(
-            !told.contains("clean") && !told.contains("nothing"),
-            "{told}"
+            !printed.contains("clean") && !printed.contains("nothing"),
+            "{printed}"
         );
     }
     // Of the server itself less is known.
     assert_eq!(refused("-info").0, 0);
-    let (_, told) = refused("-scan");
+    let (_, printed) = refused("-scan");
     expect![[r#"
         error: cannot tell about everything, 0 of 3,002 keys were walked: user `ops` may not run `scan`
         hint: `qless help acl` prints the line an administrator needs
-    "#]].assert_eq(&told);
+    "#]].assert_eq(&printed);
 }
 
 #[test]
-fn a_replica_can_be_looked_at_but_says_nothing_of_its_primary() {
+fn a_replica_can_be_checked_but_proves_nothing_about_its_primary() {
     let (primary, replica) = pair();
     primary
         .at(1)

@@ -324,16 +324,16 @@ fn make(core: &mut Core, shape: &str) {
 }
 
 /// A queue of this database that holds nothing any more says so.
-fn told(found: &[Finding], base: &str) -> Vec<String> {
+fn finding_ids(found: &[Finding], base: &str) -> Vec<String> {
     let idle = |one: &&Finding| !(base.contains("FLUSHALL") && one.id == "queue-empty");
-    let mut told: Vec<String> = found
+    let mut ids: Vec<String> = found
         .iter()
         .filter(idle)
         .map(|one| one.id.clone())
         .collect();
-    told.sort();
-    told.dedup();
-    told
+    ids.sort();
+    ids.dedup();
+    ids
 }
 
 /// What the binary finds there.
@@ -357,7 +357,7 @@ fn sorted(ids: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn what_is_no_damage_is_not_told() {
+fn tolerated_deviations_are_not_reported() {
     let mut names: Vec<&str> = SHAPES.iter().map(|(name, _)| *name).collect();
     let mut listed: Vec<&str> = TOLERATED.iter().map(|shape| shape.name).collect();
     names.sort_unstable();
@@ -371,7 +371,7 @@ fn what_is_no_damage_is_not_told() {
             let found = look(&mut core, NOW, "");
             let name = shape.name;
             assert_eq!(
-                told(&found, variant),
+                finding_ids(&found, variant),
                 sorted(shape.told),
                 "{name}: {variant}: {found:?}"
             );
@@ -382,7 +382,7 @@ fn what_is_no_damage_is_not_told() {
 }
 
 #[test]
-fn what_the_defects_of_the_reference_leave_is_told_and_nothing_else() {
+fn leftovers_of_known_reference_defects_are_the_only_findings() {
     let numbers: Vec<u8> = LEFT.iter().map(|(number, _)| *number).collect();
     let listed: Vec<u8> = DEFECTS.iter().map(|defect| defect.number).collect();
     assert_eq!(numbers, listed);
@@ -392,7 +392,7 @@ fn what_the_defects_of_the_reference_leave_is_told_and_nothing_else() {
             make(&mut core, variant);
             let found = look(&mut core, NOW, "");
             assert_eq!(
-                told(&found, variant),
+                finding_ids(&found, variant),
                 sorted(defect.told),
                 "D-{number}: {variant}: {found:?}"
             );

@@ -36,7 +36,7 @@ fn waiting(redis: &Redis) -> Value {
 }
 
 #[test]
-fn nothing_waits_beside_a_lock_in_a_queue_that_is_not_listed() {
+fn a_locked_job_of_an_unlisted_queue_is_not_added_to_its_work_set() {
     let redis = lost("locks", "10500");
     for flags in ["--only in-no-set", "--queue mail", ""] {
         let plan = at(&redis).run(&format!("check --repair -n {flags}"));
@@ -52,7 +52,7 @@ fn nothing_waits_beside_a_lock_in_a_queue_that_is_not_listed() {
 }
 
 #[test]
-fn nothing_is_moved_beside_such_a_lock() {
+fn a_locked_job_of_an_unlisted_queue_is_not_moved() {
     let redis = lost("locks", "10500");
     for number in 0..MANY {
         redis.send(&["ZADD", "ql:q:listed-work", "1", &format!("a{number}")]);
@@ -65,7 +65,7 @@ fn nothing_is_moved_beside_such_a_lock() {
 }
 
 #[test]
-fn what_is_elsewhere_is_not_made_twice() {
+fn a_job_found_in_another_queue_is_not_added_twice() {
     let redis = lost("work", "0");
     at(&redis)
         .run("check --repair --yes --only in-no-set")
@@ -93,7 +93,7 @@ fn what_is_elsewhere_is_not_made_twice() {
 }
 
 #[test]
-fn a_failure_in_the_list_of_another_group_is_one_damage() {
+fn a_failed_job_in_the_list_of_another_group_is_one_finding() {
     let redis = Redis::start();
     for number in 0..MANY {
         let jid = format!("a{number}");
@@ -104,9 +104,9 @@ fn a_failure_in_the_list_of_another_group_is_one_damage() {
         redis.send(&["RPUSH", &format!("ql:f:zz{number}"), &jid]);
     }
     redis.send(&["DEL", "ql:f:boom"]);
-    let told = at(&redis).run("check").stdout();
-    assert!(told.contains("failed-stray\t12\t"), "{told}");
-    assert!(!told.contains("failed-unlisted"), "{told}");
+    let printed = at(&redis).run("check").stdout();
+    assert!(printed.contains("failed-stray\t12\t"), "{printed}");
+    assert!(!printed.contains("failed-unlisted"), "{printed}");
     let one = "check --repair --yes --only failed-unlisted";
     at(&redis).run(one).exits(0);
     assert_eq!(redis.send(&["LLEN", "ql:f:boom"]), Value::Int(0));
@@ -117,7 +117,7 @@ fn a_failure_in_the_list_of_another_group_is_one_damage() {
 }
 
 #[test]
-fn a_recurring_job_in_another_queue_is_one_damage() {
+fn a_recurring_job_in_another_queue_is_one_finding() {
     let redis = Redis::start();
     for number in 0..MANY {
         let recur = format!("recur put mail K --every 60s --jid t{number}");
@@ -126,9 +126,9 @@ fn a_recurring_job_in_another_queue_is_one_damage() {
         redis.send(&["ZADD", &zz, "10100", &format!("t{number}")]);
     }
     redis.send(&["DEL", "ql:q:mail-recur"]);
-    let told = at(&redis).run("check").stdout();
-    assert!(told.contains("recurring-foreign\t12\t"), "{told}");
-    assert!(!told.contains("recurring-unscheduled"), "{told}");
+    let printed = at(&redis).run("check").stdout();
+    assert!(printed.contains("recurring-foreign\t12\t"), "{printed}");
+    assert!(!printed.contains("recurring-unscheduled"), "{printed}");
     let one = "check --repair --yes --only recurring-unscheduled";
     at(&redis).run(one).exits(0);
     let recur = ["ZCARD", "ql:q:mail-recur"];
@@ -138,7 +138,7 @@ fn a_recurring_job_in_another_queue_is_one_damage() {
 }
 
 #[test]
-fn the_side_that_sees_most_is_mended() {
+fn of_two_overlapping_findings_the_more_complete_one_is_repaired() {
     let redis = Redis::start();
     for number in 0..MANY {
         let jid = format!("a{number}");

@@ -147,13 +147,13 @@ fn play(core: &mut Core, events: &[Event]) -> Result<(), TestCaseError> {
     core.events();
     let mut model = Model::over(core.dump());
     let mut now = 1000.0;
-    let mut told: Vec<String> = Vec::new();
+    let mut calls: Vec<String> = Vec::new();
     for event in events {
         match event {
             Event::Damage(line) => {
                 let mut filled = fill(line, now, &model);
                 filled.remove(1);
-                told.push(filled.join(" "));
+                calls.push(filled.join(" "));
                 let filled: Vec<&[u8]> = filled.iter().map(|word| word.as_bytes()).collect();
                 core.redis_words(&filled);
                 model.keys = core.dump();
@@ -161,13 +161,13 @@ fn play(core: &mut Core, events: &[Event]) -> Result<(), TestCaseError> {
             Event::Call(step) => {
                 now += step.after;
                 let filled = fill(&step.line, now, &model);
-                told.push(filled.join(" "));
+                calls.push(filled.join(" "));
                 let filled: Vec<&[u8]> = filled.iter().map(|word| word.as_bytes()).collect();
                 let answer = core.call(&filled);
                 let events = core.events();
                 let dump = core.dump();
                 if let Err(error) = answer {
-                    let script = told.join("\n    ");
+                    let script = calls.join("\n    ");
                     prop_assert!(meant(&error), "\n    {script}\nsays {error}");
                     let what = changed(&model.keys, &dump);
                     prop_assert!(
@@ -184,7 +184,7 @@ fn play(core: &mut Core, events: &[Event]) -> Result<(), TestCaseError> {
         }
     }
     still_works(core, now, &model.keys).map_err(|fault| {
-        TestCaseError::fail(format!("\n    {}\nthen\n    {fault}", told.join("\n    ")))
+        TestCaseError::fail(format!("\n    {}\nthen\n    {fault}", calls.join("\n    ")))
     })
 }
 

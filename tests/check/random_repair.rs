@@ -9,7 +9,7 @@ use super::random_damage::{PRELUDE, damage};
 use crate::core::model::Model;
 use crate::core::property::{Step, fill, step};
 use crate::core::refusal::still_works;
-use crate::support::check_calls::{all_named, look, repair, told};
+use crate::support::check_calls::{all_named, describe_all, look, repair};
 use crate::support::clean::agree;
 use crate::support::core::Core;
 use crate::support::random;
@@ -27,7 +27,7 @@ fn damage_done(core: &mut Core, events: &[Event]) -> (f64, String) {
     core.flush();
     core.many(PRELUDE.lines().map(str::to_owned));
     let mut now = 1000.0;
-    let mut told: Vec<String> = Vec::new();
+    let mut calls: Vec<String> = Vec::new();
     for event in events {
         let model = Model::over(core.dump());
         let mut words = match event {
@@ -40,7 +40,7 @@ fn damage_done(core: &mut Core, events: &[Event]) -> (f64, String) {
         if matches!(event, Event::Damage(_)) {
             words.remove(1);
         }
-        told.push(words.join(" "));
+        calls.push(words.join(" "));
         let argv: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
         match event {
             Event::Damage(_) => drop(core.redis_words(&argv)),
@@ -48,7 +48,7 @@ fn damage_done(core: &mut Core, events: &[Event]) -> (f64, String) {
         }
     }
     core.events();
-    (now, told.join("\n    "))
+    (now, calls.join("\n    "))
 }
 
 fn play(core: &mut Core, events: &[Event], binary: bool) -> Result<(), TestCaseError> {
@@ -65,7 +65,7 @@ fn play(core: &mut Core, events: &[Event], binary: bool) -> Result<(), TestCaseE
     let torn = found.iter().any(|one| one.id == "dependency-one-sided");
     missed.retain(|one| !torn || one.id != "dependency-cycle");
     if !missed.is_empty() {
-        let missed = told(&missed).join("\n    ");
+        let missed = describe_all(&missed).join("\n    ");
         return Err(fault(format!("the walk misses\n    {missed}")));
     }
     let Course { stages, .. } = by_calls(core, now, found).map_err(fault)?;

@@ -51,7 +51,7 @@ fn at(redis: &Redis) -> Qless {
 }
 
 #[test]
-fn what_was_damaged_is_mended_and_a_second_run_finds_nothing() {
+fn a_repair_fixes_all_findings_and_a_second_run_finds_none() {
     let redis = damaged();
     at(&redis).run("check").exits(7);
     at(&redis).run("check --repair --yes").shows(expect![[r#"
@@ -80,7 +80,7 @@ fn what_was_damaged_is_mended_and_a_second_run_finds_nothing() {
 }
 
 #[test]
-fn a_dry_run_prints_the_commands_in_their_order_and_changes_nothing() {
+fn a_dry_run_prints_the_commands_in_order_and_changes_nothing() {
     let redis = damaged();
     let before = redis.dump();
     at(&redis)
@@ -121,7 +121,7 @@ fn a_dry_run_prints_the_commands_in_their_order_and_changes_nothing() {
 }
 
 #[test]
-fn what_was_repaired_is_put_back_exactly() {
+fn a_revert_restores_every_key_exactly() {
     let redis = damaged();
     let before = redis.dump();
     let undo = file(&redis, "undo.ndjson");
@@ -174,7 +174,7 @@ fn what_was_repaired_is_put_back_exactly() {
 }
 
 #[test]
-fn names_are_put_back_byte_by_byte() {
+fn a_revert_restores_names_byte_for_byte() {
     let redis = Redis::start();
     let ghost = b"g\xff\n\"\\ \x1b[31m*";
     redis.at(9_000).run("put 'two words' K --jid stays").ok();
@@ -221,7 +221,7 @@ fn asked(redis: &Redis, flags: &str, dialogue: (&str, &str), code: i32) -> Strin
 }
 
 #[test]
-fn somebody_is_asked_and_may_say_no() {
+fn declining_the_prompt_changes_nothing() {
     let redis = damaged();
     let before = redis.dump();
     at(&redis).run("check --repair").shows(expect![[r#"
@@ -257,7 +257,7 @@ fn somebody_is_asked_and_may_say_no() {
 }
 
 #[test]
-fn what_asks_is_left_and_its_choices_are_told() {
+fn findings_that_need_a_decision_are_left_and_their_choices_listed() {
     let redis = Redis::start();
     for line in [
         "put mail K --jid gone",
@@ -296,7 +296,7 @@ fn what_asks_is_left_and_its_choices_are_told() {
 }
 
 #[test]
-fn what_was_set_aside_is_deleted_only_by_its_own_name() {
+fn keys_set_aside_are_deleted_only_by_naming_their_finding() {
     let redis = Redis::start();
     redis.send(&["HSET", "ql:j:stub", "state", "waiting"]);
     redis.send(&["ZADD", "ql:q:mail-work", "5", "stub"]);
@@ -315,7 +315,7 @@ fn what_was_set_aside_is_deleted_only_by_its_own_name() {
 }
 
 #[test]
-fn a_file_of_something_else_is_refused_before_anything_is_sent() {
+fn a_file_that_is_not_an_undo_file_is_refused_before_any_call() {
     let redis = damaged();
     let before = redis.dump();
     let other = file(&redis, "other");
@@ -377,7 +377,7 @@ fn a_file_of_something_else_is_refused_before_anything_is_sent() {
 }
 
 #[test]
-fn a_torn_last_line_does_not_count() {
+fn an_incomplete_last_line_of_an_undo_file_is_ignored() {
     let redis = damaged();
     let before = redis.dump();
     let undo = file(&redis, "undo.ndjson");
@@ -406,7 +406,7 @@ fn a_torn_last_line_does_not_count() {
 }
 
 #[test]
-fn a_change_since_is_left_alone() {
+fn a_revert_leaves_later_changes_alone() {
     let redis = damaged();
     let undo = file(&redis, "undo.ndjson");
     at(&redis)
@@ -423,7 +423,7 @@ fn a_change_since_is_left_alone() {
 }
 
 #[test]
-fn a_server_that_refuses_is_not_called_mended() {
+fn a_finding_whose_repair_the_server_refuses_is_not_reported_as_repaired() {
     let redis = damaged();
     let before = redis.dump();
     redis.send(&["CONFIG", "SET", "maxmemory", "1"]);
@@ -475,7 +475,7 @@ fn a_replica_is_not_repaired() {
 }
 
 #[test]
-fn a_read_only_look_may_rehearse() {
+fn read_only_allows_a_dry_run() {
     let redis = damaged();
     at(&redis)
         .run("check --repair --read-only --yes")
@@ -494,7 +494,7 @@ fn a_read_only_look_may_rehearse() {
 }
 
 #[test]
-fn many_ghosts_are_mended_in_slices() {
+fn many_ghosts_are_repaired_in_slices() {
     let redis = ghosts(5_000);
     let before = redis.dump();
     let undo = file(&redis, "undo.ndjson");
@@ -520,7 +520,7 @@ fn many_ghosts_are_mended_in_slices() {
 }
 
 #[test]
-fn a_job_that_lost_what_it_waits_for_gets_all_of_it_back() {
+fn a_job_that_lost_its_dependencies_gets_all_of_them_back() {
     let redis = Redis::start();
     let mut all = Vec::new();
     for number in 0..150 {
@@ -558,7 +558,7 @@ fn ghosts(count: usize) -> Redis {
 }
 
 #[test]
-fn a_signal_ends_it_after_the_running_slice() {
+fn a_signal_stops_a_repair_after_the_current_slice() {
     let redis = ghosts(200);
     let running = redis.qless().start("check --repair --yes --rate 100/s");
     let left = || match redis.send(&["ZCARD", "ql:q:mail-work"]) {
@@ -585,7 +585,7 @@ fn a_signal_ends_it_after_the_running_slice() {
 }
 
 #[test]
-fn the_document_tells_what_became_of_each_finding() {
+fn the_document_gives_the_outcome_of_each_finding() {
     let redis = damaged();
     let document = at(&redis).run("check --repair --yes -q -o json").json();
     assert_eq!(
@@ -594,7 +594,7 @@ fn the_document_tells_what_became_of_each_finding() {
     );
     assert!(document["run"].as_str().unwrap().len() > 10);
     let items = document["items"].as_array().unwrap();
-    let told: Vec<String> = items
+    let printed: Vec<String> = items
         .iter()
         .map(|item| {
             let count = |field: &str| item[field].as_u64().unwrap();
@@ -610,7 +610,7 @@ fn the_document_tells_what_became_of_each_finding() {
         group-set 0 1 0
         tag-count 1 0 0
         history-orphan 0 0 1"#]]
-    .assert_eq(&told.join("\n"));
+    .assert_eq(&printed.join("\n"));
     // Nothing is left to mend.
     at(&redis)
         .run("check --repair --yes -q -o ndjson")
@@ -625,7 +625,7 @@ fn the_document_tells_what_became_of_each_finding() {
 }
 
 #[test]
-fn a_protected_context_wants_its_label() {
+fn a_protected_context_requires_its_label() {
     let redis = damaged();
     let config = file(&redis, "config.toml");
     let text = format!(
@@ -649,7 +649,7 @@ fn a_protected_context_wants_its_label() {
 }
 
 #[test]
-fn what_others_know_of_a_job_is_not_lost_by_looking_at_one_queue() {
+fn a_repair_of_one_queue_keeps_what_other_queues_record_of_a_job() {
     let redis = Redis::start();
     for line in [
         "put mail K --jid x1",
@@ -676,7 +676,7 @@ fn what_others_know_of_a_job_is_not_lost_by_looking_at_one_queue() {
 }
 
 #[test]
-fn what_needs_no_missing_right_is_mended() {
+fn findings_that_need_no_missing_right_are_repaired() {
     let redis = damaged();
     redis.send(&["HSET", "ql:j:stub", "state", "waiting"]);
     redis.send(&["ZADD", "ql:q:mail-work", "5", "stub"]);
@@ -709,7 +709,7 @@ fn what_needs_no_missing_right_is_mended() {
 }
 
 #[test]
-fn a_link_is_not_followed() {
+fn a_symbolic_link_is_not_followed() {
     let redis = damaged();
     let (target, link) = (file(&redis, "target"), file(&redis, "link"));
     std::os::unix::fs::symlink(&target, &link).unwrap();
@@ -725,7 +725,7 @@ fn a_link_is_not_followed() {
 }
 
 #[test]
-fn what_more_know_of_than_one_call_may_judge_is_left_whole() {
+fn a_job_with_more_dependents_than_one_call_can_verify_is_left_unchanged() {
     let redis = Redis::start();
     let calls = (0..250).map(|number| {
         let jid = format!("x{number}");
@@ -765,7 +765,7 @@ fn what_more_know_of_than_one_call_may_judge_is_left_whole() {
 }
 
 #[test]
-fn a_backup_is_thought_of_where_a_whole_queue_is_lost() {
+fn a_lost_queue_is_reported_with_a_hint_to_restore_a_backup() {
     let redis = Redis::start();
     for number in 0..12 {
         let put = format!("put mail K --jid j{number}");
@@ -809,7 +809,7 @@ fn freed(redis: &Redis) -> [i64; 4] {
 }
 
 #[test]
-fn a_thousand_jobs_are_freed_of_one_that_is_gone_of_one_queue_or_of_all() {
+fn a_thousand_dependents_of_a_missing_job_are_released_by_queue_or_together() {
     let redis = forsaken(1000, true);
     let repair = |flags: &str| {
         let words = format!("check --repair --yes --only dependency-missing {flags}");
@@ -825,35 +825,35 @@ fn a_thousand_jobs_are_freed_of_one_that_is_gone_of_one_queue_or_of_all() {
 }
 
 #[test]
-fn who_lost_its_own_list_is_freed_of_one_that_is_gone_with_its_queue_only_if_no_other_is_concerned()
+fn a_queue_repair_releases_a_job_that_lost_its_dependency_list_only_if_no_other_queue_is_involved()
 {
     let redis = forsaken(20, false);
-    let told = |flags: &str, code: i32| {
+    let printed = |flags: &str, code: i32| {
         let ran = at(&redis).run(&format!("check {flags}"));
         assert_eq!(ran.code(), code, "{flags}: {}", ran.stderr());
         (ran.stdout(), ran.stderr())
     };
     let missing = |count: usize| format!("dependency-missing\t{count}\t");
-    let (out, _) = told("--queue mail", 7);
+    let (out, _) = printed("--queue mail", 7);
     assert!(
         out.contains(&missing(10)) && !out.contains("orphan"),
         "{out}"
     );
     // One call mends all that wait for it.
     let before = redis.dump();
-    let (out, err) = told("--queue mail --repair --yes --only dependency-missing", 7);
+    let (out, err) = printed("--queue mail --repair --yes --only dependency-missing", 7);
     assert!(out.contains(&missing(10)), "{out}");
     assert!(err.contains("is mended only without `--queue`"), "{err}");
     assert_eq!(redis.dump(), before);
     let all =
         "--queue mail --queue img --repair --yes --only dependency-missing,depends-on-nothing";
-    told(all, 0);
+    printed(all, 0);
     assert_eq!(freed(&redis), [10, 0, 10, 0]);
-    told("", 0);
+    printed("", 0);
 }
 
 #[test]
-fn who_lost_its_list_stays_so_while_one_who_knows_of_it_has_too_many_to_be_judged() {
+fn a_lost_dependency_list_is_not_rebuilt_while_a_dependency_has_too_many_dependents() {
     let redis = Redis::start();
     let put = |jid: &str, deps: &str| {
         let words = format!("put me mail {jid} K {{}} 0 depends {deps}");

@@ -10,7 +10,7 @@ use crate::support::check_calls::{look, unshown};
 use crate::support::core::{Core, Key, Reply, Wire};
 use crate::support::scan::{WHOLE, finds, suspects, suspects_while};
 
-fn told(core: &Core, slots: usize, queues: &[&str]) -> Vec<String> {
+fn candidates(core: &Core, slots: usize, queues: &[&str]) -> Vec<String> {
     let suspects = suspects(core, NOW, slots, queues);
     let all = suspects.first.iter().chain(&suspects.last);
     let all = all.flat_map(|(place, items)| {
@@ -31,7 +31,11 @@ fn told(core: &Core, slots: usize, queues: &[&str]) -> Vec<String> {
 fn a_healthy_database_gives_no_candidates() {
     let core = busy();
     for slots in [WHOLE, 64, 16] {
-        assert_eq!(told(&core, slots, &[]), Vec::<String>::new(), "{slots}");
+        assert_eq!(
+            candidates(&core, slots, &[]),
+            Vec::<String>::new(),
+            "{slots}"
+        );
     }
 }
 
@@ -42,7 +46,7 @@ fn lua(core: &mut Core, script: &str) {
 }
 
 #[test]
-fn what_was_seen_is_counted_once() {
+fn keys_and_jobs_are_counted_once() {
     let mut core = busy();
     let dump = core.dump();
     let keys = dump.0.len() as u64;
@@ -54,12 +58,12 @@ fn what_was_seen_is_counted_once() {
         assert_eq!(suspects.seen.keys, keys, "{slots}");
         assert_eq!(suspects.seen.jobs, jobs, "{slots}");
         assert!(suspects.seen.queues > 1);
-        assert!(suspects.told.keys >= keys);
+        assert!(suspects.reported.keys >= keys);
     }
 }
 
 #[test]
-fn one_queue_is_walked_alone() {
+fn one_queue_can_be_scanned_alone() {
     let mut core = busy();
     for line in ["ZADD ql:q:q-work 5 nobody", "ZADD ql:q:run-locks 9 nobody"] {
         core.redis(line);
@@ -67,20 +71,23 @@ fn one_queue_is_walked_alone() {
     core.redis("HSET ql:j:w2 priority inf");
     core.redis("HSET ql:j:r2 priority inf");
     core.redis("ZADD ql:t:x 1 nobody");
-    let told = told(&core, WHOLE, &["run"]);
-    assert!(told.contains(&"locks run nobody".to_owned()), "{told:?}");
-    assert!(told.contains(&"job  r2".to_owned()), "{told:?}");
+    let candidates = candidates(&core, WHOLE, &["run"]);
+    assert!(
+        candidates.contains(&"locks run nobody".to_owned()),
+        "{candidates:?}"
+    );
+    assert!(candidates.contains(&"job  r2".to_owned()), "{candidates:?}");
     let others = ["q nobody", "w2", "tag"];
     assert!(
-        !told
+        !candidates
             .iter()
             .any(|one| others.iter().any(|word| one.contains(word))),
-        "{told:?}"
+        "{candidates:?}"
     );
 }
 
 #[test]
-fn a_hash_of_a_million_fields_is_a_job_like_others() {
+fn a_hash_of_a_million_fields_is_scanned_as_a_job() {
     let mut core = busy();
     lua(
         &mut core,
@@ -90,9 +97,9 @@ fn a_hash_of_a_million_fields_is_a_job_like_others() {
            redis.call('HSET', 'ql:j:w2', unpack(words))
          end",
     );
-    assert_eq!(told(&core, WHOLE, &[]), Vec::<String>::new());
+    assert_eq!(candidates(&core, WHOLE, &[]), Vec::<String>::new());
     core.redis("HSET ql:j:w2 remaining many");
-    assert_eq!(told(&core, WHOLE, &[]), ["job  w2"]);
+    assert_eq!(candidates(&core, WHOLE, &[]), ["job  w2"]);
     // Settings and names, too.
     lua(
         &mut core,
@@ -100,7 +107,7 @@ fn a_hash_of_a_million_fields_is_a_job_like_others() {
          redis.call('HSET', 'ql:config', 'heartbeat', 'soon')",
     );
     assert_eq!(
-        told(&core, WHOLE, &[]),
+        candidates(&core, WHOLE, &[]),
         ["job  w2", "names config heartbeat"]
     );
 }
@@ -124,15 +131,17 @@ fn lists_of_a_million_entries_are_read_in_pages() {
            redis.call('SADD', 'ql:j:w1-dependents', unpack(ids))
          end",
     );
-    let told = told(&core, WHOLE, &[]);
-    assert!(told.contains(&"job  w2".to_owned()));
-    assert!(told.contains(&"job  w1".to_owned()));
-    let strays = told.iter().filter(|one| one.starts_with("group G nobody-"));
+    let candidates = candidates(&core, WHOLE, &[]);
+    assert!(candidates.contains(&"job  w2".to_owned()));
+    assert!(candidates.contains(&"job  w1".to_owned()));
+    let strays = candidates
+        .iter()
+        .filter(|one| one.starts_with("group G nobody-"));
     assert_eq!(strays.count(), 100_000);
 }
 
 #[test]
-fn names_are_bytes_and_keys_may_be_of_any_kind() {
+fn names_may_be_any_bytes_and_keys_of_any_type() {
     for text in [
         "plain",
         "with space\nand more",
@@ -166,7 +175,7 @@ fn names_are_bytes_and_keys_may_be_of_any_kind() {
 }
 
 #[test]
-fn no_key_of_a_wrong_kind_ends_the_walk() {
+fn no_key_of_a_wrong_type_stops_the_scan() {
     let keys: Vec<String> = busy().dump().0.into_keys().collect();
     for kind in ["string", "list", "set", "zset", "hash"] {
         let mut core = busy();
@@ -187,15 +196,15 @@ fn no_key_of_a_wrong_kind_ends_the_walk() {
 }
 
 #[test]
-fn who_may_not_use_what_is_faster_is_asked_for_names() {
+fn without_the_right_to_faster_commands_the_scan_reads_names() {
     let mut core = busy();
     core.redis("ACL SETUSER default -hrandfield");
     core.redis("HSET ql:j:w2 remaining many");
-    assert_eq!(told(&core, WHOLE, &[]), ["job  w2"]);
+    assert_eq!(candidates(&core, WHOLE, &[]), ["job  w2"]);
 }
 
 #[test]
-fn who_looks_at_one_queue_sees_what_the_whole_tells_of_its_jobs() {
+fn a_scan_of_one_queue_finds_what_a_full_scan_finds_of_its_jobs() {
     let mut core = Core::new();
     for line in [
         "put 1000 me A x1 K {} 0",
@@ -210,7 +219,7 @@ fn who_looks_at_one_queue_sees_what_the_whole_tells_of_its_jobs() {
     core.redis("ZADD ql:q:odd-work 0 j");
     core.redis("ZADD ql:q:odd-work 0 nobody");
     assert_eq!(
-        told(&core, WHOLE, &["mail"]),
+        candidates(&core, WHOLE, &["mail"]),
         ["job  j", "names queues mail", "work odd j"]
     );
     // Whoever knows of a job that lost its own set is handed over with all others.
@@ -219,11 +228,11 @@ fn who_looks_at_one_queue_sees_what_the_whole_tells_of_its_jobs() {
         let groups = suspects.first.iter().filter(|(_, items)| items.len() == 2);
         assert_eq!(groups.count(), 1, "{queue}: {suspects:?}");
     }
-    assert_eq!(told(&core, WHOLE, &["none"]), Vec::<String>::new());
+    assert_eq!(candidates(&core, WHOLE, &["none"]), Vec::<String>::new());
 }
 
 #[test]
-fn a_cycle_is_seen_though_one_of_its_edges_is_known_to_one_side_only() {
+fn a_cycle_with_a_one_sided_edge_is_found() {
     let mut core = Core::new();
     for line in [
         "put 1000 me q d K {} 0",
@@ -255,7 +264,7 @@ const PAGED: [(&str, &str); 9] = [
 ];
 
 #[test]
-fn whoever_stays_is_not_missed_though_others_come_and_leave_between_the_pages() {
+fn members_that_stay_are_not_missed_while_others_come_and_go_between_pages() {
     // What others do to a set: where they enter, where they leave, and who is put back.
     let moves = [
         (
@@ -334,19 +343,26 @@ fn whoever_stays_is_not_missed_though_others_come_and_leave_between_the_pages() 
             let stayed = all.iter().filter(|one| one.starts_with("old-"));
             let stayed: Vec<&String> = stayed.collect();
             assert!(stayed.len() > 1500, "{what}: {place} {}", stayed.len());
-            let told = suspects.first.iter().filter(|(told, _)| {
-                format!("{} {}", told.kind.word(), told.name.as_str().unwrap()) == place
+            let candidates = suspects.first.iter().filter(|(candidates, _)| {
+                format!(
+                    "{} {}",
+                    candidates.kind.word(),
+                    candidates.name.as_str().unwrap()
+                ) == place
             });
-            let told: Vec<_> = told.flat_map(|(_, items)| items).collect();
-            let told: HashSet<&str> = told.iter().filter_map(|item| item.as_str()).collect();
-            let missed = stayed.iter().filter(|one| !told.contains(one.as_str()));
+            let candidates: Vec<_> = candidates.flat_map(|(_, items)| items).collect();
+            let candidates: HashSet<&str> =
+                candidates.iter().filter_map(|item| item.as_str()).collect();
+            let missed = stayed
+                .iter()
+                .filter(|one| !candidates.contains(one.as_str()));
             assert_eq!(missed.count(), 0, "{what}: {place}");
         }
     }
 }
 
 #[test]
-fn a_slow_walk_reads_little_at_once_and_misses_nothing() {
+fn a_slow_scan_reads_small_pages_and_misses_nothing() {
     let mut core = busy();
     lua(
         &mut core,
@@ -374,10 +390,10 @@ fn a_slow_walk_reads_little_at_once_and_misses_nothing() {
         // What is no large set comes whole, whatever is asked for.
         let largest = steps.iter().max().copied().unwrap_or_default();
         assert!(largest <= most.saturating_mul(4), "{most}: {largest}");
-        let mut told: Vec<_> = suspects.first.into_iter().chain(suspects.last).collect();
-        told.sort();
-        told.dedup();
-        walks.push((told, largest));
+        let mut candidates: Vec<_> = suspects.first.into_iter().chain(suspects.last).collect();
+        candidates.sort();
+        candidates.dedup();
+        walks.push((candidates, largest));
     }
     let [(fast, many), (slow, few)] = &walks[..] else {
         panic!("two walks");

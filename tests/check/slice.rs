@@ -6,7 +6,8 @@ use expect_test::expect;
 use super::invariants::Excuses;
 use super::random_damage::FIELDS;
 use crate::support::check_calls::{
-    Finding, LATER, NAMES, all_named, candidates, finding, look, repair, revert, slice, told,
+    Finding, LATER, NAMES, all_named, candidates, describe_all, finding, look, repair, revert,
+    slice,
 };
 use crate::support::core::{Core, Reply};
 
@@ -88,10 +89,10 @@ pub(crate) fn fill(core: &mut Core) {
 }
 
 #[test]
-fn a_healthy_database_is_silent() {
+fn a_healthy_database_has_no_findings() {
     let mut core = busy();
     let found = look(&mut core, NOW, "");
-    assert_eq!(told(&found), Vec::<String>::new());
+    assert_eq!(describe_all(&found), Vec::<String>::new());
 }
 
 /// Damage of many kinds at once.
@@ -152,22 +153,22 @@ fn read_only(
 }
 
 #[test]
-fn a_look_runs_where_nothing_may_be_written() {
+fn a_scan_runs_on_a_server_that_refuses_writes() {
     let mut core = hurt();
-    let mut told = 0;
+    let mut printed = 0;
     for (kind, name, items) in all_items(&mut core) {
         let seen = slice(&mut core, NOW, "look", "", kind, &name, &items);
         let Some(rows) = read_only(&mut core, "", kind, &name, &items) else {
             return;
         };
         assert_eq!(rows, seen, "{kind} {name}");
-        told += rows.len();
+        printed += rows.len();
     }
-    assert!(told > 20, "{told}");
+    assert!(printed > 20, "{printed}");
 }
 
 #[test]
-fn bad_usage_is_refused() {
+fn check_slice_refuses_bad_usage() {
     let mut core = busy();
     let mut texts = Vec::new();
     for line in [
@@ -242,7 +243,7 @@ fn findings_are_chosen_and_named() {
             "",
             &["w1".into(), "d1".into()],
         );
-        told(&found).join("\n")
+        describe_all(&found).join("\n")
     };
     let all = ask("");
     assert!(
@@ -269,7 +270,7 @@ fn findings_are_chosen_and_named() {
 }
 
 #[test]
-fn the_plan_of_a_look_is_what_a_repair_does() {
+fn a_scan_plans_exactly_what_a_repair_does() {
     let mut core = hurt();
     for (kind, name, items) in candidates(&core.dump()) {
         for item in items {
@@ -294,7 +295,7 @@ fn the_plan_of_a_look_is_what_a_repair_does() {
 }
 
 #[test]
-fn what_has_changed_since_is_left_alone() {
+fn check_revert_leaves_later_changes_alone() {
     let mut core = hurt();
     let mended = repair(&mut core, NOW, "");
     assert!(mended.len() > 12, "{mended:?}");
@@ -314,7 +315,7 @@ fn what_has_changed_since_is_left_alone() {
 }
 
 #[test]
-fn whole_keys_go_back_to_their_names() {
+fn check_revert_renames_whole_keys_back() {
     let mut core = busy();
     core.redis("DEL ql:j:w2");
     core.redis("HSET ql:j:w2 state waiting");
@@ -336,13 +337,13 @@ fn whole_keys_go_back_to_their_names() {
 }
 
 #[test]
-fn an_expiry_is_found_and_put_back() {
+fn an_expiry_is_found_and_reverted() {
     let mut core = busy();
     core.redis("EXPIRE ql:j:w1 5000");
     core.redis("PEXPIRE ql:q:q-work 7000000");
     let items = ["j:w1".to_owned(), "q:q-work".to_owned(), "tags".to_owned()];
-    let told = slice(&mut core, NOW, "look", "", "key", "", &items);
-    let ids: Vec<&str> = told.iter().map(|one| one.id.as_str()).collect();
+    let printed = slice(&mut core, NOW, "look", "", "key", "", &items);
+    let ids: Vec<&str> = printed.iter().map(|one| one.id.as_str()).collect();
     assert_eq!(ids, ["key-expires", "key-expires"]);
     let mended = slice(&mut core, NOW, "mend", "", "key", "", &items);
     assert_eq!(mended.len(), 2);
@@ -356,7 +357,7 @@ fn an_expiry_is_found_and_put_back() {
 }
 
 #[test]
-fn what_the_server_refuses_leaves_nothing_half_done() {
+fn a_repair_that_the_server_refuses_leaves_nothing_half_done() {
     let mut core = hurt();
     core.redis("DEL ql:j:stub");
     core.redis("HSET ql:j:stub state waiting");
@@ -432,20 +433,20 @@ fn a_full_server_loses_nothing() {
     // Ghosts only go; what comes behind them is not judged any more.
     let found = slice(&mut core, NOW, "mend", "", "work", "q", &items);
     core.redis("CONFIG SET maxmemory 0");
-    assert_eq!(told(&found), ["ghost-waiting ghost mended [q]"]);
+    assert_eq!(describe_all(&found), ["ghost-waiting ghost mended [q]"]);
     revert(&mut core, &found);
     assert_eq!(core.dump(), before);
 }
 
 #[test]
-fn what_is_set_aside_stays() {
+fn keys_set_aside_stay() {
     let mut core = busy();
     core.redis("DEL ql:j:w2");
     core.redis("HSET ql:j:w2 state waiting");
     core.redis("EXPIRE ql:j:w2 100000");
     let found = slice(&mut core, NOW, "mend", "", "job", "", &["w2".to_owned()]);
     assert_eq!(
-        found[0].told(),
+        found[0].describe(),
         "job-stub w2 mended [nothing but leftovers]"
     );
     assert!(matches!(
@@ -457,7 +458,7 @@ fn what_is_set_aside_stays() {
 }
 
 #[test]
-fn a_job_that_enters_its_set_is_let_go_from_it() {
+fn a_job_put_back_into_its_set_is_released_from_it() {
     let mut core = busy();
     core.redis("DEL ql:j:d1-dependencies");
     core.redis("SADD ql:j:d1-dependencies c1");
@@ -471,19 +472,19 @@ fn a_job_that_enters_its_set_is_let_go_from_it() {
 }
 
 #[test]
-fn what_a_lost_job_left_behind_still_holds_others_back() {
+fn leftovers_of_a_lost_job_still_block_its_dependents() {
     let mut core = busy();
     core.redis("DEL ql:j:w1 ql:j:d1-dependencies");
     let key = ["j:w1-dependents".to_owned()];
     let found = slice(&mut core, NOW, "look", "", "key", "", &key);
     // A set has another order on each server.
-    let mut told = told(&found);
-    told.sort();
+    let mut printed = describe_all(&found);
+    printed.sort();
     expect![[r#"
         dependency-missing d1 decide [w1]
         dependency-missing d2 decide [w1]
         edges-orphan j:w1-dependents decide [no job]"#]]
-    .assert_eq(&told.join("\n"));
+    .assert_eq(&printed.join("\n"));
 }
 
 #[test]
@@ -503,33 +504,36 @@ fn a_lock_may_last_as_long_as_the_heartbeat_of_its_queue() {
     core.redis("HSET ql:j:short expires 31537000");
     core.redis("ZADD ql:q:q-locks 31537000 short");
     core.redis("ZADD ql:w:w:jobs 31537000 short");
-    let told = told(&look(&mut core, 1000.0, ""));
-    assert_eq!(told, ["clock short report [locked until 31537000]"]);
+    let printed = describe_all(&look(&mut core, 1000.0, ""));
+    assert_eq!(printed, ["clock short report [locked until 31537000]"]);
     core.redis("HSET ql:config heartbeat 31536000");
     core.must_be_clean(1000.0, Excuses::default());
 }
 
 #[test]
-fn what_the_same_call_ends_is_not_listed() {
+fn changes_of_the_same_call_are_not_listed_again() {
     let mut core = busy();
     core.redis("RPUSH ql:f:new nobody w1");
     core.redis("ZADD ql:q:new-recur 5 nobody");
     let items = ["nobody", "w1"].map(str::to_owned);
     let mended = slice(&mut core, NOW, "mend", "", "group", "new", &items);
     assert_eq!(
-        told(&mended),
+        describe_all(&mended),
         [
             "failed-stray nobody mended [new]",
             "failed-stray w1 mended [new]"
         ]
     );
     let mended = slice(&mut core, NOW, "mend", "", "recur", "new", &items);
-    assert_eq!(told(&mended), ["ghost-recurring nobody mended [new]"]);
+    assert_eq!(
+        describe_all(&mended),
+        ["ghost-recurring nobody mended [new]"]
+    );
     core.must_be_clean(NOW, Excuses::default());
 }
 
 #[test]
-fn what_can_be_read_of_a_failure_is_kept() {
+fn the_readable_part_of_a_failure_is_kept() {
     let mut core = busy();
     let stored = r#"{"group":"G","message":"why"}"#;
     core.redis_words(&[b"HSET", b"ql:j:f1", b"failure", stored.as_bytes()]);
@@ -541,7 +545,7 @@ fn what_can_be_read_of_a_failure_is_kept() {
 }
 
 #[test]
-fn a_day_has_the_name_that_calls_give_it() {
+fn a_day_is_named_as_calls_name_it() {
     let mut core = Core::new();
     let lines = [
         "put 1000 w q far K {} 0",
@@ -553,18 +557,18 @@ fn a_day_has_the_name_that_calls_give_it() {
         core.dump().hash("ql:s:stats:9.999999999936e+14:q")["failed"],
         "1"
     );
-    let told: Vec<String> = look(&mut core, 1e15, "")
+    let printed: Vec<String> = look(&mut core, 1e15, "")
         .iter()
-        .map(Finding::told)
+        .map(Finding::describe)
         .collect();
     expect![[r#"
         queue-empty q report [nothing in it]
         key-unknown s:stats:9.999999999936e+14:q report [hash]"#]]
-    .assert_eq(&told.join("\n"));
+    .assert_eq(&printed.join("\n"));
 }
 
 #[test]
-fn who_may_not_ask_lists_by_lpos_gets_the_same_answer() {
+fn without_the_right_to_lpos_the_verdict_is_the_same() {
     let mut core = busy();
     for n in 0..2500 {
         core.redis(&format!("RPUSH ql:f:G x{n}"));
@@ -609,7 +613,7 @@ fn the_least_rights_suffice() {
 }
 
 #[test]
-fn what_is_beyond_the_limits_is_told() {
+fn values_beyond_the_limits_are_reported() {
     let mut core = busy();
     let mut many = |key: &str, command: &str, count: usize, word: &dyn Fn(usize) -> String| {
         for from in (0..count).step_by(5000) {
@@ -657,11 +661,11 @@ fn what_is_beyond_the_limits_is_told() {
         not-judged tpl report [more than 500 queues]
         not-judged s:wait:172800:q report [more than 1000 fields]
         not-judged s:stats:172800:q report [more than 2000 failed jobs]"#]]
-    .assert_eq(&told(&found).join("\n"));
+    .assert_eq(&describe_all(&found).join("\n"));
 }
 
 #[test]
-fn hostile_data_is_judged_or_passed_over() {
+fn hostile_data_is_verified_or_skipped() {
     let mut core = busy();
     let big: Vec<String> = (0..30_000).map(|n| format!("m{n}")).collect();
     for part in big.chunks(10_000) {
@@ -835,7 +839,7 @@ fn a_ghost_costs_few_commands() {
 }
 
 #[test]
-fn what_is_as_it_should_be_costs_few_commands() {
+fn a_sound_job_costs_few_commands() {
     let mut core = busy();
     let jids: Vec<String> = (0..100).map(|n| format!("j{n}")).collect();
     for jid in &jids {
@@ -852,7 +856,7 @@ fn what_is_as_it_should_be_costs_few_commands() {
 }
 
 #[test]
-fn a_list_of_strays_is_searched_once_a_call() {
+fn a_list_of_misplaced_jobs_is_searched_once_per_call() {
     let mut core = busy();
     core.redis("DEL ql:f:G");
     for n in 0..3000 {
@@ -862,8 +866,8 @@ fn a_list_of_strays_is_searched_once_a_call() {
     let items: Vec<String> = (2900..3000).map(|n| format!("x{n}")).collect();
     let before = core.dump();
     let calls = |core: &mut Core| -> u64 {
-        let told = core.redis("INFO commandstats");
-        let of = told
+        let printed = core.redis("INFO commandstats");
+        let of = printed
             .text()
             .lines()
             .find_map(|line| line.strip_prefix("cmdstat_lpos:calls="));

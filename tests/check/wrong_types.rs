@@ -31,7 +31,7 @@ fn put(core: &mut Core, key: &str, line: &str) {
 fn survived(core: &mut Core, what: &str) -> Walked {
     let before = core.dump();
     let mend = Mend::new(core, NOW);
-    let told = Walked::run(&mend.qless(), NOW);
+    let printed = Walked::run(&mend.qless(), NOW);
     assert!(
         mend.core.dump() == before,
         "{what}: a look changed something"
@@ -44,7 +44,7 @@ fn survived(core: &mut Core, what: &str) -> Walked {
         let left = Walked::run(&mend.qless(), NOW);
         assert_eq!(left.code, code, "{what}: {:?}", left.lines);
     }
-    told
+    printed
 }
 
 fn kind(key: &Key) -> &'static str {
@@ -78,33 +78,33 @@ fn each_key(part: usize) {
             fill(&mut core);
             put(&mut core, name, line);
             let what = format!("{name} as a {kind_now}");
-            let told = survived(&mut core, &what);
+            let printed = survived(&mut core, &what);
             let wrong = kind(key) != kind_now;
-            let named = told.lines.iter().any(|line| {
+            let named = printed.lines.iter().any(|line| {
                 let id = line.split(' ').next().unwrap_or_default();
                 ["key-type", "key-unknown"].contains(&id) && line.contains(rest)
             });
             assert!(
-                named == wrong || rest.starts_with("j:") && !told.lines.is_empty(),
+                named == wrong || rest.starts_with("j:") && !printed.lines.is_empty(),
                 "{what}: {:?}",
-                told.lines
+                printed.lines
             );
         }
     }
 }
 
 #[test]
-fn a_key_of_a_wrong_type_breaks_nothing() {
+fn every_even_key_of_a_wrong_type_is_reported_and_loses_no_job() {
     each_key(0);
 }
 
 #[test]
-fn a_key_of_another_wrong_type_breaks_nothing() {
+fn every_odd_key_of_a_wrong_type_is_reported_and_loses_no_job() {
     each_key(1);
 }
 
 #[test]
-fn keys_of_nobody_break_nothing() {
+fn unknown_keys_below_the_prefix_break_nothing() {
     let mut core = Core::new();
     let strange = [
         "ql:",
@@ -143,9 +143,9 @@ fn keys_of_nobody_break_nothing() {
         }
         core.redis_words(&[b"SET", b"ql:j:\xff\xfe", b"text"]);
         core.redis_words(&[b"ZADD", b"ql:q:\xff-work", b"5", b"\xfe"]);
-        let told = survived(&mut core, kind_now);
-        let foreign = told.lines.iter().any(|line| line.contains("foreign"));
-        assert!(!foreign, "{:?}", told.lines);
-        assert!(!told.lines.is_empty());
+        let printed = survived(&mut core, kind_now);
+        let foreign = printed.lines.iter().any(|line| line.contains("foreign"));
+        assert!(!foreign, "{:?}", printed.lines);
+        assert!(!printed.lines.is_empty());
     }
 }

@@ -44,7 +44,7 @@ fn on_terminal(qless: &Qless, args: &[&str]) -> String {
 }
 
 #[test]
-fn they_are_listed_with_a_mark_at_the_one_in_use() {
+fn contexts_are_listed_with_a_mark_at_the_current_one() {
     let home = ConfigHome::new(FILE);
     home.run("context").shows(expect![[r#"
         *	local	redis://127.0.0.1:6379/0	
@@ -76,7 +76,7 @@ fn they_are_listed_with_a_mark_at_the_one_in_use() {
 }
 
 #[test]
-fn they_are_documents() {
+fn contexts_are_printed_as_documents() {
     let home = ConfigHome::new(FILE);
     home.run("context list -o ndjson").shows(expect![[r#"
         {"name":"local","redis":"redis://127.0.0.1:6379/0","prefix":null,"label":"local","protected":false,"read_only":false,"password":null,"default":true,"used":true}
@@ -92,7 +92,7 @@ fn they_are_documents() {
 }
 
 #[test]
-fn no_file_is_no_context() {
+fn without_a_file_there_are_no_contexts() {
     let home = ConfigHome::empty();
     home.run("context").shows(expect![""]);
     assert_eq!(
@@ -123,7 +123,7 @@ fn no_file_is_no_context() {
 }
 
 #[test]
-fn one_is_told_at_length() {
+fn one_context_is_shown_in_full() {
     let home = ConfigHome::new(FILE);
     home.run("context show").shows(expect![[r#"
         name	local
@@ -169,7 +169,7 @@ fn one_is_told_at_length() {
 }
 
 #[test]
-fn another_becomes_the_default_one_and_the_file_stays_as_it_is() {
+fn changing_the_default_keeps_the_rest_of_the_file() {
     let home = ConfigHome::new(FILE);
     home.run("context use prod --dry-run").shows(expect![[r#"
         --- stderr
@@ -202,7 +202,7 @@ fn another_becomes_the_default_one_and_the_file_stays_as_it_is() {
 }
 
 #[test]
-fn one_is_removed_with_what_is_said_of_it() {
+fn a_context_is_removed_with_its_comments() {
     let home = ConfigHome::new(FILE);
     home.run("context remove prod --dry-run").ok();
     assert_eq!(home.text(), FILE);
@@ -234,7 +234,7 @@ fn one_is_removed_with_what_is_said_of_it() {
 }
 
 #[test]
-fn one_is_added_with_what_is_typed() {
+fn a_context_is_added_from_flags() {
     let home = ConfigHome::empty();
     let add = "context add prod --redis redis://ops@redis.prod.example:6380/0 --protected --label 'PROD EU' \
                --prefix {mail}: --password-command pass show redis/prod";
@@ -277,7 +277,7 @@ fn one_is_added_with_what_is_typed() {
 }
 
 #[test]
-fn what_is_no_context_is_not_added() {
+fn an_invalid_context_is_not_added() {
     let home = ConfigHome::empty();
     let elsewhere = home.qless().env("QLESS_REDIS_URL", "redis://env:1");
     elsewhere.run("context add prod").shows(expect![[r#"
@@ -304,7 +304,7 @@ fn what_is_no_context_is_not_added() {
 }
 
 #[test]
-fn what_is_added_stands_after_comments_and_in_any_notation() {
+fn contexts_are_added_after_comments_and_in_any_notation() {
     let home = ConfigHome::new("# only a comment\n");
     home.run("context add 'a b.c' --redis redis://h").ok();
     assert_eq!(
@@ -331,7 +331,7 @@ fn what_is_added_stands_after_comments_and_in_any_notation() {
 }
 
 #[test]
-fn line_ends_and_marks_of_an_editor_stay() {
+fn line_ends_and_byte_order_marks_stay() {
     let text = "# c\ndefault = \"a\"  # x\n\n[context.a]\nredis = \"redis://h\"\n# about b\n\
                 [context.b]\nredis = \"redis://g\"\n";
     let dos = |text: &str| text.replace('\n', "\r\n");
@@ -350,7 +350,7 @@ fn line_ends_and_marks_of_an_editor_stay() {
 }
 
 #[test]
-fn the_file_that_a_link_leads_to_is_changed_and_keeps_its_mode() {
+fn a_symbolic_link_is_followed_and_the_mode_of_its_file_kept() {
     let home = ConfigHome::new("");
     let real = home.dir().join("real.toml");
     std::fs::rename(home.path(), &real).unwrap();
@@ -372,7 +372,7 @@ fn the_file_that_a_link_leads_to_is_changed_and_keeps_its_mode() {
 }
 
 #[test]
-fn a_file_that_cannot_be_written_is_told() {
+fn a_config_file_that_cannot_be_written_is_an_error() {
     let home = ConfigHome::new(FILE);
     home.run("context add a --redis redis://h --config /dev/null")
         .shows(expect![[r#"
@@ -386,7 +386,7 @@ fn a_file_that_cannot_be_written_is_told() {
 }
 
 #[test]
-fn many_at_once_are_all_added() {
+fn contexts_added_concurrently_are_all_kept() {
     let home = ConfigHome::empty();
     let add = |number: usize| {
         let mut command = home.qless().command();
@@ -405,7 +405,7 @@ fn many_at_once_are_all_added() {
 }
 
 #[test]
-fn what_is_wrong_in_the_file_is_left_alone() {
+fn errors_elsewhere_in_the_file_are_left_alone() {
     let text = "[context.a]\nredis = \"redis://h\"\nlabell = \"A\"\n";
     let home = ConfigHome::new(text);
     for line in [
@@ -420,7 +420,7 @@ fn what_is_wrong_in_the_file_is_left_alone() {
 }
 
 #[test]
-fn a_default_that_does_not_exist_is_mended_by_use() {
+fn context_use_replaces_a_default_that_does_not_exist() {
     let home = ConfigHome::new("default = \"gone\"\n[context.a]\nredis = \"redis://h\"\n");
     home.run("queues").shows(expect![[r#"
         --- stderr
@@ -433,7 +433,7 @@ fn a_default_that_does_not_exist_is_mended_by_use() {
 }
 
 #[test]
-fn validating_connects() {
+fn context_validate_connects_to_the_server() {
     let redis = Redis::with(&["--requirepass", "geheim"]);
     let home = ConfigHome::new(&format!(
         "[context.good]\nredis = \"{0}\"\npassword-command = [\"echo\", \"geheim\"]\n\
@@ -475,7 +475,7 @@ fn validating_connects() {
 }
 
 #[test]
-fn read_only_does_not_keep_the_file_from_being_changed() {
+fn read_only_does_not_protect_the_config_file() {
     let home = ConfigHome::new(FILE);
     let qless = home.qless().env("QLESS_READ_ONLY", "1");
     qless.run("context use viewer").ok();
@@ -490,7 +490,7 @@ fn read_only_does_not_keep_the_file_from_being_changed() {
 }
 
 #[test]
-fn names_of_others_are_shown_harmless() {
+fn control_characters_in_context_names_are_escaped() {
     let home =
         ConfigHome::new("[context.\"a\\u001b[2Jb\"]\nredis = \"redis://h\"\nlabel = \"x\\ty\"\n");
     home.run("context").shows(expect![[r#"

@@ -36,7 +36,7 @@ impl Two {
 }
 
 #[test]
-fn an_address_of_the_environment_beats_the_default_context_but_no_other() {
+fn an_address_in_the_environment_overrides_only_the_default_context() {
     let two = Two::new();
     let plain = two.home.qless().at(0);
     assert_eq!(two.reaches(&plain, ""), "one");
@@ -65,7 +65,7 @@ fn an_address_of_the_environment_beats_the_default_context_but_no_other() {
 }
 
 #[test]
-fn a_default_context_that_is_beaten_has_no_say_at_all() {
+fn no_setting_of_an_overridden_default_context_applies() {
     let two = Two::new();
     let text = two.home.text().replace("\"one\"\n", "\"two\"\n");
     two.home.write(&text);
@@ -87,7 +87,7 @@ fn a_default_context_that_is_beaten_has_no_say_at_all() {
 }
 
 #[test]
-fn a_context_without_an_address_takes_what_there_is() {
+fn a_context_without_an_address_uses_the_address_of_the_environment() {
     let two = Two::new();
     let plain = two.home.qless().at(0).env("QLESS_CONTEXT", "nowhere");
     let one = plain.env("REDIS_URL", two.one.url());
@@ -96,7 +96,7 @@ fn a_context_without_an_address_takes_what_there_is() {
 }
 
 #[test]
-fn an_unknown_context_is_told_with_its_like() {
+fn an_unknown_context_is_refused_with_the_nearest_known_one() {
     let two = Two::new();
     let plain = two.home.qless();
     plain.run("queues --context twoo").shows(expect![[r#"
@@ -129,7 +129,7 @@ fn an_unknown_context_is_told_with_its_like() {
 }
 
 #[test]
-fn local_is_that_of_the_context() {
+fn local_uses_the_directory_of_the_context() {
     let home = ConfigHome::new("");
     let night = home.dir().join("night");
     home.write(&format!(

@@ -13,7 +13,7 @@ fn says(text: impl AsRef<[u8]>, expected: Expect) {
 }
 
 #[test]
-fn unknown_keys_are_told_with_their_place_and_the_nearest_known_one() {
+fn unknown_keys_are_reported_with_position_and_the_nearest_known_one() {
     says(
         "[context.prod]\nredis = \"redis://h\"\n  protectd = true\n",
         expect![[r#"
@@ -71,7 +71,7 @@ fn unknown_keys_are_told_with_their_place_and_the_nearest_known_one() {
 }
 
 #[test]
-fn values_of_a_wrong_type_are_told_with_their_place() {
+fn values_of_a_wrong_type_are_reported_with_their_position() {
     says(
         "[context.prod]\nprotected = \"yes\"\n",
         expect![[r#"
@@ -140,7 +140,7 @@ fn values_of_a_wrong_type_are_told_with_their_place() {
 }
 
 #[test]
-fn values_that_cannot_be_are_told_with_their_place() {
+fn invalid_values_are_reported_with_their_position() {
     says(
         "[defaults]\noutput = \"xml\"\n",
         expect![[r#"
@@ -184,7 +184,7 @@ fn values_that_cannot_be_are_told_with_their_place() {
 }
 
 #[test]
-fn what_is_no_toml_is_told_without_its_text() {
+fn a_syntax_error_is_reported_without_the_text_of_the_file() {
     let secret = "[context.a]\nredis = \"redis://:geheim@h\n";
     let home = ConfigHome::new(secret);
     let ran = home.qless().run("version").exits(2);
@@ -215,7 +215,7 @@ fn what_is_no_toml_is_told_without_its_text() {
 }
 
 #[test]
-fn a_file_that_cannot_be_read_is_told() {
+fn an_unreadable_config_file_is_an_error() {
     let home = ConfigHome::new("");
     std::fs::remove_file(home.path()).unwrap();
     home.qless().run("version").ok();
@@ -237,7 +237,7 @@ fn a_file_that_cannot_be_read_is_told() {
 }
 
 #[test]
-fn help_is_given_with_a_broken_file() {
+fn help_works_with_a_broken_config_file() {
     let home = ConfigHome::new("[");
     home.qless().run("help environment").ok();
     home.qless().run("version --help").ok();
@@ -245,7 +245,7 @@ fn help_is_given_with_a_broken_file() {
 }
 
 #[test]
-fn it_is_looked_for_where_it_belongs() {
+fn the_config_file_is_searched_in_the_documented_order() {
     let home = ConfigHome::new("[");
     let dir = home.dir().to_str().unwrap().to_owned();
     let other = ConfigHome::new("[defaults]\noutput = \"json\"\n");
@@ -269,15 +269,15 @@ fn it_is_looked_for_where_it_belongs() {
     }
     let xdg = there.clone().env("XDG_CONFIG_HOME", other.dir());
     assert_eq!(xdg.run("version").json()["kind"], "version");
-    let told = there.clone().env("QLESS_CONFIG", &file);
-    assert_eq!(told.run("version").json()["kind"], "version");
-    told.clone().run("version --config none").ok();
+    let printed = there.clone().env("QLESS_CONFIG", &file);
+    assert_eq!(printed.run("version").json()["kind"], "version");
+    printed.clone().run("version --config none").ok();
     Qless::bare().env("HOME", "").run("version").ok();
     there.env("QLESS_CONFIG", "none").run("version").ok();
 }
 
 #[test]
-fn one_that_others_may_read_with_a_password_in_it_is_warned_about() {
+fn a_readable_config_file_with_a_password_causes_a_warning() {
     for (text, mode, warns) in [
         ("[context.a]\nredis = \"redis://:geheim@h\"\n", 0o644, true),
         (
@@ -301,7 +301,7 @@ fn one_that_others_may_read_with_a_password_in_it_is_warned_about() {
 }
 
 #[test]
-fn defaults_are_taken_where_nobody_says_anything() {
+fn defaults_apply_where_no_flag_or_variable_is_set() {
     let place = ProtectedServer::new("");
     let url = place.redis.url();
     place.home.write(&format!(
@@ -339,20 +339,20 @@ fn defaults_are_taken_where_nobody_says_anything() {
 }
 
 #[test]
-fn verbose_tells_which_file_and_context() {
+fn verbose_names_the_file_and_the_context() {
     let place = ProtectedServer::new("");
-    let told = |line: &str| {
+    let printed = |line: &str| {
         let said = place.qless().run(line).stderr();
         said.lines().next().unwrap_or_default().to_owned()
     };
     assert_eq!(
-        told("queues -v --context prod"),
+        printed("queues -v --context prod"),
         "  config HOME/qless/config.toml, context prod"
     );
     assert_eq!(
-        told("version -v"),
+        printed("version -v"),
         "  config HOME/qless/config.toml, no context"
     );
-    assert_eq!(told("version -v --config none"), "");
-    assert_eq!(told("version"), "");
+    assert_eq!(printed("version -v --config none"), "");
+    assert_eq!(printed("version"), "");
 }

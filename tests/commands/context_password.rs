@@ -31,7 +31,7 @@ fn run(place: &ProtectedServer, line: &str) -> RunOutput {
 }
 
 #[test]
-fn a_program_prints_it() {
+fn a_program_prints_the_password() {
     let place = guarded("password-command = [\"echo\", \"geheim-4711\"]\n");
     run(&place, "length q").ok();
     run(&place, "length q -vv").ok();
@@ -47,12 +47,12 @@ fn a_program_prints_it() {
 }
 
 #[test]
-fn a_program_that_fails_is_told() {
-    let told = |words: &str, expected: Expect| {
+fn a_password_command_that_fails_is_an_error() {
+    let printed = |words: &str, expected: Expect| {
         let place = guarded(&format!("password-command = {words}\n"));
         run(&place, "length q").shows(expected);
     };
-    told(
+    printed(
         "[\"false\"]",
         expect![[r#"
             --- stderr
@@ -60,7 +60,7 @@ fn a_program_that_fails_is_told() {
             --- exit 6
         "#]],
     );
-    told(
+    printed(
         "[\"/nonexistent/pass\", \"geheim-4711\"]",
         expect![[r#"
             --- stderr
@@ -68,7 +68,7 @@ fn a_program_that_fails_is_told() {
             --- exit 6
         "#]],
     );
-    told(
+    printed(
         "[\"true\"]",
         expect![[r#"
             --- stderr
@@ -76,7 +76,7 @@ fn a_program_that_fails_is_told() {
             --- exit 6
         "#]],
     );
-    told(
+    printed(
         "[\"sh\", \"-c\", \"echo locked >&2; exit 3\"]",
         expect![[r#"
             --- stderr
@@ -85,7 +85,7 @@ fn a_program_that_fails_is_told() {
             --- exit 6
         "#]],
     );
-    told(
+    printed(
         "[\"sh\", \"-c\", \"kill -9 $$\"]",
         expect![[r#"
             --- stderr
@@ -101,7 +101,7 @@ fn a_program_that_fails_is_told() {
 }
 
 #[test]
-fn a_program_that_does_not_end_is_stopped() {
+fn a_password_command_that_does_not_end_is_stopped() {
     let place = guarded("password-command = [\"sleep\", \"60\"]\n");
     let begun = Instant::now();
     run(&place, "length q").shows(expect![[r#"
@@ -113,7 +113,7 @@ fn a_program_that_does_not_end_is_stopped() {
 }
 
 #[test]
-fn a_program_gets_neither_our_input_nor_our_passwords() {
+fn a_password_command_inherits_neither_stdin_nor_passwords() {
     let script = "cat >&2; env | grep -c geheim >&2; echo geheim-4711";
     let place = guarded(&format!(
         "password-command = [\"sh\", \"-c\", \"{script}\"]\n"
@@ -130,7 +130,7 @@ fn a_program_gets_neither_our_input_nor_our_passwords() {
 }
 
 #[test]
-fn a_variable_holds_it() {
+fn a_variable_holds_the_password() {
     let place = guarded("password-env = \"PROD_PW\"\n");
     place.qless().env("PROD_PW", SECRET).run("length q").ok();
     run(&place, "length q").shows(expect![[r#"
@@ -142,7 +142,7 @@ fn a_variable_holds_it() {
 }
 
 #[test]
-fn what_is_nearer_beats_what_is_further() {
+fn the_most_specific_password_source_wins() {
     let place = guarded("password-command = [\"echo\", \"falsch\"]\n");
     let qless = place.qless();
     qless.run("length q").exits(6);
@@ -177,7 +177,7 @@ fn what_is_nearer_beats_what_is_further() {
 }
 
 #[test]
-fn an_address_of_another_origin_keeps_its_own() {
+fn an_address_given_elsewhere_keeps_its_own_password() {
     let port = crate::support::proxy::free_port();
     let redis = Redis::with(&["--requirepass", SECRET, "--port", &port.to_string()]);
     let home = ConfigHome::new(
@@ -207,7 +207,7 @@ fn an_address_of_another_origin_keeps_its_own() {
 }
 
 #[test]
-fn no_output_shows_one() {
+fn no_output_contains_a_password() {
     let home = ConfigHome::new(
         "default = \"a\"\n[context.a]\nredis = \"redis://ops:geheim-4711@127.0.0.1:1/0\"\n\
          [context.b]\nredis = \"rediss://ops:geheim-4711@h\"\n\

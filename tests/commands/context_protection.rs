@@ -6,7 +6,7 @@ use crate::support::config::ProtectedServer;
 use crate::support::keyboard;
 
 #[test]
-fn it_refuses_writes_and_no_flag_lifts_it() {
+fn a_read_only_context_refuses_writes_and_no_flag_overrides_it() {
     let place =
         ProtectedServer::new("[context.viewer]\nread-only = true\nredis = \"unix:///nowhere\"\n");
     let viewer = place.qless().env("QLESS_CONTEXT", "viewer");
@@ -48,7 +48,7 @@ fn it_refuses_writes_and_no_flag_lifts_it() {
 }
 
 #[test]
-fn what_a_script_has_to_add_is_told() {
+fn a_refusal_names_the_flags_a_script_has_to_add() {
     let place = ProtectedServer::new("label = \"PROD EU\"\n");
     place.failed(&["a", "b"]);
     let prod = place.prod();
@@ -89,7 +89,7 @@ fn what_a_script_has_to_add_is_told() {
 }
 
 #[test]
-fn a_script_means_the_place_that_it_confirms() {
+fn confirm_must_name_the_label_of_the_context() {
     let place = ProtectedServer::new("");
     place.failed(&["a", "b"]);
     let bare = place.redis.at(1000).env("QLESS_CONFIG", "none");
@@ -104,7 +104,7 @@ fn a_script_means_the_place_that_it_confirms() {
 }
 
 #[test]
-fn every_write_to_many_jobs_is_asked_about() {
+fn every_bulk_write_asks_for_confirmation() {
     let place = ProtectedServer::new("");
     place.failed(&["a", "b"]);
     let prod = place.prod();
@@ -181,7 +181,7 @@ fn every_write_to_many_jobs_is_asked_about() {
 }
 
 #[test]
-fn many_jobs_are_put_after_a_question() {
+fn putting_many_jobs_asks_for_confirmation() {
     let place = ProtectedServer::new("label = \"PROD\"\n");
     let lines = "{\"queue\":\"mail\",\"klass\":\"K\"}\n".repeat(3);
     let prod = place.prod().input(lines);
@@ -205,7 +205,7 @@ fn many_jobs_are_put_after_a_question() {
 }
 
 #[test]
-fn jobs_are_imported_after_a_question() {
+fn importing_jobs_asks_for_confirmation() {
     let place = ProtectedServer::new("label = \"PROD\"\n");
     place.prod().run("put mail K --jid a").ok();
     let export = place.prod().run("export --all").ok();
@@ -228,7 +228,7 @@ fn jobs_are_imported_after_a_question() {
 }
 
 #[test]
-fn dry_runs_ask_nothing_and_say_where() {
+fn dry_runs_do_not_ask_and_name_the_server() {
     let place = ProtectedServer::new("label = \"PROD\"\n");
     place.failed(&["a", "b"]);
     let before = place.redis.dump();
@@ -268,7 +268,7 @@ fn dry_runs_ask_nothing_and_say_where() {
 }
 
 #[test]
-fn on_a_terminal_the_label_is_typed() {
+fn a_terminal_asks_for_the_label() {
     let place = ProtectedServer::new("label = \"PROD\"\n");
     place.failed(&["a", "b"]);
     let retry = ["retry", "--group", "boom"];
@@ -303,7 +303,7 @@ fn on_a_terminal_the_label_is_typed() {
 }
 
 #[test]
-fn elsewhere_yes_is_enough_and_many_jobs_are_numbered() {
+fn an_unprotected_context_asks_for_yes_or_the_number_of_jobs() {
     let place = ProtectedServer::new("[context.test]\n");
     let url = place.redis.url();
     place
@@ -338,7 +338,7 @@ fn elsewhere_yes_is_enough_and_many_jobs_are_numbered() {
 }
 
 #[test]
-fn no_input_does_not_ask_even_on_a_terminal() {
+fn no_input_never_asks_even_on_a_terminal() {
     let place = ProtectedServer::new("");
     place.failed(&["a", "b"]);
     let (code, seen) = place.answers(&["retry", "--group", "boom", "--no-input"], &[]);
@@ -353,7 +353,7 @@ fn no_input_does_not_ask_even_on_a_terminal() {
 }
 
 #[test]
-fn neither_another_address_nor_the_environment_lifts_it() {
+fn neither_another_address_nor_the_environment_lifts_the_protection() {
     let place = ProtectedServer::new("");
     place.failed(&["a", "b"]);
     let url = place.redis.url();

@@ -74,7 +74,7 @@ fn hostile() -> Redis {
 }
 
 #[test]
-fn nothing_that_others_wrote_reaches_a_terminal() {
+fn control_characters_from_the_server_never_reach_a_terminal() {
     let redis = hostile();
     let evil = EVIL.as_bytes();
     let lines: [&[&[u8]]; 30] = [

@@ -46,7 +46,7 @@ impl Drop for Night {
 }
 
 #[test]
-fn it_starts_on_first_use_and_stays() {
+fn the_private_server_starts_on_first_use_and_stays() {
     let night = Night::new();
     assert_eq!(night.status()["running"], false);
     assert_eq!(night.qless().run("length mail").ok(), "0");
@@ -74,7 +74,7 @@ fn it_starts_on_first_use_and_stays() {
 }
 
 #[test]
-fn it_has_no_port_keeps_everything_and_evicts_nothing() {
+fn the_private_server_has_no_port_persists_and_evicts_nothing() {
     let night = Night::new();
     night.qless().run("length mail").ok();
     let setting = |name: &str| {
@@ -96,7 +96,7 @@ fn it_has_no_port_keeps_everything_and_evicts_nothing() {
 }
 
 #[test]
-fn it_stops_and_starts_on_its_data() {
+fn the_private_server_restarts_with_its_data() {
     let night = Night::new();
     night.qless().run("api put w mail j K {} 0").ok();
     night.qless().run("local stop").shows(expect![[r#"
@@ -114,7 +114,7 @@ fn it_stops_and_starts_on_its_data() {
 }
 
 #[test]
-fn a_server_that_died_is_started_again_on_its_data() {
+fn a_crashed_private_server_restarts_with_its_data() {
     let night = Night::new();
     night.qless().run("api put w mail j K {} 0").ok();
     let pid = night.pid().to_string();
@@ -142,13 +142,13 @@ fn two_first_commands_start_one_server() {
     });
     let count = started
         .iter()
-        .filter(|told| told.as_str() == "started\n")
+        .filter(|text| text.as_str() == "started\n")
         .count();
     assert_eq!(count, 1, "{started:?}");
 }
 
 #[test]
-fn the_default_directory_is_that_of_the_state() {
+fn the_default_directory_is_the_state_directory() {
     let night = Night::new();
     let home = night.dir.path().to_str().unwrap();
     let qless = || {
@@ -178,19 +178,19 @@ fn the_default_directory_is_that_of_the_state() {
 }
 
 #[test]
-fn without_a_server_program_the_install_line_is_told() {
+fn without_a_server_program_the_install_command_is_printed() {
     let night = Night::new();
     let ran = night
         .qless()
         .env("PATH", "/nonexistent")
         .run("length mail")
         .exits(6);
-    let told = ran.stderr();
+    let text = ran.stderr();
     assert!(
-        told.contains("needs `redis-server` or `valkey-server`"),
-        "{told}"
+        text.contains("needs `redis-server` or `valkey-server`"),
+        "{text}"
     );
-    assert!(told.contains("set QLESS_REDIS_SERVER"), "{told}");
+    assert!(text.contains("set QLESS_REDIS_SERVER"), "{text}");
     let missing = night
         .qless()
         .env("QLESS_REDIS_SERVER", "/nonexistent/redis-server");
@@ -214,7 +214,7 @@ fn without_a_server_program_the_install_line_is_told() {
 }
 
 #[test]
-fn a_directory_that_cannot_be_is_refused_with_a_way_out() {
+fn an_unusable_directory_is_refused_with_a_hint() {
     let night = Night::new();
     let at = |dir: &str| Qless::bare().env("QLESS_REDIS_URL", format!("local:{dir}"));
     let long = at(&format!("/tmp/{}", "d".repeat(110)))
@@ -248,7 +248,7 @@ fn a_directory_that_cannot_be_is_refused_with_a_way_out() {
 }
 
 #[test]
-fn a_directory_that_others_use_is_not_closed_to_them() {
+fn the_mode_of_an_existing_directory_is_kept() {
     let night = Night::new();
     let shared = night.dir.path().join("night");
     std::fs::create_dir(&shared).unwrap();
@@ -268,7 +268,7 @@ fn a_directory_that_others_use_is_not_closed_to_them() {
 }
 
 #[test]
-fn a_program_that_never_comes_up_is_not_waited_for_longer_than_told() {
+fn starting_a_server_that_never_replies_ends_with_the_timeout() {
     let night = Night::new();
     let program = night.dir.path().join("server");
     std::fs::write(&program, "#!/bin/sh\necho hang on\nexec sleep 60\n").unwrap();
@@ -285,7 +285,7 @@ fn a_program_that_never_comes_up_is_not_waited_for_longer_than_told() {
 }
 
 #[test]
-fn it_is_offered_where_the_default_server_refuses() {
+fn local_is_suggested_if_the_default_server_refuses_connections() {
     // Only where nobody listens on the usual port.
     if std::net::TcpStream::connect("127.0.0.1:6379").is_ok() {
         return;

@@ -9,7 +9,7 @@ fn run(line: &str) -> crate::support::qless::RunOutput {
 }
 
 #[test]
-fn pages_are_those_of_the_directory() {
+fn printed_pages_equal_the_files_of_the_directory() {
     for page in qless::cli::generate::manual().unwrap() {
         let name = page.name().to_owned();
         assert_eq!(run(&format!("man {name}")).bytes(), page.bytes, "{name}");

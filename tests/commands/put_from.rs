@@ -129,7 +129,7 @@ fn each_line_becomes_a_job() {
 }
 
 #[test]
-fn lines_may_begin_and_end_as_other_systems_have_it() {
+fn byte_order_marks_and_other_line_ends_are_accepted() {
     let place = Place::new();
     let lines = "\u{feff}{\"jid\":\"a\"}\r\n\r\n   \n{\"jid\":\"b\"}\r\n{\"jid\":\"c\"}";
     place.put(lines, "q K -o jid").shows(expect![[r#"
@@ -202,7 +202,7 @@ fn standard_input_is_read_too() {
 }
 
 #[test]
-fn nothing_is_sent_before_all_lines_were_checked() {
+fn all_lines_are_checked_before_any_call() {
     let place = Place::new();
     let mut lines: Vec<String> = night(100_000).lines().map(str::to_owned).collect();
     lines[99_998] = lines[99_998].replace(",\"klass\"", " \"klass\"");
@@ -215,9 +215,9 @@ fn nothing_is_sent_before_all_lines_were_checked() {
 }
 
 #[test]
-fn a_line_that_is_no_job_is_told_with_its_place() {
+fn an_invalid_line_is_reported_with_its_position() {
     let place = Place::new();
-    for (line, told) in [
+    for (line, printed) in [
         (&b"[]"[..], "line 2, column 1: expected `{`, not `[`"),
         (
             b"{\"data\":{\"a\":1}",
@@ -270,7 +270,7 @@ fn a_line_that_is_no_job_is_told_with_its_place() {
     ] {
         let text = [b"{\"jid\":\"first\"}\n", line, b"\n"].concat();
         let ran = place.put(text, "q K --max-data 30").exits(2);
-        assert_eq!(ran.stderr(), format!("error: `DIR/jobs`, {told}\n"));
+        assert_eq!(ran.stderr(), format!("error: `DIR/jobs`, {printed}\n"));
         assert_eq!(ran.stdout(), "");
     }
     let deep = format!("{{\"data\":{}{}}}", "[".repeat(1001), "]".repeat(1001));
@@ -296,7 +296,7 @@ fn a_line_that_is_no_job_is_told_with_its_place() {
 }
 
 #[test]
-fn contradictions_are_usage_errors() {
+fn contradicting_flags_are_usage_errors() {
     let place = Place::new();
     let path = place.file("jobs", night(1));
     for more in [
@@ -344,7 +344,7 @@ fn contradictions_are_usage_errors() {
 }
 
 #[test]
-fn a_job_that_is_there_already_is_a_failure_unless_told_otherwise() {
+fn an_existing_job_is_a_failure_unless_a_flag_allows_it() {
     let place = Place::new();
     place.qless().run("put q K --jid a").ok();
     let lines = "{\"jid\":\"a\"}\n{\"jid\":\"b\"}\n";
@@ -423,7 +423,7 @@ fn a_job_that_is_there_already_is_a_failure_unless_told_otherwise() {
 }
 
 #[test]
-fn lines_may_wait_for_others_in_any_order() {
+fn lines_may_depend_on_others_in_any_order() {
     let place = Place::new();
     let lines = concat!(
         "{\"jid\":\"last\",\"depends\":[\"middle\",\"outside\"]}\n",
@@ -468,7 +468,7 @@ fn lines_may_wait_for_others_in_any_order() {
 }
 
 #[test]
-fn a_cycle_is_told_before_anything_is_sent() {
+fn a_dependency_cycle_is_reported_before_any_call() {
     let place = Place::new();
     let lines = concat!(
         "{\"jid\":\"x\"}\n",
@@ -493,7 +493,7 @@ fn a_cycle_is_told_before_anything_is_sent() {
 }
 
 #[test]
-fn ten_thousand_lines_that_wait_for_the_next_are_put_from_the_end() {
+fn a_chain_of_ten_thousand_lines_is_put_in_dependency_order() {
     let place = Place::new();
     let line = |at| format!("{{\"jid\":\"j{at}\",\"depends\":[\"j{}\"]}}\n", at + 1);
     let mut lines: String = (1..10_000).map(line).collect();
@@ -517,7 +517,7 @@ fn ten_thousand_lines_that_wait_for_the_next_are_put_from_the_end() {
 }
 
 #[test]
-fn jids_come_from_the_content() {
+fn jids_are_derived_from_the_content() {
     let place = Place::new();
     let lines = concat!(
         "{\"data\":{\"a\":1}}\n",
@@ -553,7 +553,7 @@ fn jids_come_from_the_content() {
 }
 
 #[test]
-fn jids_come_from_a_place_in_the_data() {
+fn jids_are_read_from_a_path_in_the_data() {
     let place = Place::new();
     let lines = concat!(
         "{\"data\":{\"user\":{\"id\":9007199254740993}}}\n",
@@ -577,7 +577,7 @@ fn jids_come_from_a_place_in_the_data() {
             --- stderr
             0 put, 4 already there
         "#]]);
-    for (data, told) in [
+    for (data, printed) in [
         ("{}", "line 2, column 9: there is no `user.id` in its data"),
         (
             "{\"user\":{\"id\":null}}",
@@ -606,7 +606,7 @@ fn jids_come_from_a_place_in_the_data() {
     ] {
         let lines = format!("{{\"data\":{{\"user\":{{\"id\":\"7\"}}}}}}\n{{\"data\":{data}}}\n");
         let ran = place.put(lines, "q K --jid-from user.id").exits(2);
-        assert_eq!(ran.stderr(), format!("error: `DIR/jobs`, {told}\n"));
+        assert_eq!(ran.stderr(), format!("error: `DIR/jobs`, {printed}\n"));
     }
     // Data of the command line are looked at, too.
     place
@@ -619,7 +619,7 @@ fn jids_come_from_a_place_in_the_data() {
 }
 
 #[test]
-fn many_lines_are_put_once_however_often() {
+fn many_lines_are_put_once_however_often_the_command_runs() {
     let place = Place::new();
     let path = place.file("night.ndjson", night(5_000));
     let line = format!("put --from {} --jid-from photo", path.display());
@@ -635,7 +635,7 @@ fn many_lines_are_put_once_however_often() {
 }
 
 #[test]
-fn the_first_failure_can_end_all() {
+fn fail_fast_stops_put_from_at_the_first_failure() {
     let place = Place::new();
     place.qless().run("put q K --jid b").ok();
     let lines = "{\"jid\":\"a\"}\n{\"jid\":\"b\"}\n{\"jid\":\"c\"}\n";
@@ -649,7 +649,7 @@ fn the_first_failure_can_end_all() {
 }
 
 #[test]
-fn a_rehearsal_changes_nothing() {
+fn a_dry_run_of_put_from_changes_nothing() {
     let place = Place::new();
     place.qless().run("put q K --jid a").ok();
     let before = place.redis.dump();
@@ -680,7 +680,7 @@ fn a_rehearsal_changes_nothing() {
 }
 
 #[test]
-fn a_rate_is_kept() {
+fn put_from_keeps_the_rate() {
     let place = Place::new();
     let begun = Instant::now();
     place.put(night(30), "--rate 100/s").ok();
@@ -724,7 +724,7 @@ fn waiting(connection: &mut redis::Connection) -> i64 {
 }
 
 #[test]
-fn lost_answers_lose_and_double_nothing() {
+fn lost_replies_neither_lose_nor_duplicate_jobs() {
     let place = Place::new();
     let path = place.file("night.ndjson", night(2_000));
     let line = format!("put --from {} --batch 20", path.display());
@@ -745,9 +745,9 @@ fn lost_answers_lose_and_double_nothing() {
         }
     }
     let ran = run.end();
-    let (code, told) = (ran.code(), ran.stderr());
-    assert_eq!(code, 0, "{told}");
-    assert!(told.starts_with("2000 put"), "{told}");
+    let (code, printed) = (ran.code(), ran.stderr());
+    assert_eq!(code, 0, "{printed}");
+    assert!(printed.starts_with("2000 put"), "{printed}");
     assert!(cuts > 1, "{cuts}");
     assert_eq!(photos(&place.redis), each_once(2_000));
     place.redis.must_be_clean();
@@ -771,7 +771,7 @@ fn each_once(lines: u64) -> BTreeMap<u64, usize> {
 }
 
 #[test]
-fn an_interrupted_run_says_what_remains_and_the_next_goes_on() {
+fn an_interrupted_run_reports_the_rest_and_the_next_continues() {
     let place = Place::new();
     let path = place.file("night.ndjson", night(2_000));
     let line = format!(
@@ -782,17 +782,17 @@ fn an_interrupted_run_says_what_remains_and_the_next_goes_on() {
     await_jobs(&place.redis, 40);
     run.signal(Signal::INT);
     let ran = run.end();
-    let (code, told) = (ran.code(), ran.stderr());
-    assert_eq!(code, 130, "{told}");
-    assert!(told.contains(" put, "), "{told}");
-    assert!(told.contains(" not tried"), "{told}");
-    assert!(told.contains("error: interrupted after "), "{told}");
+    let (code, printed) = (ran.code(), ran.stderr());
+    assert_eq!(code, 130, "{printed}");
+    assert!(printed.contains(" put, "), "{printed}");
+    assert!(printed.contains(" not tried"), "{printed}");
+    assert!(printed.contains("error: interrupted after "), "{printed}");
     assert!(
-        told.contains(" of 2000\nhint: run the same command again to go on: `qless put "),
-        "{told}"
+        printed.contains(" of 2000\nhint: run the same command again to go on: `qless put "),
+        "{printed}"
     );
     let put = photos(&place.redis).len();
-    assert!(told.starts_with(&format!("{put} put, ")), "{told}");
+    assert!(printed.starts_with(&format!("{put} put, ")), "{printed}");
     let line = line.replace(" --rate 400/s", "");
     let there = place.qless().run(&line).exits(0).stderr();
     assert_eq!(there, format!("{} put, {put} already there\n", 2_000 - put));
@@ -828,7 +828,7 @@ fn journaled(place: &Place, lines: usize) -> (PathBuf, String) {
 }
 
 #[test]
-fn a_journal_keeps_jids_over_kill_9() {
+fn a_journal_keeps_jids_after_kill_9() {
     let place = Place::new();
     let (journal, line) = journaled(&place, 3_000);
     let mut first = None;
@@ -865,7 +865,7 @@ fn cut(journal: &Path, lines: usize) {
 }
 
 #[test]
-fn a_line_that_was_sent_and_not_noted_is_known_by_its_jid() {
+fn a_line_sent_but_not_journaled_is_recognized_by_its_jid() {
     let place = Place::new();
     let (journal, line) = journaled(&place, 3);
     place.qless().run(&format!("{line} -o jid")).exits(0);
@@ -898,7 +898,7 @@ fn a_line_that_was_sent_and_not_noted_is_known_by_its_jid() {
 }
 
 #[test]
-fn a_line_that_failed_is_tried_again() {
+fn a_failed_line_is_tried_again() {
     let place = Place::new();
     let journal = place.dir.path().join("journal");
     let more = format!("q K --journal {}", journal.display());
@@ -919,7 +919,7 @@ fn a_line_that_failed_is_tried_again() {
 }
 
 #[test]
-fn what_was_replaced_before_a_crash_is_not_replaced_again() {
+fn a_job_replaced_before_a_crash_is_not_replaced_again() {
     let place = Place::new();
     let journal = place.dir.path().join("journal");
     let more = format!("q K --replace --journal {}", journal.display());
@@ -1045,7 +1045,7 @@ fn a_journal_belongs_to_its_input_prefix_and_command() {
 }
 
 #[test]
-fn a_file_that_changes_meanwhile_is_noticed() {
+fn an_input_file_that_changes_meanwhile_is_detected() {
     let place = Place::new();
     let path = place.file("night.ndjson", night(2_000));
     let line = format!(
@@ -1057,11 +1057,11 @@ fn a_file_that_changes_meanwhile_is_noticed() {
     let mut file = File::options().append(true).open(&path).unwrap();
     file.write_all(b"{}\n").unwrap();
     let ran = run.end();
-    let (code, told) = (ran.code(), ran.stderr());
-    assert_eq!(code, 1, "{told}");
+    let (code, printed) = (ran.code(), ran.stderr());
+    assert_eq!(code, 1, "{printed}");
     assert!(
-        told.contains("night.ndjson` was changed while it was read"),
-        "{told}"
+        printed.contains("night.ndjson` was changed while it was read"),
+        "{printed}"
     );
-    assert!(told.contains(" not tried"), "{told}");
+    assert!(printed.contains(" not tried"), "{printed}");
 }

@@ -112,17 +112,17 @@ fn there_and_back(from: &mut Core, to: &mut Core, steps: &[Step]) -> Result<(), 
     to.flush();
     let mut model = Model::default();
     let mut now = 1000.0;
-    let mut told = Vec::new();
+    let mut calls = Vec::new();
     for step in steps {
         now += step.after;
         let words = fill(&step.line, now, &model);
-        told.push(words.join(" "));
+        calls.push(words.join(" "));
         let argv: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
         _ = from.call(&argv);
         model.call(&words);
         from.events();
     }
-    let script = told.join("\n    ");
+    let script = calls.join("\n    ");
     let qless = |core: &Core| core.qless().at(now);
     let before = qless(from).run("export --all --with recur,paused").ok();
     let ran = qless(to)

@@ -19,7 +19,7 @@ fn jids(redis: &Redis, line: &str) -> String {
 }
 
 #[test]
-fn classes_are_named_or_fitted() {
+fn classes_are_selected_by_name_or_glob() {
     let redis = busy();
     let jids = |line| sorted(&jids(&redis, line));
     assert_eq!(jids("--klass Deploy"), "blocked");
@@ -35,7 +35,7 @@ fn classes_are_named_or_fitted() {
 }
 
 #[test]
-fn holders_are_those_who_hold_a_lock_or_lost_it_last() {
+fn a_worker_selects_jobs_it_holds_or_held_last() {
     let redis = busy();
     assert_eq!(jids(&redis, "--held-by mx-1"), "runs");
     assert_eq!(jids(&redis, "--held-by 'mx-*'"), "runs stalls");
@@ -54,7 +54,7 @@ fn holders_are_those_who_hold_a_lock_or_lost_it_last() {
 }
 
 #[test]
-fn a_forgotten_worker_still_holds_its_jobs() {
+fn a_forgotten_worker_still_selects_its_jobs() {
     let redis = busy();
     redis.at(100).run("api worker.deregister mx-1").ok();
     assert_eq!(jids(&redis, "--held-by mx-1"), "runs");
@@ -100,7 +100,7 @@ fn messages_are_searched_in_failed_jobs() {
 }
 
 #[test]
-fn tracked_jobs_are_meant_by_a_flag() {
+fn a_flag_selects_tracked_jobs() {
     let redis = busy();
     assert_eq!(jids(&redis, "--tracked"), "");
     redis.at(90).run("track waits breaks --yes").ok();
@@ -190,7 +190,7 @@ fn data_is_compared_as_it_is_stored() {
 }
 
 #[test]
-fn reading_every_job_is_announced() {
+fn a_scan_of_every_job_is_announced() {
     let redis = busy();
     redis
         .at(100)
@@ -350,7 +350,7 @@ fn flags_that_exclude_each_other_are_refused() {
 }
 
 #[test]
-fn values_that_make_no_sense_are_refused() {
+fn invalid_selector_values_are_refused() {
     let nowhere = Redis::start().qless();
     let refused = |args: &[&str]| {
         let args = ["jobs"].into_iter().chain(args.iter().copied());
@@ -392,7 +392,7 @@ fn values_that_make_no_sense_are_refused() {
 }
 
 #[test]
-fn names_may_be_anything() {
+fn selectors_accept_any_name() {
     let names: [&[u8]; 9] = [
         b"a*b",
         b"-x",
@@ -500,7 +500,7 @@ fn commands(redis: &Redis) -> u64 {
 }
 
 #[test]
-fn what_an_index_knows_costs_no_more_in_a_large_database() {
+fn selections_by_index_cost_the_same_in_a_large_database() {
     let selectors = [
         "--group boom",
         "--group 'bo*'",
@@ -557,7 +557,7 @@ fn what_an_index_knows_costs_no_more_in_a_large_database() {
 }
 
 #[test]
-fn every_job_is_read_in_slices_and_told_once() {
+fn every_job_is_read_in_slices_and_listed_once() {
     let redis = Redis::start();
     let put = |n: usize| {
         let data = format!(r#"{{"n":{}}}"#, n % 10);
@@ -565,10 +565,10 @@ fn every_job_is_read_in_slices_and_told_once() {
         (n as f64, words.map(str::to_owned).to_vec())
     };
     redis.calls((0..5_000).map(put));
-    let told = redis.at(9_000).run("jobs --where n=3 -o jid").ok();
-    let told: Vec<&str> = told.lines().collect();
-    let once: BTreeSet<&str> = told.iter().copied().collect();
-    assert_eq!((told.len(), once.len()), (500, 500));
+    let printed = redis.at(9_000).run("jobs --where n=3 -o jid").ok();
+    let printed: Vec<&str> = printed.lines().collect();
+    let once: BTreeSet<&str> = printed.iter().copied().collect();
+    assert_eq!((printed.len(), once.len()), (500, 500));
     assert!(once.iter().all(|jid| jid.ends_with('3')));
     assert_eq!(
         redis
@@ -589,7 +589,7 @@ fn every_job_is_read_in_slices_and_told_once() {
 }
 
 #[test]
-fn a_stream_ends_with_its_reader() {
+fn a_stream_stops_when_its_reader_closes_the_pipe() {
     let redis = Redis::start();
     let put = |n: usize| {
         let words = ["put", "me", "q", &format!("j-{n}"), "K", "{}", "0"];

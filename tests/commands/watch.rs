@@ -54,7 +54,7 @@ fn a_terminal_is_repainted_until_ctrl_c() {
 }
 
 #[test]
-fn a_frame_is_as_large_as_the_terminal_is_now() {
+fn a_frame_follows_the_size_of_the_terminal() {
     let redis = Redis::start();
     for at in 0..30 {
         redis.at(at).run("put mail Mail::Welcome").ok();
@@ -76,7 +76,7 @@ fn a_frame_is_as_large_as_the_terminal_is_now() {
 }
 
 #[test]
-fn every_command_that_looks_can_be_watched() {
+fn every_reading_command_can_be_watched() {
     let redis = Redis::start();
     redis.at(100).run("put mail K --jid a").ok();
     for line in ["queues", "jobs", "workers", "failed", "track", "stats mail"] {
@@ -92,7 +92,7 @@ fn every_command_that_looks_can_be_watched() {
 }
 
 #[test]
-fn a_lost_server_is_told_and_comes_back() {
+fn a_lost_server_is_reported_until_it_returns() {
     let mut redis = Redis::start();
     redis.at(100).run("put mail K --jid a").ok();
     let screen = watching(&redis.at(100), "queues --watch=0.5", 100, 24);
@@ -147,9 +147,9 @@ fn ndjson_is_a_document_for_each_tick() {
         let mut running = redis
             .at(160)
             .start(&format!("{line} --watch=0.5s -o ndjson"));
-        let told = running.child.stdout.take().unwrap();
-        let told = BufReader::new(told).lines().take(2);
-        for document in told {
+        let printed = running.child.stdout.take().unwrap();
+        let printed = BufReader::new(printed).lines().take(2);
+        for document in printed {
             let document: serde_json::Value = serde_json::from_str(&document.unwrap()).unwrap();
             assert_eq!(document["kind"], kind, "{line}");
             assert_eq!(document["at"], "1970-01-01T00:02:40.000Z", "{line}");
@@ -188,7 +188,7 @@ fn watching_changes_nothing() {
 }
 
 #[test]
-fn what_cannot_be_watched_is_a_usage_error() {
+fn watching_a_writing_command_is_a_usage_error() {
     let redis = Redis::start();
     let run = |line: &str| redis.at(100).run(line);
     run("queues --watch").shows(expect![[r#"

@@ -588,11 +588,11 @@ fn play(core: &mut Core, steps: &[Step]) -> Result<(), TestCaseError> {
         ..Excuses::default()
     };
     let mut now = 1000.0;
-    let mut told = Vec::new();
+    let mut calls = Vec::new();
     for step in steps {
         now += step.after;
         let words = fill(&step.line, now, &model);
-        told.push(words.join(" "));
+        calls.push(words.join(" "));
         match words[0].as_str() {
             "queue.forget" => excuses.forgotten = true,
             "unrecur" => excuses.unrecurred = true,
@@ -609,7 +609,7 @@ fn play(core: &mut Core, steps: &[Step]) -> Result<(), TestCaseError> {
             model.events.sort();
         }
         let dump = core.dump();
-        let script = told.join("\n    ");
+        let script = calls.join("\n    ");
         prop_assert!(
             same_answer(&words[0], &seen, &wanted),
             "\n    {script}\nanswers {seen:?}\nnot     {wanted:?}"
@@ -635,14 +635,14 @@ fn play(core: &mut Core, steps: &[Step]) -> Result<(), TestCaseError> {
         model.keys = dump;
     }
     // All who judge have nothing to say; the binary is asked now and then.
-    let damage = match told.len() % 8 {
+    let damage = match calls.len() % 8 {
         0 => core.damage(now, excuses),
         _ => core.damage_within(now, excuses),
     };
     prop_assert!(
         damage.as_ref().is_ok_and(String::is_empty),
         "\n    {}\nmakes the check tell\n{}",
-        told.join("\n    "),
+        calls.join("\n    "),
         damage.unwrap_or_else(|fault| fault)
     );
     Ok(())
@@ -670,11 +670,11 @@ fn run(cases: u32, ours: bool) {
 }
 
 #[test]
-fn random_calls_of_the_reference_do_what_the_second_implementation_does() {
+fn random_calls_of_reference_commands_match_the_second_implementation() {
     run(100, false);
 }
 
 #[test]
-fn random_calls_of_our_own_commands_do_what_the_second_implementation_does() {
+fn random_calls_of_own_commands_match_the_second_implementation() {
     run(80, true);
 }

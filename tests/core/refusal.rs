@@ -276,7 +276,7 @@ fn play(core: &mut Core, calls: &[Call]) -> Result<(), TestCaseError> {
     core.events();
     let mut model = Model::over(core.dump());
     let mut now = 1000.0;
-    let mut told: Vec<String> = Vec::new();
+    let mut sent: Vec<String> = Vec::new();
     // What is taken for a setting or a dependency is part of the play.
     let mut excuses = Excuses {
         reference: true,
@@ -295,12 +295,12 @@ fn play(core: &mut Core, calls: &[Call]) -> Result<(), TestCaseError> {
             b"workers" | b"worker.deregister" => excuses.aged = true,
             _ => {}
         }
-        told.push(shown(&argv));
+        sent.push(shown(&argv));
         let words: Vec<&[u8]> = argv.iter().map(Vec::as_slice).collect();
         let answer = core.call(&words);
         let events = core.events();
         let dump = core.dump();
-        let script = || told.join("\n    ");
+        let script = || sent.join("\n    ");
         if let Err(error) = answer {
             prop_assert!(
                 dump == model.keys,
@@ -321,11 +321,11 @@ fn play(core: &mut Core, calls: &[Call]) -> Result<(), TestCaseError> {
     prop_assert!(
         damage.as_ref().is_ok_and(String::is_empty),
         "\n    {}\nmakes the check tell\n{}",
-        told.join("\n    "),
+        sent.join("\n    "),
         damage.unwrap_or_else(|fault| fault)
     );
     still_works(core, now, &model.keys).map_err(|fault| {
-        TestCaseError::fail(format!("\n    {}\nthen\n    {fault}", told.join("\n    ")))
+        TestCaseError::fail(format!("\n    {}\nthen\n    {fault}", sent.join("\n    ")))
     })
 }
 

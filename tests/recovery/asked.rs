@@ -33,7 +33,7 @@ fn left(redis: &Redis) -> u64 {
 }
 
 #[test]
-fn many_are_cancelled_only_if_their_number_is_typed() {
+fn many_jobs_are_cancelled_only_if_their_number_is_typed() {
     let redis = waiting();
     let line = "cancel --queue mail";
     for (answer, code) in [("y\n", 9), ("1000\n", 9), ("\n", 9)] {
@@ -51,7 +51,7 @@ fn many_are_cancelled_only_if_their_number_is_typed() {
 }
 
 #[test]
-fn a_selector_asks_before_it_changes_anything() {
+fn a_selector_asks_before_any_change() {
     for line in [
         "move --queue mail --to slow",
         "priority --queue mail --to 5",

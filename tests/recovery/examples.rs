@@ -114,7 +114,7 @@ fn night() -> Redis {
 }
 
 #[test]
-fn examples_of_the_specification_do_what_they_say() {
+fn examples_of_the_specification_work() {
     let redis = night();
     let dir = tempfile::tempdir().unwrap();
     let run = |line: &str| {

@@ -89,7 +89,7 @@ fn each_once(redis: &Redis, at: &str, queues: [&str; 4], verb: &str) {
 const OWN: [&str; 4] = ["mail", "images", "mail", "mail"];
 
 #[test]
-fn retry_all_changes_each_job_once() {
+fn a_killed_retry_all_changes_each_job_once() {
     // One job a slice, so that there is a request for each.
     let line = "failed --group boom --retry-all --yes --fail-fast";
     let requests = killed_at_every_request(line, |redis, at| {
@@ -102,14 +102,14 @@ fn retry_all_changes_each_job_once() {
 }
 
 #[test]
-fn named_jobs_are_retried_once() {
+fn a_killed_retry_changes_each_named_job_once() {
     killed_at_every_request("retry --fail-fast a b c -- '-x y'", |redis, at| {
         each_once(redis, at, OWN, "cli retry");
     });
 }
 
 #[test]
-fn move_changes_each_job_once() {
+fn a_killed_move_changes_each_job_once() {
     let line = "move --to slow --fail-fast a b c -- '-x y'";
     killed_at_every_request(line, |redis, at| {
         each_once(redis, at, ["slow"; 4], "cli move");
@@ -121,7 +121,7 @@ fn move_changes_each_job_once() {
 }
 
 #[test]
-fn cancel_leaves_nothing() {
+fn a_killed_cancel_is_finished_by_the_next() {
     for line in [
         "failed --group boom --cancel-all --yes --fail-fast",
         "cancel --state failed --yes",

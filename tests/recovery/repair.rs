@@ -50,7 +50,7 @@ fn dump(redis: &Redis) -> BTreeMap<Vec<u8>, Vec<u8>> {
 }
 
 #[test]
-fn a_repair_that_was_killed_is_put_back_or_run_again() {
+fn a_killed_repair_can_be_reverted_or_repeated() {
     let whole = damaged();
     whole
         .at(10_000)
@@ -77,10 +77,10 @@ fn a_repair_that_was_killed_is_put_back_or_run_again() {
                 let other: Vec<String> = other
                     .map(|(key, _)| String::from_utf8_lossy(key).into_owned())
                     .collect();
-                let told = std::fs::read_to_string(undo).unwrap();
+                let printed = std::fs::read_to_string(undo).unwrap();
                 assert!(
                     other.is_empty(),
-                    "{at}: {other:?} not put back from\n{told}"
+                    "{at}: {other:?} not put back from\n{printed}"
                 );
                 redis.at(10_000).run(&revert).exits(0);
                 assert!(redis.dump() == before, "{at}: put back twice");
@@ -101,7 +101,7 @@ fn a_repair_that_was_killed_is_put_back_or_run_again() {
 }
 
 #[test]
-fn a_repair_whose_answers_are_lost_is_settled() {
+fn a_repair_with_lost_replies_finishes_correctly() {
     // The first connection of a process is not waited for.
     for request in 2..40 {
         let redis = damaged();

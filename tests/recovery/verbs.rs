@@ -118,7 +118,7 @@ fn done(ran: &RunOutput, what: &str) -> Value {
 }
 
 #[test]
-fn each_way_to_tell_jobs_means_the_same_jobs() {
+fn each_way_to_name_jobs_selects_the_same_jobs() {
     let dir = tempfile::tempdir().unwrap();
     for (verb, state) in VERBS {
         // A selector of `retry` means failed jobs unless another state is told.
@@ -139,20 +139,20 @@ fn each_way_to_tell_jobs_means_the_same_jobs() {
             ("file", vec![b"--yes", file.as_bytes()]),
             ("selector", selector),
         ];
-        for (way, told) in ways {
+        for (way, named) in ways {
             let what = format!("{verb:?} by {way}");
             let redis = jobs(state);
             let listed = run(&redis, b"", &[b"jobs", b"--tag", TAG, b"-o", b"ndjson"]);
             std::fs::write(&list, listed.bytes()).unwrap();
             let before = redis.dump();
             let flags = [b"-n".as_slice(), b"-o", b"ndjson"];
-            let line = [words(verb), flags.to_vec(), told.clone()].concat();
+            let line = [words(verb), flags.to_vec(), named.clone()].concat();
             assert_eq!(done(&run(&redis, listed.bytes(), &line), &what), 0);
             assert!(
                 redis.dump() == before,
                 "{what}: a rehearsal changed something"
             );
-            let line = [words(verb), flags[1..].to_vec(), told.clone()].concat();
+            let line = [words(verb), flags[1..].to_vec(), named.clone()].concat();
             assert_eq!(
                 done(&run(&redis, listed.bytes(), &line), &what),
                 6,
@@ -161,7 +161,7 @@ fn each_way_to_tell_jobs_means_the_same_jobs() {
             assert!(redis.dump() != before, "{what}: nothing was changed");
 
             let redis = jobs(state);
-            let line = [words(verb), told].concat();
+            let line = [words(verb), named].concat();
             let ran = run(&redis, listed.bytes(), &line);
             assert_eq!(ran.code(), 0, "{what}: {}", ran.stderr());
             is_clean(&ran, &what);
@@ -171,7 +171,7 @@ fn each_way_to_tell_jobs_means_the_same_jobs() {
 }
 
 #[test]
-fn one_job_is_changed_or_refused() {
+fn a_verb_changes_or_refuses_one_job() {
     for (verb, state) in VERBS {
         let redis = jobs(state);
         for jid in JIDS {

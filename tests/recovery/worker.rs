@@ -14,7 +14,7 @@ use crate::support::redis::Redis;
 const JOBS: usize = 600;
 
 #[test]
-fn no_job_is_lost_or_doubled_while_workers_run() {
+fn no_job_is_lost_or_duplicated_while_workers_run() {
     let redis = Redis::start();
     let mut hand = Hand::new(&redis);
     let jids: Vec<String> = (0..JOBS).map(|at| format!("job {at}")).collect();
@@ -52,7 +52,7 @@ fn no_job_is_lost_or_doubled_while_workers_run() {
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
     let (summary, items) = lines.split_last().unwrap();
-    let told: BTreeMap<&str, &str> = items
+    let outcomes: BTreeMap<&str, &str> = items
         .iter()
         .map(|item| {
             (
@@ -62,12 +62,12 @@ fn no_job_is_lost_or_doubled_while_workers_run() {
         })
         .collect();
     assert_eq!(items.len(), JOBS, "each is told once");
-    assert_eq!(told.len(), JOBS);
+    assert_eq!(outcomes.len(), JOBS);
 
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     let mut states: BTreeMap<String, u64> = BTreeMap::new();
     for jid in &jids {
-        let code = told[jid.as_str()];
+        let code = outcomes[jid.as_str()];
         *counts.entry(code).or_default() += 1;
         let Some(job) = hand.entry(jid) else {
             assert!(meddled.cancelled.contains(jid), "{jid} is lost");

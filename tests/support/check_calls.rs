@@ -20,7 +20,7 @@ pub(crate) struct Finding {
 
 impl Finding {
     /// As it is told: without its changes.
-    pub(crate) fn told(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         format!(
             "{} {} {} [{}]",
             self.id, self.item, self.outcome, self.detail
@@ -29,8 +29,8 @@ impl Finding {
 }
 
 /// Findings as they are told, a line each.
-pub(crate) fn told(found: &[Finding]) -> Vec<String> {
-    found.iter().map(Finding::told).collect()
+pub(crate) fn describe_all(found: &[Finding]) -> Vec<String> {
+    found.iter().map(Finding::describe).collect()
 }
 
 /// What needs no action (`cli.md` 8.23).
@@ -350,11 +350,11 @@ fn cycles(core: &mut Core, now: f64, findings: &str, dump: &Dump) -> Vec<Finding
                         path.insert(0, from[&path[0]].clone());
                     }
                     if path.iter().all(|jid| !done.contains(jid)) {
-                        let told = slice(core, now, "look", findings, "cycle", "", &path);
-                        if !told.is_empty() {
+                        let cycle = slice(core, now, "look", findings, "cycle", "", &path);
+                        if !cycle.is_empty() {
                             done.extend(path.iter().cloned());
                         }
-                        found.extend(told);
+                        found.extend(cycle);
                     }
                 } else if !from.contains_key(&up) {
                     from.insert(up.clone(), at.clone());

@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use expect_test::Expect;
 use serde_json::Value;
 
-use super::check_calls::{Finding, INFO, look, told};
+use super::check_calls::{Finding, INFO, describe_all, look};
 use super::core::{Core, Dump, shown};
 use super::qless::Qless;
 use super::redis::Redis;
@@ -24,8 +24,8 @@ impl Redis {
     /// What is damaged, of `warn` and above, and what the second implementation says of it.
     #[track_caller]
     pub fn must_tell(&self, expected: Expect) {
-        let told = Core::over(self).damage(clock(), Excuses::default());
-        expected.assert_eq(&told.unwrap_or_else(|fault| panic!("{fault}")));
+        let printed = Core::over(self).damage(clock(), Excuses::default());
+        expected.assert_eq(&printed.unwrap_or_else(|fault| panic!("{fault}")));
     }
 }
 
@@ -34,8 +34,8 @@ impl Core {
     #[track_caller]
     pub(crate) fn must_be_clean(&mut self, now: f64, excuses: Excuses) {
         match self.damage(now, excuses) {
-            Ok(told) if told.is_empty() => {}
-            Ok(told) => panic!("not clean:\n{told}"),
+            Ok(printed) if printed.is_empty() => {}
+            Ok(printed) => panic!("not clean:\n{printed}"),
             Err(fault) => panic!("{fault}"),
         }
     }
@@ -71,7 +71,7 @@ fn clock() -> f64 {
 }
 
 fn lines(alarms: &[Finding], doubts: Vec<String>) -> String {
-    let mut lines = told(alarms);
+    let mut lines = describe_all(alarms);
     lines.sort();
     lines.extend(doubts);
     lines.iter().map(|line| format!("{line}\n")).collect()
@@ -147,7 +147,7 @@ pub(crate) fn agree(dump: &Dump, found: &[Finding], excuses: Excuses) -> Result<
     match sound && !both.is_empty() {
         true => Err(format!(
             "only the check tells\n    {}",
-            told(&both).join("\n    ")
+            describe_all(&both).join("\n    ")
         )),
         false => Ok(()),
     }
@@ -181,10 +181,10 @@ pub(crate) fn walked(qless: &Qless, now: f64, found: &[Finding]) -> Result<(), S
                 line.truncate(line.find(" [").unwrap_or(line.len()));
             }
             // The core does not say how old it is.
-            if let Some(told) = line.strip_suffix(" old]")
-                && let Some((told, _)) = told.rsplit_once(", ")
+            if let Some(printed) = line.strip_suffix(" old]")
+                && let Some((printed, _)) = printed.rsplit_once(", ")
             {
-                *line = format!("{told}]");
+                *line = format!("{printed}]");
             }
         }
         lines.sort();

@@ -476,7 +476,7 @@ impl Core {
     }
 
     /// The events since the last look, as `channel payload` lines.
-    pub(crate) fn told(&mut self) -> Vec<String> {
+    pub(crate) fn published(&mut self) -> Vec<String> {
         let events = self.events();
         events
             .into_iter()

@@ -97,10 +97,10 @@ pub fn proxy_then(socket: PathBuf, cut: Cut, then: impl Fn() + Send + Sync + 'st
 /// its end instead.
 pub fn run_and_kill(qless: &Qless, socket: PathBuf, line: &str, cut: Cut) -> bool {
     let pid = Arc::new(OnceLock::new());
-    let told = pid.clone();
+    let shared = pid.clone();
     let port = proxy_then(socket, cut, move || {
         // The run may be quicker than we learn its number.
-        kill_process(*told.wait(), Signal::KILL).unwrap();
+        kill_process(*shared.wait(), Signal::KILL).unwrap();
     });
     let url = format!("redis://127.0.0.1:{port}");
     let running = qless.clone().env("QLESS_REDIS_URL", url).start(line);
@@ -120,8 +120,8 @@ fn pass(mut client: TcpStream, socket: &Path, cut: Cut, count: &AtomicUsize, the
     let mut server = UnixStream::connect(socket).unwrap();
     let cutting = Arc::new(AtomicBool::new(false));
     let back = (server.try_clone().unwrap(), client.try_clone().unwrap());
-    let (told, ending) = (cutting.clone(), then.clone());
-    thread::spawn(move || pass_back(back.0, back.1, cut, &told, &ending));
+    let (shared, ending) = (cutting.clone(), then.clone());
+    thread::spawn(move || pass_back(back.0, back.1, cut, &shared, &ending));
     let mut bytes = vec![0; 1 << 20];
     while let Ok(asked @ 1..) = client.read(&mut bytes) {
         let number = count.fetch_add(1, Ordering::SeqCst) + 1;

@@ -6,14 +6,14 @@ use std::ffi::OsStr;
 
 use serde_json::Value;
 
-use super::check_calls::{Finding, INFO, all_named, look, repair, revert, told};
+use super::check_calls::{Finding, INFO, all_named, describe_all, look, repair, revert};
 use super::clean::{unrun, walked};
 use super::core::{Core, Dump, Key};
 use super::qless::{Qless, RunOutput};
 
 /// What is told and what the keys are, at a stage.
 pub(crate) struct Stage {
-    pub(crate) told: Vec<Finding>,
+    pub(crate) findings: Vec<Finding>,
     pub(crate) keys: Dump,
 }
 
@@ -58,11 +58,11 @@ impl Mend<'_> {
         let ran = self
             .qless()
             .args([&words[..], &[undo.as_os_str()]].concat());
-        let told = ran.stderr();
-        let all = told.contains(" 0 left alone") || told.contains("no change");
+        let printed = ran.stderr();
+        let all = printed.contains(" 0 left alone") || printed.contains("no change");
         match (ran.code(), all) {
             (0, true) => Ok(()),
-            (code, _) => Err(format!("--revert: exit {code}: {told}")),
+            (code, _) => Err(format!("--revert: exit {code}: {printed}")),
         }
     }
 
@@ -80,12 +80,12 @@ impl Mend<'_> {
     fn mends(&mut self, flags: &str, undo: &str, wanted: &Stage) -> Result<(), String> {
         let ran = self.repair(flags, undo);
         let what = format!("after `--repair {flags}`");
-        if ran.code() != code(&wanted.told) {
+        if ran.code() != code(&wanted.findings) {
             let (code, said) = (ran.code(), ran.stderr());
             return Err(format!("{what}: exit {code}: {said}"));
         }
         same_keys(&self.keys(), &wanted.keys, &what)?;
-        self.tells(&wanted.told, &what)
+        self.tells(&wanted.findings, &what)
     }
 
     /// The whole way, from the damaged state and back to it, and on to the one after naming.
@@ -96,7 +96,7 @@ impl Mend<'_> {
         named: &Stage,
     ) -> Result<(), String> {
         let damaged = self.core.dump();
-        self.tells(&before.told, "found")?;
+        self.tells(&before.findings, "found")?;
         self.mends("", "first", mended)?;
         self.mends("", "again", mended)?;
         self.mends("--only all", "second", named)?;
@@ -110,12 +110,12 @@ impl Mend<'_> {
 }
 
 /// The code that a look ends with.
-fn code(told: &[Finding]) -> i32 {
+fn code(printed: &[Finding]) -> i32 {
     let action = |one: &Finding| {
         let info = one.id == "worker-gap" && one.outcome == "report";
         !info && !INFO.contains(&one.id.as_str())
     };
-    match told.iter().any(action) {
+    match printed.iter().any(action) {
         true => 7,
         false => 0,
     }
@@ -219,7 +219,10 @@ pub(crate) struct Course {
 /// Mends all, then all by name, and puts all back.
 pub(crate) fn by_calls(core: &mut Core, now: f64, found: Vec<Finding>) -> Result<Course, String> {
     let fault = |what: &str, of: &[Finding]| {
-        let (found, of) = (told(&found).join("\n    "), told(of).join("\n    "));
+        let (found, of) = (
+            describe_all(&found).join("\n    "),
+            describe_all(of).join("\n    "),
+        );
         Err(format!("found\n    {found}\nbut {what}\n    {of}"))
     };
     let damaged = core.dump();
@@ -252,6 +255,6 @@ pub(crate) fn by_calls(core: &mut Core, now: f64, found: Vec<Finding>) -> Result
     revert(core, &mends);
     as_it_was(core, &damaged, "put back twice")?;
     let stages = [(found, damaged), (left, mended), (last, named)];
-    let stages = stages.map(|(told, keys)| Stage { told, keys });
+    let stages = stages.map(|(findings, keys)| Stage { findings, keys });
     Ok(Course { stages, remains })
 }

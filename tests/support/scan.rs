@@ -10,7 +10,7 @@ use qless::model::moment::Moment;
 use qless::model::name::Name;
 use qless::out::Trace;
 
-use super::check_calls::{Finding, LAST, LATER, finding, same, told};
+use super::check_calls::{Finding, LAST, LATER, describe_all, finding, same};
 use super::core::Core;
 
 /// The table of a walk that takes one pass.
@@ -25,7 +25,7 @@ pub(crate) struct Suspects {
     pub(crate) last: Vec<(Place, Vec<Name>)>,
     whole: bool,
     /// What was told while walking.
-    pub(crate) told: Seen,
+    pub(crate) reported: Seen,
 }
 
 impl Sink for Suspects {
@@ -43,9 +43,9 @@ impl Sink for Suspects {
     }
 
     fn seen(&mut self, _: &mut Plain, seen: Seen) -> Result<(), Error> {
-        self.told.keys += seen.keys;
-        self.told.jobs += seen.jobs;
-        self.told.queues += seen.queues;
+        self.reported.keys += seen.keys;
+        self.reported.jobs += seen.jobs;
+        self.reported.queues += seen.queues;
         Ok(())
     }
 
@@ -182,6 +182,10 @@ pub(crate) fn missed(core: &mut Core, now: f64, wanted: &[Finding], slots: usize
 pub(crate) fn finds(core: &mut Core, now: f64, wanted: &[Finding]) {
     for slots in [WHOLE, 16] {
         let missed = missed(core, now, wanted, slots);
-        assert_eq!(told(&missed), Vec::<String>::new(), "with {slots} slots");
+        assert_eq!(
+            describe_all(&missed),
+            Vec::<String>::new(),
+            "with {slots} slots"
+        );
     }
 }
