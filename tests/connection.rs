@@ -1,4 +1,4 @@
-//! What is told when a server is not there, is none, refuses, or does not answer.
+//! What is reported if a server is missing, is not Redis, refuses, or does not reply.
 
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
@@ -163,7 +163,7 @@ fn a_server_without_hello_is_asked_for_its_version() {
     "#]]);
 }
 
-/// Passwords: where they come from, and what is told of them.
+/// Passwords: their sources, and what is reported about them.
 mod passwords {
     use super::*;
 
@@ -318,7 +318,7 @@ fn a_command_stopped_and_continued_finishes() {
             .status()
             .unwrap()
     };
-    // Mostly it is reading by then; what comes before ends well, too.
+    // Usually the binary reads the reply by now; if not, the test passes as well.
     thread::sleep(Duration::from_millis(200));
     assert!(send("-STOP").success() && send("-CONT").success());
     redis.thaw();
@@ -407,7 +407,7 @@ fn a_write_without_reply_is_reported_as_unknown() {
 
 #[test]
 fn a_read_waits_for_a_server_that_restarts() {
-    // The first connection after the handshake ends, and a few more before their handshake.
+    // The proxy closes the first connection after the handshake, and a few more before theirs.
     let redis = Redis::start();
     redis.at(0).run("api put w mail j K {} 0").ok();
     let socket = redis.socket();
@@ -515,7 +515,7 @@ fn a_plain_prefix_cannot_live_in_a_cluster() {
     "#]]);
 }
 
-/// What a server refuses.
+/// Refusals of the server.
 mod refusals {
     use super::*;
 
@@ -627,7 +627,7 @@ mod refusals {
             --- exit 6
         "#]]);
         assert_eq!(redis.dump(), before);
-        // What only looks needs less.
+        // Reading commands need fewer rights.
         qless.run("cancel j --dry-run").ok();
         assert_eq!(qless.run("length mail").ok(), "1");
         redis.send(&["ACL", "SETUSER", "ops", "resetkeys", "~other:*"]);
@@ -652,7 +652,7 @@ mod refusals {
             hint: `qless help acl` prints the line an administrator needs
             --- exit 6
         "#]]);
-        // The server keeps a log of refusals; a question is none.
+        // The server logs refusals; a question about rights is not one.
         assert_eq!(redis.send(&["ACL", "LOG"]), redis::Value::Array(Vec::new()));
     }
 
@@ -734,7 +734,7 @@ mod refusals {
             .at(0)
             .env("QLESS_REDIS_URL", url)
             .env("QLESS_REDIS_PASSWORD", "x");
-        // No key, no queue, no edge or none of a command that asks what kind a key is of.
+        // Commands that check the type of a key report no key, queue or dependency as missing.
         for (rights, lines) in [
             (
                 "~other:*",
@@ -785,7 +785,7 @@ mod refusals {
                 hint: `redis-cli SCRIPT KILL` ends it if it has not written yet
                 --- exit 6
             "#]]);
-        // It is waited for until it is no longer.
+        // The binary waits until the server has loaded its data.
         let mut child = redis.at(0).command();
         let child = child.args(["length", "mail"]).spawn().unwrap();
         thread::sleep(Duration::from_millis(200));
@@ -800,7 +800,7 @@ mod refusals {
     #[test]
     fn a_server_that_is_still_loading_is_reported() {
         const LOADING: &[u8] = b"-LOADING Redis is loading the dataset in memory\r\n";
-        // To each word of the handshake.
+        // The reply to each command of the handshake.
         const BOTH: &[u8] = b"-LOADING Redis is loading\r\n-LOADING Redis is loading\r\n";
         at_port(answering(BOTH))
             .run("--timeout 2s length mail")
@@ -848,7 +848,7 @@ mod refusals {
     }
 }
 
-/// stdout and its end.
+/// stdout: a closed pipe and a full disk.
 mod streams {
     use super::*;
 

@@ -1,4 +1,5 @@
-//! `completions/` and `man/` are what the command tree makes; UPDATE_EXPECT=1 writes them anew.
+//! `completions/` and `man/` equal what the command tree generates; UPDATE_EXPECT=1 writes them
+//! again.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! On a terminal, what is longer than the screen goes through a pager.
+//! Output that is longer than the terminal goes through a pager.
 
 use expect_test::expect;
 
@@ -103,7 +103,7 @@ fn the_pager_does_not_change_the_exit_code() {
     let (code, written) = on_terminal(&qless, &format!("get {}", jids.join(" ")));
     assert_eq!(code, 4, "{written}");
     assert!(written.starts_with("Pjid"));
-    // What is on stderr comes after the pager, not into it.
+    // Text on stderr comes after the pager, not into it.
     assert!(
         written.ends_with("\nerror: job `job-20` does not exist\n"),
         "{written}"

@@ -9,7 +9,7 @@ use crate::support::redis::Redis;
 
 /// A primary with a replica that has caught up.
 pub(super) fn pair() -> (Redis, Redis) {
-    // Another process may take the port before the server does: then the next one.
+    // Another process may take the port before the server does: then try the next one.
     let (primary, port) = (0..20)
         .find_map(|_| {
             let port = TcpListener::bind("127.0.0.1:0")

@@ -5,7 +5,7 @@ use expect_test::expect;
 use crate::support::jobs::mixed;
 use crate::support::redis::Redis;
 
-/// Jobs of two queues, one of which is run, one blocked.
+/// Jobs of two queues: one is running, one has a dependency.
 fn healthy() -> Redis {
     let redis = Redis::start();
     for jid in ["a1", "a2", "a3"] {
@@ -185,7 +185,7 @@ fn unknown_finding_names_are_refused_with_the_nearest_known_one() {
         "#]]);
 }
 
-/// Severity, finding, count and examples of what is at or above `warn`.
+/// Severity, finding, count and examples of findings at or above `warn`.
 fn rows(redis: &Redis, flags: &str) -> String {
     let columns = "--columns severity,finding,count,examples";
     redis
@@ -196,7 +196,7 @@ fn rows(redis: &Redis, flags: &str) -> String {
 
 #[test]
 fn a_problem_reached_by_two_paths_is_reported_once() {
-    // In a queue that nothing lists: the job misses it, and the set tells where it is.
+    // In a queue that nothing lists: the job lacks its set, and the set reveals its queue.
     for (jid, home, elsewhere, score) in [
         ("a2", "mail-work", "odd-work", "0"),
         ("r1", "images-locks", "odd-locks", "163"),
@@ -246,7 +246,7 @@ fn a_counter_is_only_compared_with_correct_lists() {
     "#]]
     .assert_eq(&rows(&redis, "--skip queue-empty"));
     assert_eq!(rows(&redis, "--only failed-counter"), "");
-    // Also where there is no counter at all.
+    // The same without any counter.
     redis.send(&["DEL", "ql:s:stats:0:images"]);
     assert_eq!(rows(&redis, "--only failed-counter"), "");
     redis.send(&["HSET", "ql:s:stats:0:images", "failed", "1"]);
@@ -268,7 +268,7 @@ fn severity_depends_on_the_key() {
         error	job-unreadable	1	a1: tags
     "#]]
     .assert_eq(&rows(&redis, "--only job-unreadable"));
-    // No pop reads that.
+    // No pop reads that set.
     let redis = healthy();
     redis.send(&["HSET", "ql:j:a3", "time", "junk"]);
     expect![[r#"
@@ -628,11 +628,11 @@ fn the_rate_limits_index_reads_and_verdicts() {
         assert_eq!(printed.code(), 7, "{}", printed.stderr());
         begun.elapsed().as_secs_f64()
     };
-    // 500 ids are read, read again for their names, and judged: only the last tenth of a second is
-    // not waited for. The keys alone would be five.
+    // 500 ids are read, read again by name, and verified: the run waits for all but the last tenth
+    // of a second. The keys alone would be five.
     let slow = took("--rate 1000/s");
     assert!(slow > 1.35, "{slow}");
-    // What is judged is told, whatever the rate.
+    // Every verified finding is reported, whatever the rate.
     let printed = redis.at(9).run("check --rate 100000/s").stdout();
     assert!(printed.contains("ghost-waiting\t500\t"), "{printed}");
 }

@@ -1,5 +1,5 @@
-//! No false alarm: while everybody writes, a check finds nothing. Each verdict is asked for what was
-//! there a moment ago, so that much of it has moved when it is judged.
+//! No false alarm: a check finds nothing while other clients write. Each verdict is about entries
+//! that were read a moment ago, so that many have moved by then.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -17,10 +17,10 @@ use crate::support::random::{self, Draw};
 use crate::support::redis::Redis;
 use crate::support::traffic::{Actor, QUEUES, many};
 
-/// How many verdicts are asked for in a round.
+/// The number of verdicts in a round.
 const VERDICTS: u64 = 200_000;
 
-/// Who asks for verdicts.
+/// Requests verdicts.
 struct Looker<'a> {
     hand: Hand,
     connection: redis::Connection,
@@ -52,7 +52,7 @@ impl Looker<'_> {
         texts(reply)
     }
 
-    /// Some place, and what is there.
+    /// A random key, and its members.
     fn candidates(&mut self) -> (String, String, Vec<Vec<u8>>) {
         let part = self
             .draw
@@ -76,7 +76,7 @@ impl Looker<'_> {
                 let worker = keys.first().map(|name| shown(name)).unwrap_or_default();
                 let members = self.list(&["ZRANGE", &format!("ql:w:{worker}"), "0", "-1"]);
                 let worker = worker.trim_end_matches(":jobs").to_owned();
-                // A worker's own name may end so.
+                // The name of a worker may end with the suffix of its key.
                 let worker = match worker.as_str() {
                     "w-4" => "w-4:jobs",
                     other => other,
@@ -124,13 +124,13 @@ impl Looker<'_> {
         }
     }
 
-    /// Some keys, rid of what they begin with.
+    /// Keys without their prefix.
     fn keys(&mut self, pattern: &str, front: &str) -> Vec<Vec<u8>> {
         let keys = self.list(&["KEYS", pattern]);
         keys.iter().map(|key| key[front.len()..].to_vec()).collect()
     }
 
-    /// Asks for verdicts until there are enough.
+    /// Requests verdicts until there are enough.
     fn look(&mut self, enough: &AtomicBool) {
         while !enough.load(Ordering::Relaxed) {
             let (kind, name, mut items) = self.candidates();
@@ -157,7 +157,7 @@ impl Looker<'_> {
         }
     }
 
-    /// Tells a false alarm, and what is there now.
+    /// Describes a false alarm, and the present state of the job.
     fn fault(&mut self, kind: &str, name: &str, verdict: &Verdict) -> String {
         let again = self
             .hand
@@ -189,7 +189,7 @@ impl Looker<'_> {
 }
 
 impl Hand {
-    /// Asks for verdicts.
+    /// Requests verdicts.
     fn verdicts(&mut self, kind: &str, name: &str, items: &[Vec<u8>]) -> Vec<Verdict> {
         let mut words: Vec<&[u8]> = vec![b"check.slice", b"look", b"", b"", kind.as_bytes()];
         words.push(name.as_bytes());
@@ -216,7 +216,7 @@ impl Hand {
     }
 }
 
-/// Checks by the binary until it is enough. Returns how often.
+/// Runs the check of the binary until there are enough verdicts. Returns how often.
 fn check(redis: &Redis, enough: &AtomicBool, faults: &Mutex<Vec<String>>) -> u64 {
     let mut runs = 0;
     while !enough.load(Ordering::Relaxed) || runs < 3 {
@@ -294,6 +294,6 @@ fn check_under_traffic(seed: u64) {
     );
     println!("{story}");
     assert!(asked >= target, "too slow: {story}");
-    // Otherwise it was quiet.
+    // Otherwise there was too little traffic.
     assert!(done > 2_000 && runs > 2, "{story}");
 }

@@ -1,8 +1,8 @@
-//! One damage at a time, done by raw Redis commands to a database with something of everything:
-//! what is found, what is mended without a word and what only by name, and what remains. For each:
-//! a look writes nothing, nothing of a job is lost, a second repair finds nothing to do, everything
-//! can be put back exactly, and whatever should run can be popped. Call by call first, then through
-//! the binary, which must tell and make the same.
+//! One kind of damage at a time, made by raw Redis commands in a database with something of
+//! everything: what is found, what is repaired without approval and what only by name, and what
+//! remains. For each: a scan writes nothing, no part of a job is lost, a second repair finds
+//! nothing to do, everything can be reverted exactly, and every job that should run can be popped.
+//! First call by call, then through the binary, which must report and do the same.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,14 +16,15 @@ use crate::support::core::{Core, Key, Reply};
 use crate::support::repair::{Course, Mend, Stage, by_calls, kept};
 use crate::support::scan;
 
-/// Lines of what was found, each once.
+/// The findings as lines, each once.
 fn lines(found: &[Finding]) -> Vec<String> {
     let lines: BTreeSet<String> = found.iter().map(Finding::describe).collect();
     lines.into_iter().collect()
 }
 
-/// What three looks tell: the first whole, then what comes otherwise than its outcomes say. A repair
-/// leaves what somebody has to decide and what is only reported, naming all leaves the latter.
+/// The findings of three scans: the first in full, then the differences from its outcomes. A repair
+/// leaves findings that need a decision and those that are only reported; naming all findings
+/// leaves the latter.
 fn report(found: &[Finding], left: &[Finding], remains: &[Finding]) -> String {
     let mut report = lines(found);
     for (title, before, stay, after) in [
@@ -43,7 +44,7 @@ fn report(found: &[Finding], left: &[Finding], remains: &[Finding]) -> String {
     report.iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// Whatever should run comes out of a queue, unless the check said why not.
+/// Every job that should run can be popped, unless the check reported why not.
 fn comes_out(core: &mut Core, remains: &[Finding]) {
     let after = core.dump();
     let jobs: BTreeMap<String, BTreeMap<String, String>> = after
@@ -125,15 +126,16 @@ fn damaged(damage: &[&str], expect: &Expect) {
     one_queue(&mut core, damage, [before, mended]);
 }
 
-/// A repair of one queue makes no damage that was not there, and what is left of it a repair of all
-/// mends as it would have without the first.
+/// A repair of one queue causes no new findings, and a later repair of everything gives the same
+/// result as without it.
 fn one_queue(core: &mut Core, damage: &[&str], [before, mended]: [&Stage; 2]) {
     fill(core);
     damage.iter().for_each(|line| drop(core.redis(line)));
     let queue = ["q", "run", "p"][damage.join("\n").len() % 3];
     let mut mend = Mend::new(core, NOW);
     let ran = mend.repair(&format!("--queue {queue}"), "one");
-    // Without a list of queues none can be named, and who asks is told of the check of all.
+    // Without the list of queues no queue can be named, and the error suggests a check of
+    // everything.
     let unlisted = matches!(before.keys.0.get("ql:queues"), Some(Key::Text(_)));
     let report = ran.code() == 1 && unlisted && ran.stderr().contains("--only key-type");
     assert!(
@@ -160,7 +162,7 @@ fn one_queue(core: &mut Core, damage: &[&str], [before, mended]: [&Stage; 2]) {
         .unwrap_or_else(|fault| panic!("`--queue {queue}`, then all: {fault}"));
 }
 
-/// A test of each damage: its name, the commands that do it, what is told.
+/// One test for each kind of damage: its name, its commands, the expected findings.
 macro_rules! damages {
     ($($name:ident: $($command:literal)+ => $report:expr;)+) => {$(
         #[test]

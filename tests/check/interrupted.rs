@@ -1,4 +1,4 @@
-//! `qless check` where not everything can be seen: never clean, and how far it came.
+//! `qless check` when it cannot see everything: never clean, and it reports how far it got.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use crate::replicas::pair;
 use crate::support::qless::Running;
 use crate::support::redis::Redis;
 
-/// So many waiting jobs that a slow look takes long.
+/// So many waiting jobs that a slow scan takes long.
 fn many() -> Redis {
     let redis = Redis::start();
     let put = |n: usize| format!("put me mail j{n} K {{}} 0");
@@ -17,7 +17,7 @@ fn many() -> Redis {
     redis
 }
 
-/// Begins a look that takes ten seconds, and waits until it has come to the keys.
+/// Starts a scan that takes ten seconds, and waits until it reads keys.
 fn slowly(redis: &Redis, flags: &str) -> Running {
     redis.send(&["CONFIG", "RESETSTAT"]);
     let line = format!("--timeout 1s check --rate 500/s {flags}");
@@ -86,7 +86,7 @@ fn a_scan_without_the_rights_to_read_is_not_clean() {
         let mut words = vec![
             "ACL", "SETUSER", "ops", "reset", "on", ">x", "~*", "&*", "+@all",
         ];
-        // How many keys there are is no right of the least.
+        // The minimal rights do not include counting keys.
         words.push("-dbsize");
         words.push(right);
         redis.send(&words);
@@ -113,7 +113,7 @@ fn a_scan_without_the_rights_to_read_is_not_clean() {
             "{printed}"
         );
     }
-    // Of the server itself less is known.
+    // Less is known about the server itself.
     assert_eq!(refused("-info").0, 0);
     let (_, printed) = refused("-scan");
     expect![[r#"

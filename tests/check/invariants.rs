@@ -1,5 +1,4 @@
-//! What must hold across keys (`core.md` 8), judged from a dump alone. Each finding names its
-//! invariant.
+//! Invariants across keys (`core.md` 8), verified on a dump alone. Each fault names its invariant.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,23 +17,24 @@ const STATES: [&str; 7] = [
     "complete",
 ];
 
-/// What a run of calls has done that excuses an oddity of the reference.
+/// Earlier calls that excuse an oddity of the reference.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Excuses {
-    /// A queue was forgotten: its work hides (D-41).
+    /// A queue was forgotten: its jobs are hidden (D-41).
     pub(crate) forgotten: bool,
-    /// A template was deleted: the next of its name counts from the start (I-19).
+    /// A template was deleted: the next one with its name counts from the start (I-19).
     pub(crate) unrecurred: bool,
-    /// A job was moved with its tries kept, so it may run with none left.
+    /// A job was moved and kept its remaining retries, so it may run with none.
     pub(crate) kept: bool,
-    /// Calls of the reference were among them that take every setting and every dependency.
+    /// Calls of the reference were made, which accept every setting and every dependency.
     pub(crate) reference: bool,
-    /// A worker was aged out or deregistered, and came back: nobody lists what it holds (D-73).
+    /// A worker was aged out or deregistered, and returned: no list has its jobs (D-73).
     pub(crate) aged: bool,
-    /// Words of every kind were sent: times far away, and what only the decoder of Lua takes.
+    /// Random words were sent: times far away, and values that only the decoder of Lua accepts.
     pub(crate) garbage: bool,
-    /// Fields and entries were edited to what no core writes and none minds: a worker's name on a
-    /// job that nobody runs, a stalled job at its priority, a job with grace in a worker's list.
+    /// Fields and entries were edited to values that no core writes and every core accepts: a
+    /// worker on a job that is not running, a stalled job at its priority, a job with grace in a
+    /// worker's list.
     pub(crate) edited: bool,
 }
 
@@ -45,7 +45,7 @@ struct Judge<'a> {
     found: Vec<String>,
 }
 
-/// Returns what does not hold.
+/// Returns the broken invariants.
 pub(crate) fn broken(dump: &Dump, excuses: Excuses) -> Vec<String> {
     let mut judge = Judge {
         dump,
@@ -74,10 +74,10 @@ impl Judge<'_> {
         self.dump.zset(&format!("ql:q:{queue}-{part}"))
     }
 
-    /// I-22, I-30: keys are of their type and belong to a job.
+    /// I-22, I-30: keys have their type and belong to a job.
     fn types(&mut self) {
         for (name, key) in &self.dump.0 {
-            // What a repair set aside is nobody's any more.
+            // A key set aside by a repair has no owner.
             if name.starts_with("ql:lost:") {
                 continue;
             }
@@ -134,7 +134,7 @@ impl Judge<'_> {
             .extend(named.filter(|queue| !queue.is_empty()).cloned());
     }
 
-    /// I-01, I-02, I-29, I-31: a job is whole.
+    /// I-01, I-02, I-29, I-31: a job has all its fields.
     fn fields(&mut self) {
         for (jid, job) in self.jobs.clone() {
             if job.get("jid") != Some(&jid) {
@@ -420,7 +420,7 @@ impl Judge<'_> {
         }
     }
 
-    /// I-13, I-14: what workers hold.
+    /// I-13, I-14: the jobs of workers.
     fn workers(&mut self, excuses: Excuses) {
         for (name, key) in &self.dump.0 {
             let worker = name
@@ -429,7 +429,7 @@ impl Judge<'_> {
             let (Some(worker), Key::Zset(held)) = (worker, key) else {
                 continue;
             };
-            // Of a worker without a name (D-79) the reference keeps no books.
+            // The reference keeps no list for a worker with an empty name (D-79).
             if worker.is_empty() {
                 continue;
             }

@@ -1,5 +1,5 @@
-//! What looks like damage and is none (`src/check/tolerated.rs`): each shape as the reference leaves
-//! it, made by commands of the server alone, is judged by the core and by the binary.
+//! Deviations that look like damage and are none (`src/check/tolerated.rs`): each shape as the
+//! reference leaves it, made with server commands alone, is verified by the core and by the binary.
 
 use std::collections::BTreeSet;
 
@@ -9,9 +9,9 @@ use super::slice::{NOW, busy};
 use crate::support::check_calls::{Finding, INFO, look};
 use crate::support::core::{Core, Reply};
 
-/// How each shape comes about: by its name, commands over a database in which there is something of
-/// everything, or, behind `FLUSHALL`, over nothing. `@job jid state field=value …` is what a put at
-/// 200000 makes of a job, with these fields instead, its list of queues and its first entry.
+/// How to make each shape, by name: commands over a database with something of everything, or,
+/// after `FLUSHALL`, over an empty one. `@job jid state field=value …` is what a put at 200000
+/// makes of a job, with these fields changed, its list of queues and its first entry.
 const SHAPES: &[(&str, &[&str])] = &[
     (
         "lapsed-lock",
@@ -59,7 +59,7 @@ const SHAPES: &[(&str, &[&str])] = &[
     (
         "grace-left",
         &[
-            // Of a running job whose lock was renewed, and in every other state.
+            // For a running job whose lock was renewed, and in every other state.
             "HSET ql:j:r2 grace 1",
             "HSET ql:j:w2 grace 1",
             "HSET ql:j:c1 grace 1",
@@ -93,7 +93,7 @@ const SHAPES: &[(&str, &[&str])] = &[
         "stalled-holder",
         &[
             "HSET ql:j:st worker a expires 200500",
-            // Before another takes it (D-22).
+            // Before another worker takes the job (D-22).
             "ZADD ql:w:a:jobs 205003 st",
             "FLUSHALL
              @job j stalled worker=w1 expires=0
@@ -227,7 +227,7 @@ const SHAPES: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// The same for what defects leave behind, by their numbers.
+/// The same for the leftovers of defects, by defect number.
 const LEFT: &[(u8, &[&str])] = &[
     (16, &["HSET ql:r:tpl count 0"]),
     (
@@ -323,7 +323,7 @@ fn make(core: &mut Core, shape: &str) {
     }
 }
 
-/// A queue of this database that holds nothing any more says so.
+/// An empty queue of this database is a finding of its own.
 fn finding_ids(found: &[Finding], base: &str) -> Vec<String> {
     let idle = |one: &&Finding| !(base.contains("FLUSHALL") && one.id == "queue-empty");
     let mut ids: Vec<String> = found
@@ -336,7 +336,7 @@ fn finding_ids(found: &[Finding], base: &str) -> Vec<String> {
     ids
 }
 
-/// What the binary finds there.
+/// Runs the binary and returns its exit code and finding ids.
 fn checked(core: &Core, base: &str) -> (i32, Vec<String>) {
     let ran = core.qless().at(NOW).run("check -o ndjson");
     let mut ids: Vec<String> = ran

@@ -1,4 +1,4 @@
-//! `qless check` of what lies where no list leads: only who meets it there knows of it.
+//! `qless check` of damage that no list leads to and that two scans may reach.
 
 use crate::support::qless::Qless;
 use crate::support::redis::Redis;
@@ -6,15 +6,15 @@ use redis::Value;
 
 const NOW: u32 = 10_000;
 
-/// As many damages of a kind as make it sure that some are met from either side first.
+/// Enough problems of a kind that some are reached from either side first.
 const MANY: u32 = 12;
 
 fn at(redis: &Redis) -> Qless {
     redis.at(NOW)
 }
 
-/// Some waiting jobs, `a0` and on, that are taken out of their set; of each the same in a queue of
-/// its own that is not listed.
+/// Waiting jobs `a0` and so on, removed from their set; for each, another in a queue of its own
+/// that is not listed.
 fn lost(part: &str, score: &str) -> Redis {
     let redis = Redis::start();
     for number in 0..MANY {
@@ -45,7 +45,7 @@ fn a_locked_job_of_an_unlisted_queue_is_not_added_to_its_work_set() {
         at(&redis).run(&flags);
         assert_eq!(waiting(&redis), Value::Int(0), "{flags}");
     }
-    // One that has ended is dropped.
+    // A finished job is dropped.
     let later = redis.at(11_000);
     later.run("check --repair --yes").exits(0);
     assert_eq!(waiting(&redis), Value::Int(MANY.into()));

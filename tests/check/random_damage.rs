@@ -1,5 +1,5 @@
 //! Random damage between random calls: whatever another program, a partial restore or an eviction
-//! left behind, no call breaks off half-way, and every queue goes on.
+//! left behind, no call stops half-way, and every queue continues.
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -78,7 +78,7 @@ fn spoilt() -> impl Strategy<Value = String> {
     ])
 }
 
-/// One raw command that no program of ours would send.
+/// One raw command that no client would send.
 pub(crate) fn damage() -> impl Strategy<Value = String> {
     let part = || one(&["work", "work", "locks", "scheduled", "depends", "recur"]);
     let score = || one(&["0", "1", "500", "1001", "5000", "1e12", "inf", "-inf", "-5"]);
@@ -119,7 +119,7 @@ pub(crate) fn damage() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Some jobs in every state to begin with.
+/// Jobs in every state to begin with.
 pub(crate) const PRELUDE: &str = r#"put 900 w q e K {} 0 tags ["x"] retries 1
 pop 900 q w1 1
 fail 900 e w1 G M

@@ -1,5 +1,5 @@
-//! Random calls, random damage, repair: then the check is silent but for what nobody can mend, a
-//! second repair finds nothing, and all can be put back.
+//! Random calls, random damage, repair: then the check finds only what cannot be repaired, a second
+//! repair finds nothing, and everything can be reverted.
 
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
@@ -22,7 +22,7 @@ enum Event {
     Damage(String),
 }
 
-/// Plays on an empty server; returns the moment and what was sent.
+/// Makes the calls and the damage on an empty server. Returns the time and the commands.
 fn damage_done(core: &mut Core, events: &[Event]) -> (f64, String) {
     core.flush();
     core.many(PRELUDE.lines().map(str::to_owned));
@@ -61,7 +61,7 @@ fn play(core: &mut Core, events: &[Event], binary: bool) -> Result<(), TestCaseE
     let fault = |what: String| TestCaseError::fail(format!("\n    {script}\n{what}"));
     agree(&core.dump(), &found, excuses).map_err(fault)?;
     let mut missed = scan::missed(core, now, &found, 1 << 22);
-    // An edge that only one side knows may close a cycle, or not.
+    // A one-sided edge may close a cycle, or not.
     let torn = found.iter().any(|one| one.id == "dependency-one-sided");
     missed.retain(|one| !torn || one.id != "dependency-cycle");
     if !missed.is_empty() {

@@ -10,11 +10,11 @@ use crate::support::qless::Qless;
 use crate::support::redis::Redis;
 use crate::support::text::words;
 
-/// A moment of the tests, long after the damage was put.
+/// The time of these tests, long after the jobs were put.
 const NOW: u32 = 10_000;
 
-/// Two queues, a tag, a group of failures; then a job, a lock and a failure list lose what belongs
-/// to them, and a counter goes wrong.
+/// Two queues, a tag, a failure group; then a job, a lock and a failure list lose related keys, and
+/// a counter is wrong.
 fn damaged() -> Redis {
     let redis = Redis::start();
     for line in [
@@ -45,7 +45,7 @@ fn file(redis: &Redis, name: &str) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// The binary at that moment.
+/// The binary at that time.
 fn at(redis: &Redis) -> Qless {
     redis.at(NOW)
 }
@@ -73,7 +73,7 @@ fn a_repair_fixes_all_findings_and_a_second_run_finds_none() {
         scanned 23 keys, 4 jobs, 2 queues in 0.0s
     "#]]);
     assert!(redis.dump() == whole, "a second repair changed something");
-    // The job without a lock got one that has ended long ago; its worker gets the usual grace.
+    // The job without a lock got one that expired long ago; its worker gets the usual grace.
     redis.at(20_000).run("pop images --worker w2").exits(4);
     let popped = redis.at(20_100).run("pop images --worker w2 -o jid");
     assert_eq!(popped.ok(), "runs");
@@ -149,7 +149,7 @@ fn a_revert_restores_every_key_exactly() {
             5 put back, 0 left alone
         "#]]);
     assert!(redis.dump() == before, "the damage is not back as it was");
-    // Again: all of it is back already.
+    // A second revert finds everything restored.
     at(&redis)
         .run(&format!("check --revert {undo} --yes -o json"))
         .shows(expect![[r#"
@@ -210,7 +210,7 @@ fn the_commands_of_a_dry_run_do_what_the_repair_does() {
     assert!(mended.dump() == typed.dump());
 }
 
-/// A repair that asks and is answered; returns what was on the terminal.
+/// Runs a repair that asks, answers it, and returns the text on the terminal.
 fn asked(redis: &Redis, flags: &str, dialogue: (&str, &str), code: i32) -> String {
     let mut command = at(redis).env("TERM", "dumb").command();
     command.args(["check", "--repair"]).args(words(flags));
@@ -391,7 +391,7 @@ fn an_incomplete_last_line_of_an_undo_file_is_ignored() {
         .run(&format!("check --revert {undo} --yes -q"))
         .exits(0);
     assert!(redis.dump() == before);
-    // What was damaged by hand is told with its line.
+    // A damaged line of the undo file is reported with its number.
     let spoilt = text.iter().position(|&byte| byte == b'\n').unwrap() + 1;
     text[spoilt] = b'!';
     std::fs::write(&undo, &text).unwrap();
@@ -440,7 +440,7 @@ fn a_finding_whose_repair_the_server_refuses_is_not_reported_as_repaired() {
             --- exit 6
         "#]]);
     assert!(redis.dump() == before);
-    // What makes room is taken.
+    // Findings that free memory are repaired.
     at(&redis).run("check --repair --yes").shows(expect![[r#"
         critical	ghost-waiting	1	0	0	0	removed the id
         error	failed-unlisted	0	0	0	1	nothing
@@ -470,7 +470,7 @@ fn a_replica_is_not_repaired() {
         hint: point `--redis` at its primary; `--read-only` lets it be looked at
         --- exit 6
     "#]]);
-    // What it tells may be old.
+    // A replica may report old data.
     at(&replica).run("check --repair -n -q").exits(6);
 }
 
@@ -542,7 +542,7 @@ fn a_job_that_lost_its_dependencies_gets_all_of_them_back() {
     assert_eq!(redis.dump().len(), before.len());
 }
 
-/// A queue with a job, and so many ids of nobody.
+/// A queue with a job, and this many ids without a job.
 fn ghosts(count: usize) -> Redis {
     let redis = Redis::start();
     redis.at(9_000).run("put mail K --jid stays").ok();
@@ -611,7 +611,7 @@ fn the_document_gives_the_outcome_of_each_finding() {
         tag-count 1 0 0
         history-orphan 0 0 1"#]]
     .assert_eq(&printed.join("\n"));
-    // Nothing is left to mend.
+    // Nothing remains to repair.
     at(&redis)
         .run("check --repair --yes -q -o ndjson")
         .shows(expect![[r#"
@@ -779,8 +779,8 @@ fn a_lost_queue_is_reported_with_a_hint_to_restore_a_backup() {
     assert_eq!(count, redis::Value::Int(12));
 }
 
-/// So many jobs of two queues that wait for a job that is gone; they know it themselves, or only
-/// what it has left tells so.
+/// This many jobs of two queues that depend on a missing job; they list it themselves, or only its
+/// leftover keys do.
 fn forsaken(count: usize, known: bool) -> Redis {
     let redis = Redis::start();
     redis.at(9_000).run("put up K --jid gone").ok();
@@ -799,7 +799,7 @@ fn forsaken(count: usize, known: bool) -> Redis {
     redis
 }
 
-/// Returns how many of the queues' jobs run by now, and how many still wait for others.
+/// Returns how many jobs of the queues run, and how many still depend on others.
 fn freed(redis: &Redis) -> [i64; 4] {
     let keys = ["mail-work", "mail-depends", "img-work", "img-depends"];
     keys.map(|key| match redis.send(&["ZCARD", &format!("ql:q:{key}")]) {
@@ -839,7 +839,7 @@ fn a_queue_repair_releases_a_job_that_lost_its_dependency_list_only_if_no_other_
         out.contains(&missing(10)) && !out.contains("orphan"),
         "{out}"
     );
-    // One call mends all that wait for it.
+    // One call repairs all dependents.
     let before = redis.dump();
     let (out, err) = printed("--queue mail --repair --yes --only dependency-missing", 7);
     assert!(out.contains(&missing(10)), "{out}");
@@ -878,7 +878,7 @@ fn a_lost_dependency_list_is_not_rebuilt_while_a_dependency_has_too_many_depende
         "{}",
         ran.stderr()
     );
-    // Made of `z` alone, their lists would let them run before `x` is done.
+    // Rebuilt from `z` alone, their lists would release them before `x` is done.
     assert_eq!(redis.dump(), before);
     for jid in &torn {
         at(&redis).run(&format!("depends {jid} --on x z")).exits(0);

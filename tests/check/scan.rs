@@ -1,5 +1,5 @@
-//! The walk: silent on what is healthy, and stopped by nothing that somebody put into the database.
-//! That it misses nothing is shown beside each damage (`damage.rs`, `random_repair.rs`).
+//! The scan: no candidates in a healthy database, and no content of a database stops it. Tests
+//! beside each kind of damage show that it misses nothing (`damage.rs`, `random_repair.rs`).
 
 use std::collections::HashSet;
 
@@ -39,7 +39,7 @@ fn a_healthy_database_gives_no_candidates() {
     }
 }
 
-/// Runs Lua that is no script of ours.
+/// Runs a Lua script of the test.
 fn lua(core: &mut Core, script: &str) {
     let reply = core.redis_words(&[b"EVAL", script.as_bytes(), b"0"]);
     assert!(!matches!(reply, Reply::Error(_)), "{script}: {reply:?}");
@@ -100,7 +100,7 @@ fn a_hash_of_a_million_fields_is_scanned_as_a_job() {
     assert_eq!(candidates(&core, WHOLE, &[]), Vec::<String>::new());
     core.redis("HSET ql:j:w2 remaining many");
     assert_eq!(candidates(&core, WHOLE, &[]), ["job  w2"]);
-    // Settings and names, too.
+    // Settings and names are scanned, too.
     lua(
         &mut core,
         "for i = 1, 100000 do redis.call('HSET', 'ql:config', 'f' .. i, 'x') end
@@ -222,7 +222,7 @@ fn a_scan_of_one_queue_finds_what_a_full_scan_finds_of_its_jobs() {
         candidates(&core, WHOLE, &["mail"]),
         ["job  j", "names queues mail", "work odd j"]
     );
-    // Whoever knows of a job that lost its own set is handed over with all others.
+    // All keys that mention a job without its own set are verified together.
     for queue in ["A", "B", "C"] {
         let suspects = suspects(&core, NOW, WHOLE, &[queue]);
         let groups = suspects.first.iter().filter(|(_, items)| items.len() == 2);
@@ -250,7 +250,7 @@ fn a_cycle_with_a_one_sided_edge_is_found() {
     );
 }
 
-/// The sets whose pages are taken by rank, by what is suspected of them, and the failure list.
+/// The sets whose pages are read by rank, by their candidates, and the failure list.
 const PAGED: [(&str, &str); 9] = [
     ("work q", "ql:q:q-work"),
     ("scheduled q", "ql:q:q-scheduled"),
@@ -265,7 +265,7 @@ const PAGED: [(&str, &str); 9] = [
 
 #[test]
 fn members_that_stay_are_not_missed_while_others_come_and_go_between_pages() {
-    // What others do to a set: where they enter, where they leave, and who is put back.
+    // Changes by other clients: where members enter, where they leave, and which return.
     let moves = [
         (
             "pop the first",
@@ -304,7 +304,7 @@ fn members_that_stay_are_not_missed_while_others_come_and_go_between_pages() {
         core.redis("ZADD ql:workers 1 w");
         core.redis("ZADD ql:tags 1 t");
         core.redis("SADD ql:failures G");
-        // Many of the same priority, and many of the same moment.
+        // Many of the same priority, and many with the same time.
         lua(
             &mut core,
             &format!(
@@ -333,7 +333,7 @@ fn members_that_stay_are_not_missed_while_others_come_and_go_between_pages() {
             let all: Vec<String> = match dump.0.get(key) {
                 Some(Key::List(list)) => list.clone(),
                 Some(Key::Zset(set)) => {
-                    // What a score says is part of these entries: a renewed one is another.
+                    // The score is part of these entries: a renewed one is another entry.
                     let renewed = |score: f64| score >= 5000.0 && by_score.contains(&place);
                     let all = set.iter().filter(|(_, score)| !renewed(**score));
                     all.map(|(name, _)| name.clone()).collect()
@@ -387,7 +387,7 @@ fn a_slow_scan_reads_small_pages_and_misses_nothing() {
         let suspects = suspects_while(&core, NOW, most, &mut |read| steps.push(read));
         let read: usize = steps.iter().sum();
         assert!(read >= all, "{most}: {read} of {all}");
-        // What is no large set comes whole, whatever is asked for.
+        // A small set is read whole, whatever the page size.
         let largest = steps.iter().max().copied().unwrap_or_default();
         assert!(largest <= most.saturating_mul(4), "{most}: {largest}");
         let mut candidates: Vec<_> = suspects.first.into_iter().chain(suspects.last).collect();

@@ -1,4 +1,4 @@
-//! `check.slice` and `check.revert` as a client uses them: a look over everything, a repair in the
+//! `check.slice` and `check.revert` as a client uses them: a scan of everything, a repair in the
 //! order of `core.md` 8.2, and what both must never do.
 
 use expect_test::expect;
@@ -11,7 +11,7 @@ use crate::support::check_calls::{
 };
 use crate::support::core::{Core, Reply};
 
-/// A database in which there is something of everything. The last call is at 201000.
+/// A database with something of everything. The last call is at 201000.
 pub(crate) const TRAFFIC: &str = r#"config.set 200000 q-heartbeat 500
 put 200000 w q w1 K {"a":1} 0 priority 5 tags ["x","y"]
 put 200000 w q w2 K [] 0 tags ["x"]
@@ -95,7 +95,7 @@ fn a_healthy_database_has_no_findings() {
     assert_eq!(describe_all(&found), Vec::<String>::new());
 }
 
-/// Damage of many kinds at once.
+/// Problems of many kinds together.
 const DAMAGE: &str = r#"DEL ql:j:w3
 ZADD ql:q:q-work 5 ghost
 ZREM ql:q:run-locks r2
@@ -131,7 +131,7 @@ fn all_items(core: &mut Core) -> Vec<(&'static str, String, Vec<String>)> {
     all
 }
 
-/// What a call that may not write tells; nothing from a server before 7, which has none.
+/// The reply of a call that may not write; `None` from a server before 7, which has no such call.
 fn read_only(
     core: &mut Core,
     findings: &str,
@@ -265,7 +265,7 @@ fn findings_are_chosen_and_named() {
         rest.contains("completed-stray w1 found [waiting]"),
         "{rest}"
     );
-    // Leaving one out names no other.
+    // Excluding one finding approves no other.
     assert!(ask("-completed-stray").contains("dependency-missing d1 decide"));
 }
 
@@ -329,7 +329,7 @@ fn check_revert_renames_whole_keys_back() {
     assert!(core.dump().has("ql:lost:run1:j:w2-history"));
     assert_eq!(revert(&mut core, &mended).1, 0);
     assert_eq!(core.dump(), before);
-    // What is lost is deleted by name only, and stays so.
+    // A lost key is deleted only by name.
     let gone = repair(&mut core, NOW, "lost-key");
     assert_eq!(gone.len(), 1);
     assert!(!core.dump().has("ql:lost:run1:j:w2"));
@@ -386,7 +386,7 @@ fn a_repair_that_the_server_refuses_leaves_nothing_half_done() {
                     assert_eq!(core.dump(), before, "{command} {kind} {name} {item}");
                     continue;
                 };
-                // What was mended before the refusal is told.
+                // Repairs before the refusal are reported.
                 let rows: Vec<Finding> = reply.list().iter().map(finding).collect();
                 let mended: Vec<Finding> = rows
                     .into_iter()
@@ -430,7 +430,7 @@ fn a_full_server_loses_nothing() {
         b"r2",
     ]);
     assert!(answer.is_err_and(|error| error.contains("OOM")));
-    // Ghosts only go; what comes behind them is not judged any more.
+    // Ghosts are only removed; entries after them are not verified in this call.
     let found = slice(&mut core, NOW, "mend", "", "work", "q", &items);
     core.redis("CONFIG SET maxmemory 0");
     assert_eq!(describe_all(&found), ["ghost-waiting ghost mended [q]"]);
@@ -477,7 +477,7 @@ fn leftovers_of_a_lost_job_still_block_its_dependents() {
     core.redis("DEL ql:j:w1 ql:j:d1-dependencies");
     let key = ["j:w1-dependents".to_owned()];
     let found = slice(&mut core, NOW, "look", "", "key", "", &key);
-    // A set has another order on each server.
+    // The order of a set differs between servers.
     let mut printed = describe_all(&found);
     printed.sort();
     expect![[r#"
@@ -806,12 +806,12 @@ fn hostile_data_is_verified_or_skipped() {
         ]);
         slice(&mut core, NOW, mode, LATER, "key", "", &keys);
     }
-    // Whatever of it was mended, the queue goes on.
+    // Whatever was repaired, the queue continues.
     core.ok("put 201000 w fine j K {} 0");
     assert_eq!(core.jids("pop 201000 fine w 1"), ["j"]);
 }
 
-/// The commands that ran inside the script while these items were judged.
+/// The commands that the script ran while it verified these items.
 fn commands(core: &mut Core, mode: &str, kind: &str, name: &str, items: &[String]) -> u64 {
     core.redis("CONFIG RESETSTAT");
     slice(core, NOW, mode, "", kind, name, items);
@@ -847,7 +847,7 @@ fn a_sound_job_costs_few_commands() {
             "put 200999 w q9 {jid} K {{\"a\":1}} 0 tags [\"x\",\"y\"]; log 200999 {jid} a; log 200999 {jid} b"
         ));
     }
-    // Fields, history, four sets, the complete ones, edges, two tags; and once the queue.
+    // Fields, history, four sets, the complete jobs, edges, two tags; and once the queue.
     assert_eq!(commands(&mut core, "look", "job", "", &jids), 1001);
     assert_eq!(commands(&mut core, "look", "work", "q9", &jids), 601);
     core.ok("pop 200999 q9 a 100");
@@ -875,7 +875,7 @@ fn a_list_of_misplaced_jobs_is_searched_once_per_call() {
     };
     let asked = calls(&mut core);
     let seen = slice(&mut core, NOW, "look", "", "group", "G", &items);
-    // One is there twice: that is found by a search.
+    // One entry is there twice: a search finds it.
     assert!(calls(&mut core) - asked <= 3);
     assert_eq!(seen.len(), 100);
     assert_eq!(core.dump(), before);
@@ -888,7 +888,7 @@ fn a_list_of_misplaced_jobs_is_searched_once_per_call() {
     assert_eq!(again, []);
     revert(&mut core, &found);
     assert_eq!(core.dump(), before);
-    // All that are left, with the group.
+    // All that remain, with the group.
     core.redis("LTRIM ql:f:G 0 199");
     let items: Vec<String> = (0..200).map(|n| format!("x{n}")).collect();
     let found = slice(&mut core, NOW, "mend", "", "group", "G", &items);

@@ -1,12 +1,12 @@
-//! Keys of every wrong type in the place of each of ours, and keys of nobody below our prefix: the
-//! binary tells them or says nothing, it never breaks off, and no job that can be read is lost.
+//! Keys of every wrong type in place of each key of the core, and unknown keys below its prefix:
+//! the binary reports them or ignores them, it never stops half-way, and no readable job is lost.
 
 use super::slice::{NOW, fill};
 use crate::support::clean::Walked;
 use crate::support::core::{Core, Dump, Key, Reply};
 use crate::support::repair::{Mend, kept};
 
-/// What makes a key of each type; `KEY` is its name.
+/// The command that makes a key of each type; `KEY` is its name.
 const TYPES: [(&str, &str); 6] = [
     ("string", "SET KEY text"),
     ("list", "RPUSH KEY one two"),
@@ -27,7 +27,7 @@ fn put(core: &mut Core, key: &str, line: &str) {
     assert!(!matches!(reply, Reply::Error(_)), "{line}: {reply:?}");
 }
 
-/// Looks, mends, mends by name; returns what was told at first.
+/// Scans, repairs, repairs by name. Returns the output of the first scan.
 fn survived(core: &mut Core, what: &str) -> Walked {
     let before = core.dump();
     let mend = Mend::new(core, NOW);
@@ -57,8 +57,8 @@ fn kind(key: &Key) -> &'static str {
     }
 }
 
-/// Each key of a healthy database becomes a key of another type; those of which there are many
-/// share the types among them.
+/// Each key of a healthy database becomes a key of another type; keys that occur often share the
+/// types among them.
 fn each_key(part: usize) {
     let mut core = Core::new();
     fill(&mut core);

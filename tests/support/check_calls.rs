@@ -1,6 +1,5 @@
-//! Whether what belongs together agrees, asked of everything there is: each job, each member of
-//! each set, each key goes through `check.slice`, in the order of `core.md` 8.2. What the binary
-//! finds by a walk must be what this finds.
+//! Verifies everything in a database: each job, each member of each set and each key goes through
+//! `check.slice`, in the order of `core.md` 8.2. The scan of the binary must find the same.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +7,7 @@ use qless::check::finding::FINDINGS;
 
 use super::core::{Core, Dump, Key, Reply};
 
-/// What one `check.slice` said of one thing.
+/// One row of a reply of `check.slice`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Finding {
     pub(crate) id: String,
@@ -19,7 +18,7 @@ pub(crate) struct Finding {
 }
 
 impl Finding {
-    /// As it is told: without its changes.
+    /// The finding as one line, without its changes.
     pub(crate) fn describe(&self) -> String {
         format!(
             "{} {} {} [{}]",
@@ -28,12 +27,12 @@ impl Finding {
     }
 }
 
-/// Findings as they are told, a line each.
+/// Findings as lines.
 pub(crate) fn describe_all(found: &[Finding]) -> Vec<String> {
     found.iter().map(Finding::describe).collect()
 }
 
-/// What needs no action (`cli.md` 8.23).
+/// Findings that need no action (`cli.md` 8.23).
 pub(crate) const INFO: &[&str] = &[
     "queue-empty",
     "queue-stuck",
@@ -51,17 +50,17 @@ pub(crate) const INFO: &[&str] = &[
     "not-judged",
 ];
 
-/// What waits for a whole walk (`core.md` 9.5), or for lists that are right.
+/// Findings that are verified after a complete scan (`core.md` 9.5), or after lists are correct.
 pub(crate) const LATER: &str = "-depends-on-nothing,-tag-count,-failed-counter";
 
-/// The same, each with the kinds of items that tell it.
+/// The same findings, each with the kinds of items that can have it.
 pub(crate) const LAST: &[(&str, &[&str])] = &[
     ("depends-on-nothing", &["job"]),
     ("tag-count", &["names"]),
     ("failed-counter", &["key", "job"]),
 ];
 
-/// Keys of names.
+/// Keys that hold names.
 pub(crate) const NAMES: [&str; 6] = [
     "queues",
     "failures",
@@ -71,10 +70,10 @@ pub(crate) const NAMES: [&str; 6] = [
     "config",
 ];
 
-/// What the keys that belong to a job's end with.
+/// The suffixes of the other keys of a job.
 pub(crate) const COMPANIONS: [&str; 3] = ["-history", "-dependencies", "-dependents"];
 
-/// Whether a finding is told, after those that were told before.
+/// Whether to keep a finding, given those found before.
 type Keep<'a> = dyn Fn(&Finding, &[Finding]) -> bool + 'a;
 
 fn named(findings: &str, id: &str) -> bool {
@@ -107,7 +106,7 @@ pub(crate) fn finding(row: &Reply) -> Finding {
     }
 }
 
-/// One call over some items.
+/// One call of `check.slice` per 200 items.
 pub(crate) fn slice(
     core: &mut Core,
     now: f64,
@@ -141,7 +140,7 @@ pub(crate) fn slice(
     found
 }
 
-/// The bytes of a name as the house shows it.
+/// The bytes of a name that `shown` printed.
 pub(crate) fn unshown(text: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut rest = text;
@@ -155,7 +154,7 @@ pub(crate) fn unshown(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// Everything that can be asked: kind, name, items; in the order in which it is mended.
+/// Every candidate in a database: kind, name and items, in repair order.
 pub(crate) fn candidates(dump: &Dump) -> Vec<(&'static str, String, Vec<String>)> {
     let sets = ["recur", "locks", "work", "scheduled", "depends"];
     let mut all: Vec<(&'static str, String, Vec<String>)> = Vec::new();
@@ -230,8 +229,8 @@ pub(crate) fn candidates(dump: &Dump) -> Vec<(&'static str, String, Vec<String>)
     all
 }
 
-/// What stands for what: a queue or a group that is not listed is not known to who asks only for
-/// the job.
+/// Findings that cover others: a verification of a single job does not see a queue or group that is
+/// not listed.
 const STANDS: [(&str, &[&str]); 3] = [
     ("in-foreign-queue", &["in-no-set", "running-without-lock"]),
     ("failed-stray", &["failed-unlisted"]),
@@ -244,7 +243,7 @@ fn stands(one: &Finding, for_other: &Finding) -> bool {
     one.item == for_other.item && STANDS.iter().any(names)
 }
 
-/// Whether two findings tell the same damage, met from two sides.
+/// Whether two findings report the same problem, reached by two paths.
 pub(crate) fn same(other: &Finding, finding: &Finding) -> bool {
     if other.item != finding.item {
         return false;
@@ -258,7 +257,7 @@ pub(crate) fn same(other: &Finding, finding: &Finding) -> bool {
             || !finding.changes.is_empty() && other.changes == finding.changes)
 }
 
-/// Whether somebody lists a job among those that wait for him, or may do so: then it is not released.
+/// Whether a set lists a job as a dependent, or may do so: then the job is not released.
 fn held_back(dump: &Dump, jid: &str) -> bool {
     let lists = |name: &str| name.starts_with("ql:j:") && name.ends_with("-dependents");
     dump.0.iter().any(|(name, key)| match key {
@@ -267,7 +266,7 @@ fn held_back(dump: &Dump, jid: &str) -> bool {
     })
 }
 
-/// The findings that are asked for, but for those that wait.
+/// The requested findings without the deferred ones.
 fn but_later(findings: &str) -> String {
     match findings {
         "" => LATER.to_owned(),
@@ -275,7 +274,7 @@ fn but_later(findings: &str) -> String {
     }
 }
 
-/// A look over everything, each finding once.
+/// Verifies everything; each finding is returned once.
 pub(crate) fn look(core: &mut Core, now: f64, findings: &str) -> Vec<Finding> {
     let before = core.dump();
     let mut found: Vec<Finding> = Vec::new();
@@ -291,7 +290,7 @@ pub(crate) fn look(core: &mut Core, now: f64, findings: &str) -> Vec<Finding> {
                         found.retain(|other| !stands(&finding, other));
                         found.push(finding);
                     }
-                    // The largest number that a template has made.
+                    // The highest number that a template has made.
                     Some(at)
                         if finding.id == "recurring-count"
                             && number(&found[at]) < number(&finding) =>
@@ -324,7 +323,7 @@ pub(crate) fn look(core: &mut Core, now: f64, findings: &str) -> Vec<Finding> {
     found
 }
 
-/// Asks for every cycle that the dump seems to hold.
+/// Verifies every cycle in the dump.
 fn cycles(core: &mut Core, now: f64, findings: &str, dump: &Dump) -> Vec<Finding> {
     let waits = |jid: &str| match dump.0.get(&format!("ql:j:{jid}-dependencies")) {
         Some(Key::Set(set)) => set.iter().filter(|other| *other != jid).cloned().collect(),
@@ -339,7 +338,7 @@ fn cycles(core: &mut Core, now: f64, findings: &str, dump: &Dump) -> Vec<Finding
         else {
             continue;
         };
-        // The shortest way back to where it began.
+        // The shortest path back to the start.
         let mut from: BTreeMap<String, String> = BTreeMap::new();
         let mut next = vec![start.to_owned()];
         while let Some(at) = next.pop() {
@@ -366,7 +365,7 @@ fn cycles(core: &mut Core, now: f64, findings: &str, dump: &Dump) -> Vec<Finding
     found
 }
 
-/// A repair of everything, named or not. Returns what it changed, oldest first.
+/// Repairs everything, by name or not. Returns the changes, oldest first.
 pub(crate) fn repair(core: &mut Core, now: f64, findings: &str) -> Vec<Finding> {
     let mut mended = Vec::new();
     let mut pass = |core: &mut Core, asked: &str, kinds: &[&str]| {
@@ -389,7 +388,7 @@ pub(crate) fn repair(core: &mut Core, now: f64, findings: &str) -> Vec<Finding> 
                 let together = items.clone();
                 let (some, others): (Vec<_>, Vec<_>) =
                     items.into_iter().partition(|item| !stood(item).is_empty());
-                // A lost list is made anew from all who know of it, in one call.
+                // One call rebuilds a lost list from all jobs that mention it.
                 let edges = "dependency-one-sided";
                 let asks_edges = asked == but_later(findings) && named(findings, edges);
                 if kind == "job" && asks_edges && !some.is_empty() {
@@ -421,7 +420,7 @@ pub(crate) fn repair(core: &mut Core, now: f64, findings: &str) -> Vec<Finding> 
     }
     pass(core, &but_later(findings), &[]);
     for (id, kinds) in LAST {
-        // Counters wait for lists that are right.
+        // Counters are verified after the lists are correct.
         let waits = *id == "failed-counter" && !look(core, now, "").iter().any(|one| one.id == *id);
         if named(findings, id) && !waits {
             pass(core, id, kinds);
@@ -447,7 +446,7 @@ fn lists_all(dump: &Dump) -> bool {
     })
 }
 
-/// What is asked for without some findings, if anything is left.
+/// The requested findings without some, or `None` if none remain.
 fn without(asked: &str, out: &BTreeSet<&str>) -> Option<String> {
     let words = asked.split(',').filter(|word| !word.is_empty());
     if words.clone().any(|word| !word.starts_with('-')) {
@@ -460,7 +459,7 @@ fn without(asked: &str, out: &BTreeSet<&str>) -> Option<String> {
     Some(left.join(","))
 }
 
-/// Naming an id is consent; without a name the same id is asked for by leaving out all others.
+/// Naming a finding approves it; to request it without approval, all others are excluded.
 fn id_or_consent(findings: &str, id: &str) -> String {
     if findings.is_empty() {
         let others = FINDINGS.iter().filter(|other| other.id != id);
@@ -471,14 +470,14 @@ fn id_or_consent(findings: &str, id: &str) -> String {
     }
 }
 
-/// The names of all findings that `--only all` names: nothing is deleted unless by its own name.
+/// The findings that `--only all` names: `lost-key` deletes keys and has to be named itself.
 pub(crate) fn all_named() -> String {
     let ids = FINDINGS.iter().map(|finding| finding.id);
     let ids: Vec<&str> = ids.filter(|id| *id != "lost-key").collect();
     ids.join(",")
 }
 
-/// Puts back what was changed, newest first. Returns how many places, and how many were left alone.
+/// Reverts changes, newest first. Returns how many were reverted and how many were left alone.
 pub(crate) fn revert(core: &mut Core, mended: &[Finding]) -> (usize, usize) {
     let mut argv: Vec<Vec<u8>> = vec![b"check.revert".to_vec(), b"0".to_vec()];
     for change in mended.iter().rev().flat_map(|one| one.changes.iter().rev()) {

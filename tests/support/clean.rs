@@ -1,5 +1,5 @@
-//! The end of a test: nothing is damaged. Three say so, and must agree: everything judged by the
-//! core, what the binary's walk finds, and the second, plain implementation of the invariants.
+//! The last step of a test: nothing is damaged. Three sources must agree: the core that verifies
+//! everything, the scan of the binary, and the second, plain implementation of the invariants.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -15,13 +15,13 @@ use super::redis::Redis;
 use crate::check::invariants::{Excuses, broken};
 
 impl Redis {
-    /// Nothing is damaged, and all agree.
+    /// Fails if anything is damaged, or if the sources disagree.
     #[track_caller]
     pub fn must_be_clean(&self) {
         Core::over(self).must_be_clean(clock(), Excuses::default());
     }
 
-    /// What is damaged, of `warn` and above, and what the second implementation says of it.
+    /// Compares the findings of `warn` and above, and what the second implementation reports.
     #[track_caller]
     pub fn must_tell(&self, expected: Expect) {
         let printed = Core::over(self).damage(clock(), Excuses::default());
@@ -30,7 +30,7 @@ impl Redis {
 }
 
 impl Core {
-    /// Nothing is damaged, and all agree.
+    /// Fails if anything is damaged, or if the sources disagree.
     #[track_caller]
     pub(crate) fn must_be_clean(&mut self, now: f64, excuses: Excuses) {
         match self.damage(now, excuses) {
@@ -40,14 +40,14 @@ impl Core {
         }
     }
 
-    /// What is damaged and has no excuse, a line each; an error where not all tell the same.
+    /// Returns the findings without an excuse, one per line; an error if the sources disagree.
     pub(crate) fn damage(&mut self, now: f64, excuses: Excuses) -> Result<String, String> {
         let found = self.agreed(now, excuses)?;
         walked(&self.qless(), now, &found)?;
         Ok(lines(&alarms(found, excuses), self.doubts(excuses)))
     }
 
-    /// The same without the binary, for what is asked thousands of times.
+    /// The same without the binary, for tests that ask thousands of times.
     pub(crate) fn damage_within(&mut self, now: f64, excuses: Excuses) -> Result<String, String> {
         let found = self.agreed(now, excuses)?;
         Ok(lines(&alarms(found, excuses), self.doubts(excuses)))
@@ -77,7 +77,7 @@ fn lines(alarms: &[Finding], doubts: Vec<String>) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// What needs action and has no excuse.
+/// Findings that need action and have no excuse.
 pub(crate) fn alarms(mut found: Vec<Finding>, excuses: Excuses) -> Vec<Finding> {
     found.retain(|one| {
         let excused = match one.id.as_str() {
@@ -93,11 +93,11 @@ pub(crate) fn alarms(mut found: Vec<Finding>, excuses: Excuses) -> Vec<Finding> 
     found
 }
 
-/// What the second implementation does not let pass, for no core of ours does so: a job of a core
-/// that put it off after completion (D-29), very old jobs, which remember nothing, and data that
-/// every core takes for JSON.
+/// Faults that the second implementation reports and this core never causes: a job that another
+/// core put off after completion (D-29), very old jobs without a history, and data that every core
+/// accepts as JSON.
 pub(crate) fn tolerated(wrong: &str) -> bool {
-    // What the decoder of Lua takes for a number.
+    // What the decoder of Lua accepts as a number.
     let lower = wrong.to_lowercase();
     let taken = ["nan", "inf", "-inf", "1e999"].iter().any(|word| {
         wrong.starts_with("I-02: data of") && lower.ends_with(&format!("\"{word}\""))
@@ -106,8 +106,8 @@ pub(crate) fn tolerated(wrong: &str) -> bool {
     wrong.contains("is waiting in scheduled") || wrong.ends_with("remembers nothing") || taken
 }
 
-/// What times, priorities and tries from anywhere lead to, a queue without a name, and what the decoder of
-/// Lua reads otherwise: `NaN`, `0x10`, a thousand levels.
+/// Faults caused by random times, priorities and retries, by a queue without a name, and by what
+/// the decoder of Lua reads differently: `NaN`, `0x10`, a thousand levels.
 fn garbage(wrong: &str) -> bool {
     let ids = [
         "I-02: data of",
@@ -118,14 +118,14 @@ fn garbage(wrong: &str) -> bool {
         "I-31:",
         "I-32:",
     ];
-    // Names that are no text may look alike here.
+    // Names that are not text may look alike here.
     ids.iter().any(|id| wrong.starts_with(id))
         || wrong.ends_with(" in queue \"\"")
         || wrong.contains('\u{fffd}')
 }
 
-/// The second, plain implementation sees what the check sees. Where it gives up on what it can't
-/// read, it says nothing.
+/// Fails if the second implementation and the check disagree. If the second implementation panics
+/// on unreadable data, it has no verdict.
 pub(crate) fn agree(dump: &Dump, found: &[Finding], excuses: Excuses) -> Result<(), String> {
     let quiet = std::panic::catch_unwind(|| broken(dump, excuses));
     let Ok(mut wrong) = quiet else { return Ok(()) };
@@ -153,7 +153,7 @@ pub(crate) fn agree(dump: &Dump, found: &[Finding], excuses: Excuses) -> Result<
     }
 }
 
-/// The walk of the binary finds what is found when everything is judged, no more, no less.
+/// Fails if the scan of the binary finds more or less than a verification of everything.
 pub(crate) fn walked(qless: &Qless, now: f64, found: &[Finding]) -> Result<(), String> {
     let walked = Walked::run(qless, now);
     let mut wanted: Vec<String> = found
@@ -161,9 +161,9 @@ pub(crate) fn walked(qless: &Qless, now: f64, found: &[Finding]) -> Result<(), S
         .map(|one| format!("{} {} [{}]", one.id, one.item, one.detail))
         .collect();
     let mut seen = walked.lines.clone();
-    // A counter that is right is not judged by the core, which may not count so far.
+    // The core does not verify a correct counter, because it may not count that far.
     seen.retain(|line| !line.starts_with("not-judged s:stats:"));
-    // Of cycles that share jobs each side tells what it meets first.
+    // Of cycles that share jobs each side reports the first it reaches.
     let cycles = |lines: &mut Vec<String>| {
         let all = lines.len();
         lines.retain(|line| !line.starts_with("dependency-cycle "));
@@ -173,14 +173,14 @@ pub(crate) fn walked(qless: &Qless, now: f64, found: &[Finding]) -> Result<(), S
     for lines in [&mut seen, &mut wanted] {
         for line in lines.iter_mut() {
             *line = unrun(line);
-            // What two say of a key that is of no use is told once.
+            // Two descriptions of one useless key are one finding.
             if ["key-type ", "job-stub "]
                 .iter()
                 .any(|id| line.starts_with(id))
             {
                 line.truncate(line.find(" [").unwrap_or(line.len()));
             }
-            // The core does not say how old it is.
+            // The core does not report the age.
             if let Some(printed) = line.strip_suffix(" old]")
                 && let Some((printed, _)) = printed.rsplit_once(", ")
             {
@@ -190,7 +190,7 @@ pub(crate) fn walked(qless: &Qless, now: f64, found: &[Finding]) -> Result<(), S
         lines.sort();
         lines.dedup();
     }
-    // An edge that only one side knows may close a cycle, or not.
+    // A one-sided edge may close a cycle, or not.
     let torn = found.iter().any(|one| one.id == "dependency-one-sided");
     if circular.0 != circular.1 && !torn {
         return Err(format!(
@@ -209,7 +209,7 @@ pub(crate) fn walked(qless: &Qless, now: f64, found: &[Finding]) -> Result<(), S
     }
 }
 
-/// A name without that of the repair that set its key aside.
+/// A name without the id of the repair that set its key aside.
 pub(crate) fn unrun(name: &str) -> String {
     let Some((front, rest)) = name.split_once("lost:") else {
         return name.to_owned();
@@ -220,7 +220,7 @@ pub(crate) fn unrun(name: &str) -> String {
     }
 }
 
-/// What `qless check` told.
+/// The output of `qless check`.
 pub(crate) struct Walked {
     pub(crate) code: i32,
     /// `id item [detail]` of each finding.
@@ -257,7 +257,7 @@ impl Walked {
     }
 }
 
-/// A name of a document, as the house shows it.
+/// A name in a document, escaped as `shown` does.
 fn text(doc: &Value, name: &str) -> String {
     match &doc[format!("{name}_bytes")] {
         Value::String(bytes) => shown(&STANDARD.decode(bytes).expect("base64")),

@@ -1,4 +1,4 @@
-//! What became of jobs, as the server holds it; and a hand that calls the core meanwhile.
+//! A client that calls the core beside the binary, and reads the state of jobs.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::redis::Redis;
 
-/// A client of the core beside the binary, with the time as it is.
+/// A client of the core with the real time.
 pub struct Hand {
     connection: redis::Connection,
     sha: String,
@@ -21,7 +21,7 @@ impl Hand {
         Hand { connection, sha }
     }
 
-    /// Makes a call; what the core refuses is an error.
+    /// Makes a call; a refusal by the core is an error.
     pub fn call(
         &mut self,
         words: &[impl redis::ToRedisArgs + Copy],
@@ -42,7 +42,7 @@ impl Hand {
         }
     }
 
-    /// Takes jobs; returns their ids.
+    /// Pops jobs. Returns their ids.
     pub fn pop(&mut self, queue: &str, worker: &str, count: u32) -> Vec<String> {
         let popped = self.json(&["pop", queue, worker, &count.to_string()]);
         let jobs = popped.as_array().cloned().unwrap_or_default();
@@ -50,7 +50,7 @@ impl Hand {
         jids.map(str::to_string).collect()
     }
 
-    /// Returns what is known of a job; nothing of one that does not exist.
+    /// Returns the stored job, or `None` if it does not exist.
     pub fn entry(&mut self, jid: &str) -> Option<Entry> {
         let job = self.json(&["get", jid]);
         let text = |name: &str| job[name].as_str().unwrap_or_default().to_string();
@@ -69,17 +69,17 @@ impl Hand {
     }
 }
 
-/// A job as the ledger knows it.
+/// A stored job.
 #[derive(Debug)]
 pub struct Entry {
     pub state: String,
     pub queue: String,
-    /// What happened to it, a word each.
+    /// The event of each history entry.
     pub history: Vec<String>,
 }
 
 impl Entry {
-    /// Returns how often something happened to it.
+    /// Returns how often an event is in the history.
     pub fn count(&self, what: &str) -> usize {
         self.history.iter().filter(|event| *event == what).count()
     }

@@ -9,7 +9,7 @@ use super::keyboard;
 use super::qless::{Qless, RunOutput};
 use super::redis::Redis;
 
-/// A config file of its own.
+/// A config file in a directory of its own.
 pub struct ConfigHome {
     dir: TempDir,
 }
@@ -48,7 +48,7 @@ impl ConfigHome {
         std::fs::read_to_string(self.path()).unwrap()
     }
 
-    /// Returns the binary, with this file where it usually is.
+    /// Returns the binary, with this file in the default location.
     pub fn qless(&self) -> Qless {
         self.with(Qless::bare())
     }
@@ -63,7 +63,7 @@ impl ConfigHome {
     }
 }
 
-/// A server and a file in which `prod` is protected.
+/// A server, and a config file in which its context `prod` is protected.
 pub struct ProtectedServer {
     pub redis: Redis,
     pub home: ConfigHome,
@@ -79,7 +79,7 @@ impl ProtectedServer {
         ProtectedServer { redis, home }
     }
 
-    /// The binary with nothing but the file.
+    /// The binary with no setting but the file.
     pub fn qless(&self) -> Qless {
         let qless = self.redis.at(1000).env("QLESS_REDIS_URL", "");
         self.home.with(qless)

@@ -1,6 +1,5 @@
-//! A hand-held Lua core for the tests: a private server, our script, a listener on its events, and
-//! the whole key space as a value. It speaks RESP itself, so that nothing stands between a test and
-//! what the server said.
+//! The Lua core for tests: a private server, the script, a listener on its events, and the whole
+//! key space as a value. It speaks RESP itself, so that tests see the exact replies of the server.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -13,7 +12,7 @@ use std::time::Duration;
 use super::qless::Qless;
 use super::redis::Redis;
 
-/// What a server answers, names as bytes shown as text.
+/// A reply of a server; bytes that are not text are escaped.
 #[derive(Clone, PartialEq)]
 pub(crate) enum Reply {
     Nil,
@@ -80,7 +79,7 @@ impl fmt::Debug for Reply {
     }
 }
 
-/// One bare connection.
+/// One plain connection.
 pub(crate) struct Wire {
     stream: BufReader<UnixStream>,
 }
@@ -145,7 +144,7 @@ impl Wire {
     }
 }
 
-/// Bytes as text; those that are none each in their own way, so that no two names look alike.
+/// Bytes as text; bytes that are not UTF-8 are escaped, so that no two names look alike.
 pub(crate) fn shown(bytes: &[u8]) -> String {
     let mut text = String::new();
     for chunk in bytes.utf8_chunks() {
@@ -218,7 +217,7 @@ impl Dump {
     }
 }
 
-/// Reads all keys in one call, with their types; a key with an expiry is a fault by itself.
+/// Reads all keys in one call, with their types; a key with an expiry fails the test.
 const DUMP: &str = "
 local out = {}
 for _, key in ipairs(redis.call('KEYS', '*')) do
@@ -241,13 +240,13 @@ pub(crate) fn script() -> &'static str {
     &SCRIPT
 }
 
-/// Our script on a server of its own, or on one that is there.
+/// The script on a server of its own, or on a given one.
 pub(crate) struct Core {
     wire: Wire,
     listener: Wire,
     sha: String,
     socket: PathBuf,
-    /// Ends with it.
+    /// Ends with the value.
     _server: Option<Redis>,
 }
 
@@ -256,7 +255,7 @@ impl Core {
         Core::with(script())
     }
 
-    /// A server with another script than ours.
+    /// A server with another script.
     pub(crate) fn with(script: &str) -> Core {
         let server = Redis::start();
         let mut core = Core::on(server.socket(), script);
@@ -264,7 +263,7 @@ impl Core {
         core
     }
 
-    /// On a server that is there.
+    /// The script on a given server.
     pub(crate) fn over(server: &Redis) -> Core {
         Core::on(server.socket(), script())
     }
@@ -300,19 +299,19 @@ impl Core {
         Qless::bare().env("QLESS_REDIS_URL", self.url())
     }
 
-    /// One command of the server itself; damage is done through this.
+    /// One command of the server itself, for instance to damage keys.
     pub(crate) fn redis(&mut self, line: &str) -> Reply {
         let words = words(line);
         let words: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
         self.wire.ask(&words)
     }
 
-    /// One command of the server, as it is.
+    /// One command of the server, given as bytes.
     pub(crate) fn redis_words(&mut self, words: &[&[u8]]) -> Reply {
         self.wire.ask(words)
     }
 
-    /// One call of the script with these ARGV, and the error line of the server as it is.
+    /// One call of the script with these ARGV; a refusal is the error line of the server.
     pub(crate) fn call(&mut self, argv: &[&[u8]]) -> Result<Reply, String> {
         let mut packed: Vec<&[u8]> = vec![b"EVALSHA", self.sha.as_bytes(), b"0"];
         packed.extend_from_slice(argv);
@@ -323,7 +322,7 @@ impl Core {
         }
     }
 
-    /// One call in the words of the specification: `put 1 w q j K {} 0`.
+    /// One call as the specification writes it: `put 1 w q j K {} 0`.
     pub(crate) fn run(&mut self, line: &str) -> Result<Reply, String> {
         let words = words(line);
         let words: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
@@ -372,7 +371,7 @@ impl Core {
         self.ok(line).json()
     }
 
-    /// The jids of the jobs that a call answers.
+    /// The jids of the jobs in the answer to a call.
     #[track_caller]
     pub(crate) fn jids(&mut self, line: &str) -> Vec<String> {
         match self.json(line) {
@@ -415,7 +414,7 @@ impl Core {
         .texts()
     }
 
-    /// The score of a member, if it is there.
+    /// The score of a member, if it exists.
     pub(crate) fn score(&mut self, key: &str, member: &str) -> Option<f64> {
         match self.redis_words(&[b"ZSCORE", key.as_bytes(), member.as_bytes()]) {
             Reply::Nil => None,
@@ -458,7 +457,7 @@ impl Core {
         error
     }
 
-    /// The events since the last look: channel and payload, in order.
+    /// The events since the last call of this function: channel and payload, in order.
     pub(crate) fn events(&mut self) -> Vec<(String, String)> {
         self.listener.send(&[b"PING"]);
         let mut events = Vec::new();
@@ -475,7 +474,7 @@ impl Core {
         }
     }
 
-    /// The events since the last look, as `channel payload` lines.
+    /// The same events as `channel payload` lines.
     pub(crate) fn published(&mut self) -> Vec<String> {
         let events = self.events();
         events
@@ -525,7 +524,7 @@ fn pairs(words: Vec<String>) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// The words of a line: separated by blanks, `'…'` holds blanks or nothing.
+/// The words of a line, separated by blanks; `'…'` holds blanks or nothing.
 pub(crate) fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut rest = line.trim();
@@ -566,8 +565,8 @@ pub(crate) fn g17(number: f64) -> String {
     format!("{}e{sign}{:02}", trim(digits.to_owned()), exponent.abs())
 }
 
-/// An error of the script without what differs from server to server: the code, the line number,
-/// and where the server says it happened.
+/// An error of the script without what differs between servers: the code, the line number, and the
+/// position the server adds.
 pub(crate) fn short(error: &str) -> String {
     let mut text = error.strip_prefix("ERR ").unwrap_or(error);
     if let Some((_, rest)) = text

@@ -1,4 +1,4 @@
-//! Jobs to begin with.
+//! A database with jobs in every state.
 
 use super::redis::Redis;
 use super::text::words;

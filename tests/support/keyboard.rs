@@ -1,4 +1,4 @@
-//! A terminal with somebody at its keyboard: who answers when asked.
+//! A terminal that answers prompts.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
@@ -11,8 +11,8 @@ use rustix::termios::{Winsize, tcsetwinsize};
 
 use super::qless::RunOutput;
 
-/// Runs a command with all three on a terminal, and types an answer each time when it has written
-/// the words before it. A dialogue that does not come to its end is broken off.
+/// Runs a command with stdin, stdout and stderr on a terminal. Types each answer after the text
+/// before it was printed. A dialogue that does not end is killed.
 pub fn answer(mut command: Command, dialogue: &[(&str, &str)]) -> RunOutput {
     let mut master = File::from(openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap());
     grantpt(&master).unwrap();
@@ -35,7 +35,7 @@ pub fn answer(mut command: Command, dialogue: &[(&str, &str)]) -> RunOutput {
         .stdout(screen.try_clone().unwrap())
         .stderr(screen);
     let mut child = command.spawn().unwrap();
-    // The command holds our ends of the screen; without them reading ends with the last program.
+    // The command holds the program's end of the terminal; while it is open, reading does not end.
     drop(command);
     let (ended, end) = mpsc::channel::<()>();
     let pid = child.id().to_string();

@@ -1,4 +1,4 @@
-//! Servers that misbehave: listeners with a behaviour, and a proxy that cuts a request.
+//! Servers that misbehave: listeners with a given behavior, and a proxy that cuts a request.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::qless::Qless;
 
-/// Listens on a free port of this machine; each connection is handed to the behaviour.
+/// Listens on a free port; the behavior handles each connection.
 pub fn listen(behave: impl Fn(TcpStream) + Send + Sync + 'static) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -26,7 +26,7 @@ pub fn listen(behave: impl Fn(TcpStream) + Send + Sync + 'static) -> u16 {
     port
 }
 
-/// Answers whatever comes with the same bytes.
+/// Answers every request with the same bytes.
 pub fn answering(answer: &'static [u8]) -> u16 {
     listen(move |mut stream| {
         let mut asked = [0; 4096];
@@ -38,7 +38,7 @@ pub fn answering(answer: &'static [u8]) -> u16 {
     })
 }
 
-/// A port on which nobody listens.
+/// A port without a listener.
 pub fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0")
         .unwrap()
@@ -47,20 +47,21 @@ pub fn free_port() -> u16 {
         .port()
 }
 
-/// What the proxy does to the request of its number; all others pass.
+/// What the proxy does to the request with this number; all others pass.
 #[derive(Clone, Copy)]
 pub enum Cut {
     /// The connection ends before the server sees the request.
     Before(usize),
-    /// The connection ends after the server answered, before the client sees it.
+    /// The connection ends after the server replied, before the client sees the reply.
     After(usize),
-    /// The answer does not come, and the connection stays.
+    /// The reply is held back, and the connection stays open.
     Hold(usize),
-    /// By chance: of so many requests one is cut before and one after. The first one passes.
+    /// Out of this many requests, about one is cut before and one after the server. The first
+    /// request passes.
     Often(usize),
 }
 
-/// Returns what happens to a request: `None` where it passes.
+/// Returns what happens to a request, or `None` if it passes.
 fn fate(cut: Cut, number: usize) -> Option<Cut> {
     match cut {
         Cut::Before(at) | Cut::After(at) | Cut::Hold(at) => (at == number).then_some(cut),
@@ -73,33 +74,33 @@ fn fate(cut: Cut, number: usize) -> Option<Cut> {
     }
 }
 
-/// Hands a connection over to a server, for so many requests if a number is given.
+/// Connects a client to a server, for up to this many requests if a number is given.
 pub fn hand_over(client: TcpStream, socket: &Path, requests: Option<usize>) {
     let cut = requests.map_or(Cut::Before(usize::MAX), |most| Cut::Before(most + 1));
     let then: Then = Arc::new(|| {});
     pass(client, socket, cut, &AtomicUsize::new(0), &then);
 }
 
-/// Listens in front of a server. Requests are counted over all connections, from 1; what a client
-/// sends at once is one request: the handshake, a call, a pipeline.
+/// Listens in front of a server. Requests are counted over all connections, from 1; one request is
+/// what a client sends together: the handshake, a call, a pipeline.
 pub fn proxy(socket: PathBuf, cut: Cut) -> u16 {
     proxy_then(socket, cut, || {})
 }
 
-/// The same; something is done just before the connection ends.
+/// The same; `then` runs just before the connection ends.
 pub fn proxy_then(socket: PathBuf, cut: Cut, then: impl Fn() + Send + Sync + 'static) -> u16 {
     let count = AtomicUsize::new(0);
     let then: Then = Arc::new(then);
     listen(move |client| pass(client, &socket, cut, &count, &then))
 }
 
-/// Runs a line in front of a server, and kills it where the proxy cuts; returns whether it came to
-/// its end instead.
+/// Runs a line in front of a server, and kills it when the proxy cuts. Returns whether it ended by
+/// itself.
 pub fn run_and_kill(qless: &Qless, socket: PathBuf, line: &str, cut: Cut) -> bool {
     let pid = Arc::new(OnceLock::new());
     let shared = pid.clone();
     let port = proxy_then(socket, cut, move || {
-        // The run may be quicker than we learn its number.
+        // The run may be faster than `spawn` returns its process id.
         kill_process(*shared.wait(), Signal::KILL).unwrap();
     });
     let url = format!("redis://127.0.0.1:{port}");

@@ -1,4 +1,4 @@
-//! Runs the binary: cleared environment, no terminal, pinned time where a test says so.
+//! Runs the binary: cleared environment, no terminal, and a pinned time if the test sets one.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
@@ -10,7 +10,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::text;
 
-/// How the binary is to be run.
+/// How to run the binary.
 #[derive(Clone, Default)]
 pub struct Qless {
     env: Vec<(String, OsString)>,
@@ -44,7 +44,7 @@ impl Qless {
         self
     }
 
-    /// Shows a text that changes from run to run as another.
+    /// Shows a text that differs from run to run as another.
     pub fn hide(mut self, text: &str, shown: &str) -> Qless {
         self.hidden.push((text.into(), shown.into()));
         self
@@ -55,7 +55,7 @@ impl Qless {
         self.args(text::words(line))
     }
 
-    /// Runs with arguments that need not be text.
+    /// Runs with arguments that may be any bytes.
     pub fn args<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> RunOutput {
         let mut running = self.spawn(args);
         let mut stdin = running.child.stdin.take().unwrap();
@@ -82,7 +82,7 @@ impl Qless {
         }
     }
 
-    /// Returns the command itself, for tests that start it in their own way.
+    /// Returns the command itself, for tests that start it themselves.
     pub fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_qless"));
         command
@@ -95,7 +95,7 @@ impl Qless {
     }
 }
 
-/// A run that goes on while the test does something.
+/// A run that continues while the test does something else.
 pub struct Running {
     line: String,
     pub child: Child,
@@ -111,7 +111,7 @@ impl Running {
         self.child.try_wait().unwrap().is_some()
     }
 
-    /// Waits for its end.
+    /// Waits for the end of the run.
     pub fn end(self) -> RunOutput {
         RunOutput {
             line: self.line,
@@ -121,7 +121,7 @@ impl Running {
     }
 }
 
-/// What a run left behind.
+/// The output and status of a run.
 pub struct RunOutput {
     line: String,
     output: Output,
@@ -160,8 +160,8 @@ impl RunOutput {
         }
     }
 
-    /// Compares stdout, stderr (after `--- stderr`) and a status that is not 0 (`--- exit 4`)
-    /// with what the test says.
+    /// Compares stdout, stderr (after `--- stderr`) and a status other than 0 (`--- exit 4`) with
+    /// the expected text.
     #[track_caller]
     pub fn shows(self, expected: Expect) -> RunOutput {
         expected.assert_eq(&self.block());
@@ -181,7 +181,7 @@ impl RunOutput {
         block
     }
 
-    /// Returns the status as a shell tells it: 128 + signal where one ended it.
+    /// Returns the status as a shell reports it: 128 + signal if a signal ended the process.
     pub fn code(&self) -> i32 {
         let status = self.output.status;
         status
@@ -210,7 +210,7 @@ impl RunOutput {
         text
     }
 
-    /// Returns stdout without its last line end; the run must have exited 0.
+    /// Returns stdout without its last newline; the run must have exited 0.
     #[track_caller]
     pub fn ok(&self) -> String {
         assert_eq!(self.code(), 0, "{}\n{}", self.line, self.block());

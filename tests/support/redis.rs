@@ -1,5 +1,5 @@
 //! A private Redis per test: a Unix socket in a short temporary directory, no TCP port, no
-//! persistence, killed on drop. REDIS_SERVER picks another program.
+//! persistence, killed on drop. REDIS_SERVER names another program.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -19,7 +19,7 @@ pub struct Redis {
 }
 
 impl Redis {
-    /// Starts a server and waits until it answers.
+    /// Starts a server and waits until it replies.
     pub fn start() -> Redis {
         Redis::with(&[])
     }
@@ -36,7 +36,7 @@ impl Redis {
         redis
     }
 
-    /// Starts another one in the place of one that was killed, without its data.
+    /// Starts another server in place of one that was killed, without its data.
     pub fn restart(&mut self) {
         self.child = spawn(self.dir.path(), &[]);
         self.await_answer();
@@ -64,7 +64,7 @@ impl Redis {
         self.qless().at(now)
     }
 
-    /// Opens a connection of the crate, bare.
+    /// Opens a plain connection of the `redis` crate.
     pub fn connection(&self) -> redis::Connection {
         redis::Client::open(self.url())
             .unwrap()
@@ -79,7 +79,7 @@ impl Redis {
         command.query(&mut self.connection()).unwrap()
     }
 
-    /// Returns all keys with their values, serialised.
+    /// Returns all keys with their values, serialized.
     pub fn dump(&self) -> BTreeMap<Vec<u8>, Vec<u8>> {
         let mut connection = self.connection();
         let keys: Vec<Vec<u8>> = redis::cmd("KEYS").arg("*").query(&mut connection).unwrap();
@@ -90,7 +90,7 @@ impl Redis {
         dump.collect()
     }
 
-    /// Returns how many script calls there were since `CONFIG RESETSTAT`.
+    /// Returns the number of script calls since `CONFIG RESETSTAT`.
     pub fn scripts_run(&self) -> u64 {
         let info: String = redis::cmd("INFO")
             .arg("commandstats")
@@ -104,7 +104,7 @@ impl Redis {
         calls.sum()
     }
 
-    /// Makes many calls of the core in few round trips: the moment, then the words of each.
+    /// Makes many calls of the core in few round trips: the time, then the arguments of each.
     pub fn calls<W: AsRef<str>>(&self, calls: impl IntoIterator<Item = (f64, Vec<W>)>) {
         let mut connection = self.connection();
         let mut load = redis::cmd("SCRIPT");
@@ -129,17 +129,17 @@ impl Redis {
         }
     }
 
-    /// Stops the process without ending it: connected clients get no answer.
+    /// Stops the process with SIGSTOP: connected clients get no reply.
     pub fn freeze(&self) {
         self.signal("-STOP");
     }
 
-    /// Lets it go on.
+    /// Continues a stopped process.
     pub fn thaw(&self) {
         self.signal("-CONT");
     }
 
-    /// Ends it at once.
+    /// Kills the server.
     pub fn kill(&mut self) {
         _ = self.child.kill();
         _ = self.child.wait();
@@ -164,7 +164,7 @@ impl Redis {
         }
     }
 
-    /// Any answer will do: a server that wants a password says NOAUTH.
+    /// Any reply counts: a server that requires a password replies NOAUTH.
     fn answers(&self) -> bool {
         let Ok(mut stream) = UnixStream::connect(self.socket()) else {
             return false;

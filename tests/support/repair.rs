@@ -1,5 +1,5 @@
-//! A damaged database through the binary: looked at, mended, mended by name, put back, mended again.
-//! What the core alone made of it, call by call, is what the binary must make of it.
+//! Repairs a damaged database through the binary: scan, repair, repair by name, revert, repair
+//! again. The result must be what the core made of it call by call.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -11,17 +11,17 @@ use super::clean::{unrun, walked};
 use super::core::{Core, Dump, Key};
 use super::qless::{Qless, RunOutput};
 
-/// What is told and what the keys are, at a stage.
+/// The findings and the keys at a stage.
 pub(crate) struct Stage {
     pub(crate) findings: Vec<Finding>,
     pub(crate) keys: Dump,
 }
 
-/// A server through the binary, at a moment.
+/// The binary, pointed at a server, at a pinned moment.
 pub(crate) struct Mend<'a> {
     pub(crate) core: &'a mut Core,
     pub(crate) now: f64,
-    /// Where the files of `--undo` lie.
+    /// The directory of the files of `--undo`.
     dir: tempfile::TempDir,
 }
 
@@ -39,7 +39,7 @@ impl Mend<'_> {
         named_alike(&self.core.dump())
     }
 
-    /// Mends, with a file of this name to put it back; returns the exit code.
+    /// Repairs with an undo file of this name. Returns the run.
     pub(crate) fn repair(&self, flags: &str, undo: &str) -> RunOutput {
         let undo = self.dir.path().join(undo);
         let line = format!("check --repair --yes {flags} -o json --undo");
@@ -48,7 +48,7 @@ impl Mend<'_> {
         self.qless().args(words)
     }
 
-    /// Puts back what is told in such a file; one that nothing was written to is not there.
+    /// Reverts an undo file; a file that was never written counts as reverted.
     fn revert(&self, undo: &str) -> Result<(), String> {
         let undo = self.dir.path().join(undo);
         if !undo.exists() {
@@ -66,17 +66,17 @@ impl Mend<'_> {
         }
     }
 
-    /// Whether the binary tells what was told, and no more.
+    /// Fails if the binary reports other findings than these.
     fn tells(&self, wanted: &[Finding], what: &str) -> Result<(), String> {
         walked(&self.qless(), self.now, wanted).map_err(|fault| format!("{what}: {fault}"))
     }
 
-    /// Whether the keys are these.
+    /// Fails if the keys are not these.
     pub(crate) fn alike(&mut self, wanted: &Dump) -> Result<(), String> {
         same_keys(&self.keys(), wanted, "the keys")
     }
 
-    /// Mends, and looks what came of it.
+    /// Repairs, then compares the keys and the findings.
     fn mends(&mut self, flags: &str, undo: &str, wanted: &Stage) -> Result<(), String> {
         let ran = self.repair(flags, undo);
         let what = format!("after `--repair {flags}`");
@@ -88,7 +88,8 @@ impl Mend<'_> {
         self.tells(&wanted.findings, &what)
     }
 
-    /// The whole way, from the damaged state and back to it, and on to the one after naming.
+    /// The full cycle: from the damaged state to the repaired one, back, and on to the one repaired
+    /// by name.
     pub(crate) fn whole_way(
         &mut self,
         before: &Stage,
@@ -109,7 +110,7 @@ impl Mend<'_> {
     }
 }
 
-/// The code that a look ends with.
+/// The exit code of a scan with these findings.
 fn code(printed: &[Finding]) -> i32 {
     let action = |one: &Finding| {
         let info = one.id == "worker-gap" && one.outcome == "report";
@@ -121,7 +122,7 @@ fn code(printed: &[Finding]) -> i32 {
     }
 }
 
-/// Whether everything is back, what was set aside under the name it had.
+/// Fails if a key is not restored, or if a key set aside did not get its name back.
 fn as_it_was(core: &mut Core, damaged: &Dump, what: &str) -> Result<(), String> {
     let keys = core.dump();
     if keys == *damaged {
@@ -151,13 +152,13 @@ fn same_keys(seen: &Dump, wanted: &Dump, what: &str) -> Result<(), String> {
     }
 }
 
-/// With one name for all repairs that set something aside.
+/// Uses one name for all repairs that set keys aside.
 fn named_alike(keys: &Dump) -> Dump {
     let keys = keys.0.iter().map(|(name, key)| (unrun(name), key.clone()));
     Dump(keys.collect())
 }
 
-/// Whether a history entry can be read by everyone.
+/// Whether every client can read a history entry.
 fn readable(entry: &str) -> bool {
     let parts: Vec<Value> = serde_json::from_str(entry).unwrap_or_default();
     match parts.as_slice() {
@@ -167,7 +168,7 @@ fn readable(entry: &str) -> bool {
     }
 }
 
-/// Nothing that can be read of a job has changed: data, klass, tags, history.
+/// Fails if readable parts of a job have changed: data, klass, tags, history.
 pub(crate) fn kept(before: &Dump, after: &Dump) -> Result<(), String> {
     let after = named_alike(after);
     let of_jobs = before
@@ -208,15 +209,15 @@ pub(crate) fn kept(before: &Dump, after: &Dump) -> Result<(), String> {
     Ok(())
 }
 
-/// What calls of the core alone make of a damaged database.
+/// The result of repairing a damaged database by calls of the core alone.
 pub(crate) struct Course {
-    /// Damaged, mended, and mended by name.
+    /// Damaged, repaired, and repaired by name.
     pub(crate) stages: [Stage; 3],
-    /// What a look tells in the end that decides whatever can be decided.
+    /// Findings of a last scan that names every finding.
     pub(crate) remains: Vec<Finding>,
 }
 
-/// Mends all, then all by name, and puts all back.
+/// Repairs everything, then everything by name, and reverts both.
 pub(crate) fn by_calls(core: &mut Core, now: f64, found: Vec<Finding>) -> Result<Course, String> {
     let fault = |what: &str, of: &[Finding]| {
         let (found, of) = (

@@ -1,5 +1,5 @@
-//! The walk of `qless check`, without the binary: what it suspects, judged as its readers judge it,
-//! beside what the judge of everything says.
+//! The scan of `qless check` without the binary: its candidates, verified as the binary verifies
+//! them, compared with a verification of everything.
 
 use qless::check::walk::{Scope, Seen, Sink, run_in};
 use qless::core::check::{Kind, Place};
@@ -13,18 +13,18 @@ use qless::out::Trace;
 use super::check_calls::{Finding, LAST, LATER, describe_all, finding, same};
 use super::core::Core;
 
-/// The table of a walk that takes one pass.
+/// A table large enough for a scan in one pass.
 pub(crate) const WHOLE: usize = 1 << 22;
 
-/// What a walk suspects.
+/// The candidates of a scan.
 #[derive(Debug, Default)]
 pub(crate) struct Suspects {
     pub(crate) seen: Seen,
-    /// Before and after everything was walked; what is judged together is one.
+    /// Candidates before and after the end of the scan; those verified together are one entry.
     pub(crate) first: Vec<(Place, Vec<Name>)>,
     pub(crate) last: Vec<(Place, Vec<Name>)>,
     whole: bool,
-    /// What was told while walking.
+    /// The progress that was reported during the scan.
     pub(crate) reported: Seen,
 }
 
@@ -59,7 +59,7 @@ impl Sink for Suspects {
     }
 }
 
-/// Opens the binary's own side of a server.
+/// Opens the connection that the binary would use.
 pub(crate) fn plain(core: &Core) -> Plain {
     Plain::open(Settings {
         target: Target::parse(&core.url()).expect("an address"),
@@ -74,7 +74,7 @@ pub(crate) fn plain(core: &Core) -> Plain {
     .expect("the private server answers")
 }
 
-/// Walks with a table of so many slots.
+/// Scans with a table of this many slots.
 pub(crate) fn suspects(core: &Core, now: f64, slots: usize, queues: &[&str]) -> Suspects {
     let mut suspects = Suspects::default();
     suspects.seen = walked(core, now, slots, queues, &mut suspects);
@@ -89,7 +89,7 @@ fn walked(core: &Core, now: f64, slots: usize, queues: &[&str], sink: &mut dyn S
         .unwrap_or_else(|error| panic!("a walk says {}", error.message()))
 }
 
-/// Does something between the pages of a walk, told how many keys or members the last one had.
+/// Does something between the pages of a scan, given the number of keys or members of the last one.
 struct Between<'a> {
     suspects: Suspects,
     most: usize,
@@ -120,7 +120,7 @@ impl Sink for Between<'_> {
     }
 }
 
-/// Walks in pages of at most so many, and does something between them.
+/// Scans in pages of up to `most` members, and does something between them.
 pub(crate) fn suspects_while(
     core: &Core,
     now: f64,
@@ -137,7 +137,7 @@ pub(crate) fn suspects_while(
     between.suspects
 }
 
-/// Judges suspects.
+/// Verifies candidates.
 fn judge(
     core: &mut Core,
     now: f64,
@@ -160,14 +160,14 @@ fn judge(
     found
 }
 
-/// Returns those of the findings that the walk did not lead to.
+/// Returns the findings that the scan did not lead to.
 pub(crate) fn missed(core: &mut Core, now: f64, wanted: &[Finding], slots: usize) -> Vec<Finding> {
     let suspects = suspects(core, now, slots, &[]);
     let mut found = judge(core, now, LATER, &suspects.first);
     for (id, _) in LAST {
         found.extend(judge(core, now, id, &suspects.last));
     }
-    // Of cycles that share jobs each side tells what it meets first.
+    // Of cycles that share jobs each side reports the first it reaches.
     let cycle = |one: &Finding| one.id == "dependency-cycle";
     let circular = found.iter().any(cycle);
     let missed = wanted.iter().filter(|one| {
@@ -177,7 +177,7 @@ pub(crate) fn missed(core: &mut Core, now: f64, wanted: &[Finding], slots: usize
     missed.cloned().collect()
 }
 
-/// The walk leads to all of the findings, in one pass and in several.
+/// The scan leads to all findings, in one pass and in several.
 #[track_caller]
 pub(crate) fn finds(core: &mut Core, now: f64, wanted: &[Finding]) {
     for slots in [WHOLE, 16] {

@@ -1,4 +1,4 @@
-//! A terminal of our own: a program is run on it, and what it wrote is returned.
+//! A pseudo-terminal: runs a program on it and returns its output.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
@@ -33,7 +33,7 @@ impl Terminal {
         Terminal::with(command, columns, rows, false)
     }
 
-    /// Starts one that may also be typed to.
+    /// Starts a command that also reads from the terminal.
     pub fn typed(command: Command, columns: u16, rows: u16) -> Terminal {
         Terminal::with(command, columns, rows, true)
     }
@@ -80,7 +80,7 @@ impl Terminal {
         self.keyboard.write_all(text.as_bytes()).unwrap();
     }
 
-    /// Gives the terminal another size and tells the program.
+    /// Resizes the terminal and notifies the program.
     pub fn resize(&self, columns: u16, rows: u16) {
         resize(&self.screen, columns, rows);
         self.signal("-WINCH");
@@ -92,12 +92,12 @@ impl Terminal {
         assert!(sent.unwrap().success());
     }
 
-    /// Returns what was written so far.
+    /// Returns the output so far.
     pub fn written(&self) -> String {
         String::from_utf8_lossy(&self.written.lock().unwrap()).replace("\r\n", "\n")
     }
 
-    /// Waits until what was written is as wanted.
+    /// Waits until the output satisfies a condition.
     #[track_caller]
     pub fn until(&self, what: impl Fn(&str) -> bool) -> String {
         let deadline = Instant::now() + Duration::from_secs(10);
@@ -114,7 +114,7 @@ impl Terminal {
     /// Waits until the program has ended. Returns its status, and all that it wrote as stdout.
     pub fn end(mut self) -> RunOutput {
         let status = self.child.wait().unwrap();
-        // Reading ends with the last program that holds the screen.
+        // Reading ends when the last program closes the terminal.
         drop(self.screen);
         self.reader.join().unwrap();
         let written = self.written.lock().unwrap();

@@ -1,4 +1,4 @@
-//! Small things about text.
+//! Helpers for text.
 
 /// Splits a line into words as a shell would: blanks, '…' and "…"; no backslashes.
 pub fn words(line: &str) -> Vec<String> {

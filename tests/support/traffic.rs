@@ -1,5 +1,6 @@
-//! Traffic of all kinds for one server, from several hands at once: who puts jobs, who takes them,
-//! who changes many. What each does next is drawn from a seed; how they meet is not.
+//! Mixed traffic for one server from several clients at the same time: one puts jobs, one works on
+//! them, one runs bulk commands. A seed decides what each client does next; how they interleave is
+//! left to the machine.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -12,10 +13,10 @@ const TAGS: [&str; 6] = ["eu", "us", "x y", "1", "größe", "*"];
 const WORKERS: [&str; 4] = ["w1", "w2", "w 3", "w-4:jobs"];
 const GROUPS: [&str; 3] = ["boom", "upload error", "f-1"];
 
-/// As many different jobs as are put.
+/// How many different jobs are put.
 pub const JOBS: u64 = 600;
 
-/// A job's name; some are hard to read.
+/// The name of a job; some names are hard to parse.
 fn name(number: u64) -> String {
     match number % 40 {
         0 => format!("-j {number}\n"),
@@ -24,7 +25,7 @@ fn name(number: u64) -> String {
     }
 }
 
-/// Somebody who makes calls until it is enough.
+/// A client that makes calls until it is stopped.
 pub struct Actor<'a> {
     hand: Hand,
     draw: Draw,
@@ -46,7 +47,7 @@ impl<'a> Actor<'a> {
         }
     }
 
-    /// Makes a call. The core may refuse it in its own words; a server that breaks off a call is a
+    /// Makes a call. The core may refuse it with its own message; a call that fails half-way is a
     /// fault.
     fn call(&mut self, words: &[String]) -> bool {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -77,7 +78,7 @@ impl<'a> Actor<'a> {
         self.draw.of(&QUEUES)
     }
 
-    /// Jobs that a job may wait for without waiting for itself.
+    /// Dependencies that cannot form a cycle.
     fn before(&mut self, job: u64, most: u64) -> String {
         let count = self.draw.below(most + 1);
         let list: Vec<String> = (0..count)
@@ -95,7 +96,7 @@ impl<'a> Actor<'a> {
         self.draw.of(&["0", "0", "0", "0.02", "0.3", "60"])
     }
 
-    /// The words of a put behind its name: queue, jid, klass, data, delay, options.
+    /// The arguments of a put after its name: queue, jid, klass, data, delay, options.
     fn put_words(&mut self, job: u64) -> Vec<String> {
         let data = self
             .draw
@@ -238,7 +239,8 @@ impl<'a> Actor<'a> {
         }
     }
 
-    /// Templates; one that went never comes back under its name, for its jobs are still there.
+    /// Changes templates. A deleted template never returns under its name, because its jobs still
+    /// exist.
     fn recur(&mut self, queue: &str, tag: &str) {
         let jid = |number: u64, seed: u64| format!("r{seed}.{number}");
         let known = self.draw.below(self.templates.max(1));
@@ -296,7 +298,7 @@ impl<'a> Actor<'a> {
         };
     }
 
-    /// Takes jobs, and does with them whatever a worker can do.
+    /// Pops jobs, and does with them everything a worker can do.
     pub fn work(&mut self) {
         let mut held: Vec<(String, &str, &str)> = Vec::new();
         while !self.stop.load(Ordering::Relaxed) {
@@ -315,12 +317,12 @@ impl<'a> Actor<'a> {
                     held.swap_remove(at);
                 }
             }
-            // What is let go runs into the end of its lock.
+            // The locks of forgotten jobs expire.
             held.truncate(40);
         }
     }
 
-    /// One thing that a holder does. Returns whether he has let go then.
+    /// One action of a holder. Returns whether it released the job.
     fn finish(&mut self, jid: &str, queue: &str, worker: &str) -> bool {
         let next = self.queue();
         match self.draw.below(100) {
@@ -328,7 +330,7 @@ impl<'a> Actor<'a> {
                 self.say(&["complete", jid, worker, queue, r#"{"done":true}"#]);
             }
             35..55 => {
-                // Children of templates wait for nobody, so that nobody waits in a circle.
+                // Children of templates get no dependents, so that no cycle can form.
                 let number = jid.trim_matches(|c: char| !c.is_ascii_digit()).parse();
                 let mut words: Vec<String> = ["complete", jid, worker, queue, "{}", "next", next]
                     .map(str::to_owned)
@@ -365,7 +367,7 @@ impl<'a> Actor<'a> {
     }
 }
 
-/// Runs verbs for many jobs through the binary until it is enough. Returns how many.
+/// Runs bulk commands through the binary until it is stopped. Returns how many.
 pub fn many(redis: &Redis, stop: &AtomicBool) -> usize {
     let lines = [
         "failed --all-groups --retry-all --yes",
