@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use expect_test::expect;
 
-use crate::support::proxy::{Cut, answering, free_port, hand_over, listen, proxy};
+use crate::support::proxy::{Cut, answering, forward, free_port, listen, proxy};
 use crate::support::qless::{Qless, RunOutput};
 use crate::support::redis::Redis;
 
@@ -415,9 +415,9 @@ fn a_read_waits_for_a_server_that_restarts() {
     let port = listen(move |client| {
         let number = count.fetch_add(1, Ordering::SeqCst);
         match number {
-            0 => hand_over(client, &socket, Some(1)),
+            0 => forward(client, &socket, Some(1)),
             1..4 => drop(client),
-            _ => hand_over(client, &socket, None),
+            _ => forward(client, &socket, None),
         }
     });
     assert_eq!(at_port(port).run("api priority j 7").ok(), "7");
@@ -707,7 +707,7 @@ mod refusals {
                 ran.stderr()
             );
         }
-        let looks = as_user("qless-ro", 200);
+        let verifications = as_user("qless-ro", 200);
         for line in [
             "get d",
             "queues",
@@ -717,7 +717,7 @@ mod refusals {
             "failed",
             "stats mail",
         ] {
-            looks.run(&format!("--read-only {line}")).ok();
+            verifications.run(&format!("--read-only {line}")).ok();
         }
         assert_eq!(redis.send(&["ACL", "LOG"]), redis::Value::Array(Vec::new()));
     }
@@ -815,7 +815,7 @@ mod refusals {
         let port = listen(
             move |mut client| match count.fetch_add(1, Ordering::SeqCst) {
                 0..3 => _ = client.write_all(LOADING),
-                _ => hand_over(client, &socket, None),
+                _ => forward(client, &socket, None),
             },
         );
         assert_eq!(at_port(port).run("length mail").ok(), "0");
@@ -829,7 +829,7 @@ mod refusals {
         let port = listen(
             move |mut client| match count.fetch_add(1, Ordering::SeqCst) {
                 0..2 => _ = client.write_all(b"-ERR max number of clients reached\r\n"),
-                _ => hand_over(client, &socket, None),
+                _ => forward(client, &socket, None),
             },
         );
         assert_eq!(at_port(port).run("length mail").ok(), "0");

@@ -80,8 +80,8 @@ fn examples_in_help_are_valid() {
         );
         let ran = home.bash(&script).output().unwrap();
         if ran.status.code().is_none_or(|code| WRONG.contains(&code)) {
-            let said = String::from_utf8_lossy(&ran.stderr);
-            wrong.push(format!("{example}\n{}\n{said}", ran.status));
+            let output = String::from_utf8_lossy(&ran.stderr);
+            wrong.push(format!("{example}\n{}\n{output}", ran.status));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -110,23 +110,23 @@ fn commands_in_the_recipes_are_valid() {
         // No one answers the prompt of the command that saves these jobs.
         let saved = "[ -e tmp-jobs.ndjson ] || qless -q export --all --file tmp-jobs.ndjson";
         // A revert needs an earlier repair.
-        let mended = "qless -q put mail K --jid j >jid; qless -q api queue.forget mail; \
+        let repaired = "qless -q put mail K --jid j >jid; qless -q api queue.forget mail; \
                       qless -q check --repair --undo before.ndjson --yes >mended";
         let before = match typed.as_str() {
             typed if typed.contains("import tmp-jobs") => saved,
-            typed if typed.contains("check --revert") => mended,
+            typed if typed.contains("check --revert") => repaired,
             _ => ":",
         };
         let mut bash = home.bash(&format!("set -o pipefail; {before}; {typed}"));
         bash.env("PAGER", "cat").env("TERM", "xterm");
         let ran = terminal::run(bash, 100);
-        let said = ran.stdout();
+        let output = ran.stdout();
         let understood = match ran.code() {
             124 => watched,
             code => code < 128 && !WRONG.contains(&code),
         };
         if !understood {
-            wrong.push(format!("{typed}\nexit {}\n{said}", ran.code()));
+            wrong.push(format!("{typed}\nexit {}\n{output}", ran.code()));
         }
     }
     assert!(lines > 30);

@@ -12,8 +12,8 @@ fn make(target: &str, root: &Path) {
         .arg(format!("QLESS={}", env!("CARGO_BIN_EXE_qless")))
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&ran.stderr);
-    assert!(ran.status.success(), "make {target}: {said}");
+    let output = String::from_utf8_lossy(&ran.stderr);
+    assert!(ran.status.success(), "make {target}: {output}");
 }
 
 /// Names of the files below a directory.

@@ -12,17 +12,17 @@ use qless::core::check::{Outcome, Verdict};
 use redis::Value;
 
 use crate::support::check_calls::{COMPANIONS, NAMES};
-use crate::support::client::Hand;
+use crate::support::client::Client;
 use crate::support::random::{self, Draw};
 use crate::support::redis::Redis;
-use crate::support::traffic::{Actor, QUEUES, many};
+use crate::support::traffic::{Actor, QUEUES, run_bulk_commands};
 
 /// The number of verdicts in a round.
 const VERDICTS: u64 = 200_000;
 
 /// Requests verdicts.
-struct Looker<'a> {
-    hand: Hand,
+struct Verifier<'a> {
+    client: Client,
     connection: redis::Connection,
     draw: Draw,
     asked: &'a AtomicU64,
@@ -39,7 +39,7 @@ fn shown(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-impl Looker<'_> {
+impl Verifier<'_> {
     fn ask(&mut self, words: &[&[u8]]) -> Value {
         let mut command = redis::cmd(&shown(words[0]));
         command.arg(&words[1..]);
@@ -131,7 +131,7 @@ impl Looker<'_> {
     }
 
     /// Requests verdicts until there are enough.
-    fn look(&mut self, enough: &AtomicBool) {
+    fn verify_all(&mut self, enough: &AtomicBool) {
         while !enough.load(Ordering::Relaxed) {
             let (kind, name, mut items) = self.candidates();
             while items.len() > 600 {
@@ -144,7 +144,7 @@ impl Looker<'_> {
     }
 
     fn slice(&mut self, kind: &str, name: &str, items: &[Vec<u8>]) {
-        let rows = self.hand.verdicts(kind, name, items);
+        let rows = self.client.verdicts(kind, name, items);
         self.asked.fetch_add(items.len() as u64, Ordering::Relaxed);
         *self.kinds.entry(kind.to_owned()).or_default() += items.len() as u64;
         for verdict in rows {
@@ -160,7 +160,7 @@ impl Looker<'_> {
     /// Describes a false alarm, and the present state of the job.
     fn fault(&mut self, kind: &str, name: &str, verdict: &Verdict) -> String {
         let again = self
-            .hand
+            .client
             .verdicts(kind, name, &[verdict.item.as_bytes().to_vec()]);
         let key = [b"ql:j:", verdict.item.as_bytes()].concat();
         let mut reported = format!(
@@ -188,7 +188,7 @@ impl Looker<'_> {
     }
 }
 
-impl Hand {
+impl Client {
     /// Requests verdicts.
     fn verdicts(&mut self, kind: &str, name: &str, items: &[Vec<u8>]) -> Vec<Verdict> {
         let mut words: Vec<&[u8]> = vec![b"check.slice", b"look", b"", b"", kind.as_bytes()];
@@ -251,10 +251,10 @@ fn check_under_traffic(seed: u64) {
             let mut actor = Actor::new(&redis, seed + 10 + number, &stop, &done);
             scope.spawn(move || actor.work());
         }
-        let verbs = scope.spawn(|| many(&redis, &stop));
+        let verbs = scope.spawn(|| run_bulk_commands(&redis, &stop));
         let checks = scope.spawn(|| check(&redis, &enough, &faults));
-        let mut looker = Looker {
-            hand: Hand::new(&redis),
+        let mut verifier = Verifier {
+            client: Client::new(&redis),
             connection: redis.connection(),
             draw: Draw::new(seed + 42),
             asked: &asked,
@@ -262,22 +262,22 @@ fn check_under_traffic(seed: u64) {
             reported: BTreeMap::new(),
             faults: &faults,
         };
-        let enough_of_it = &enough;
-        let looks = scope.spawn(move || {
-            looker.look(enough_of_it);
-            (looker.reported, looker.kinds)
+        let enough_verdicts = &enough;
+        let verifications = scope.spawn(move || {
+            verifier.verify_all(enough_verdicts);
+            (verifier.reported, verifier.kinds)
         });
         while asked.load(Ordering::Relaxed) < target
             && Instant::now() < deadline
             && faults.lock().unwrap().is_empty()
-            && !looks.is_finished()
+            && !verifications.is_finished()
         {
             thread::sleep(Duration::from_millis(5));
         }
         enough.store(true, Ordering::Relaxed);
         let runs = checks.join();
         stop.store(true, Ordering::Relaxed);
-        let (reported, kinds) = looks.join().expect("the looks");
+        let (reported, kinds) = verifications.join().expect("the looks");
         (
             reported,
             kinds,

@@ -10,10 +10,10 @@ use expect_test::{Expect, expect};
 
 use super::invariants::{Excuses, broken};
 use super::slice::{NOW, busy, fill};
-use crate::support::check_calls::{Finding, look};
+use crate::support::check_calls::{Finding, verify_all};
 use crate::support::clean::{agree, tolerated};
 use crate::support::core::{Core, Key, Reply};
-use crate::support::repair::{Course, Mend, Stage, by_calls, kept};
+use crate::support::repair::{RepairCycle, RepairStages, Stage, jobs_preserved, repair_by_calls};
 use crate::support::scan;
 
 /// The findings as lines, each once.
@@ -74,8 +74,8 @@ fn comes_out(core: &mut Core, remains: &[Finding]) {
                 b"100",
             ]);
             if let Err(error) = answer {
-                let said = remains.iter().any(|one| one.id == "key-type");
-                assert!(said, "pop of {queue} says {error}");
+                let output = remains.iter().any(|one| one.id == "key-type");
+                assert!(output, "pop of {queue} says {error}");
             }
         }
     }
@@ -106,34 +106,34 @@ fn damaged(damage: &[&str], expect: &Expect) {
         assert!(!matches!(reply, Reply::Error(_)), "{line}: {reply:?}");
     }
     let before = core.dump();
-    let found = look(&mut core, NOW, "");
+    let found = verify_all(&mut core, NOW, "");
     scan::finds(&mut core, NOW, &found);
     agree(&before, &found, Excuses::default()).unwrap_or_else(|fault| panic!("{fault}"));
 
-    let course = by_calls(&mut core, NOW, found);
-    let Course { stages, remains } = course.unwrap_or_else(|fault| panic!("{fault}"));
-    let [before, mended, named] = &stages;
-    expect.assert_eq(&report(&before.findings, &mended.findings, &remains));
+    let course = repair_by_calls(&mut core, NOW, found);
+    let RepairStages { stages, remains } = course.unwrap_or_else(|fault| panic!("{fault}"));
+    let [before, repaired, named] = &stages;
+    expect.assert_eq(&report(&before.findings, &repaired.findings, &remains));
     if remains.is_empty() {
         let mut wrong = broken(&named.keys, Excuses::default());
         wrong.retain(|text| !tolerated(text));
         assert_eq!(wrong, Vec::<String>::new(), "after the repair");
     }
-    Mend::new(&mut core, NOW)
-        .whole_way(before, mended, named)
+    RepairCycle::new(&mut core, NOW)
+        .full_cycle(before, repaired, named)
         .unwrap_or_else(|fault| panic!("{fault}"));
     comes_out(&mut core, &remains);
-    one_queue(&mut core, damage, [before, mended]);
+    one_queue(&mut core, damage, [before, repaired]);
 }
 
 /// A repair of one queue causes no new findings, and a later repair of everything gives the same
 /// result as without it.
-fn one_queue(core: &mut Core, damage: &[&str], [before, mended]: [&Stage; 2]) {
+fn one_queue(core: &mut Core, damage: &[&str], [before, repaired]: [&Stage; 2]) {
     fill(core);
     damage.iter().for_each(|line| drop(core.redis(line)));
     let queue = ["q", "run", "p"][damage.join("\n").len() % 3];
-    let mut mend = Mend::new(core, NOW);
-    let ran = mend.repair(&format!("--queue {queue}"), "one");
+    let mut cycle = RepairCycle::new(core, NOW);
+    let ran = cycle.repair(&format!("--queue {queue}"), "one");
     // Without the list of queues no queue can be named, and the error suggests a check of
     // everything.
     let unlisted = matches!(before.keys.0.get("ql:queues"), Some(Key::Text(_)));
@@ -143,12 +143,12 @@ fn one_queue(core: &mut Core, damage: &[&str], [before, mended]: [&Stage; 2]) {
         "{}",
         ran.stderr()
     );
-    kept(&before.keys, &mend.core.dump()).unwrap_or_else(|fault| panic!("{fault}"));
+    jobs_preserved(&before.keys, &cycle.core.dump()).unwrap_or_else(|fault| panic!("{fault}"));
     let known = |one: &Finding| {
         let same = |other: &Finding| (&other.id, &other.item) == (&one.id, &one.item);
-        before.findings.iter().chain(&mended.findings).any(same)
+        before.findings.iter().chain(&repaired.findings).any(same)
     };
-    let new: Vec<Finding> = look(mend.core, NOW, "")
+    let new: Vec<Finding> = verify_all(cycle.core, NOW, "")
         .into_iter()
         .filter(|one| !known(one) && one.id != "lost-key")
         .collect();
@@ -157,8 +157,9 @@ fn one_queue(core: &mut Core, damage: &[&str], [before, mended]: [&Stage; 2]) {
         Vec::<String>::new(),
         "made by `--queue {queue}`"
     );
-    mend.repair("", "rest");
-    mend.alike(&mended.keys)
+    cycle.repair("", "rest");
+    cycle
+        .has_keys(&repaired.keys)
         .unwrap_or_else(|fault| panic!("`--queue {queue}`, then all: {fault}"));
 }
 

@@ -38,7 +38,7 @@ pub(crate) struct Excuses {
     pub(crate) edited: bool,
 }
 
-struct Judge<'a> {
+struct Checker<'a> {
     dump: &'a Dump,
     jobs: BTreeMap<String, BTreeMap<String, String>>,
     queues: BTreeSet<String>,
@@ -47,7 +47,7 @@ struct Judge<'a> {
 
 /// Returns the broken invariants.
 pub(crate) fn broken(dump: &Dump, excuses: Excuses) -> Vec<String> {
-    let mut judge = Judge {
+    let mut judge = Checker {
         dump,
         jobs: BTreeMap::new(),
         queues: BTreeSet::new(),
@@ -65,7 +65,7 @@ pub(crate) fn broken(dump: &Dump, excuses: Excuses) -> Vec<String> {
     judge.found
 }
 
-impl Judge<'_> {
+impl Checker<'_> {
     fn say(&mut self, id: &str, text: String) {
         self.found.push(format!("{id}: {text}"));
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use qless::check::tolerated::{DEFECTS, TOLERATED};
 
 use super::slice::{NOW, busy};
-use crate::support::check_calls::{Finding, INFO, look};
+use crate::support::check_calls::{Finding, INFO, verify_all};
 use crate::support::core::{Core, Reply};
 
 /// How to make each shape, by name: commands over a database with something of everything, or,
@@ -368,7 +368,7 @@ fn tolerated_deviations_are_not_reported() {
         for variant in *variants {
             let mut core = busy();
             make(&mut core, variant);
-            let found = look(&mut core, NOW, "");
+            let found = verify_all(&mut core, NOW, "");
             let name = shape.name;
             assert_eq!(
                 finding_ids(&found, variant),
@@ -390,7 +390,7 @@ fn leftovers_of_known_reference_defects_are_the_only_findings() {
         for variant in *variants {
             let mut core = busy();
             make(&mut core, variant);
-            let found = look(&mut core, NOW, "");
+            let found = verify_all(&mut core, NOW, "");
             assert_eq!(
                 finding_ids(&found, variant),
                 sorted(defect.told),

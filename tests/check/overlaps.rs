@@ -110,8 +110,8 @@ fn a_failed_job_in_the_list_of_another_group_is_one_finding() {
     let one = "check --repair --yes --only failed-unlisted";
     at(&redis).run(one).exits(0);
     assert_eq!(redis.send(&["LLEN", "ql:f:boom"]), Value::Int(0));
-    let mended = at(&redis).run("check --repair --yes").stdout();
-    assert!(!mended.contains("failed-twice"), "{mended}");
+    let repaired = at(&redis).run("check --repair --yes").stdout();
+    assert!(!repaired.contains("failed-twice"), "{repaired}");
     assert_eq!(redis.send(&["LLEN", "ql:f:boom"]), Value::Int(MANY.into()));
     at(&redis).run("check").exits(0);
 }

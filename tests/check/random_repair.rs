@@ -9,11 +9,11 @@ use super::random_damage::{PRELUDE, damage};
 use crate::core::model::Model;
 use crate::core::property::{Step, fill, step};
 use crate::core::refusal::still_works;
-use crate::support::check_calls::{all_named, describe_all, look, repair};
+use crate::support::check_calls::{all_named, describe_all, repair, verify_all};
 use crate::support::clean::agree;
 use crate::support::core::Core;
 use crate::support::random;
-use crate::support::repair::{Course, Mend, by_calls};
+use crate::support::repair::{RepairCycle, RepairStages, repair_by_calls};
 use crate::support::scan;
 
 #[derive(Clone, Debug)]
@@ -53,7 +53,7 @@ fn damage_done(core: &mut Core, events: &[Event]) -> (f64, String) {
 
 fn play(core: &mut Core, events: &[Event], binary: bool) -> Result<(), TestCaseError> {
     let (now, script) = damage_done(core, events);
-    let found = look(core, now, "");
+    let found = verify_all(core, now, "");
     let excuses = Excuses {
         edited: true,
         ..Excuses::default()
@@ -68,11 +68,11 @@ fn play(core: &mut Core, events: &[Event], binary: bool) -> Result<(), TestCaseE
         let missed = describe_all(&missed).join("\n    ");
         return Err(fault(format!("the walk misses\n    {missed}")));
     }
-    let Course { stages, .. } = by_calls(core, now, found).map_err(fault)?;
-    let [damaged, mended, named] = &stages;
+    let RepairStages { stages, .. } = repair_by_calls(core, now, found).map_err(fault)?;
+    let [damaged, repaired, named] = &stages;
     if binary {
-        let mut mend = Mend::new(core, now);
-        mend.whole_way(damaged, mended, named).map_err(fault)?;
+        let mut cycle = RepairCycle::new(core, now);
+        cycle.full_cycle(damaged, repaired, named).map_err(fault)?;
     } else {
         repair(core, now, "");
         repair(core, now, &all_named());

@@ -199,15 +199,15 @@ fn a_revert_restores_names_byte_for_byte() {
 
 #[test]
 fn the_commands_of_a_dry_run_do_what_the_repair_does() {
-    let (mended, typed) = (damaged(), damaged());
-    at(&mended).run("check --repair --yes").exits(0);
+    let (repaired, typed) = (damaged(), damaged());
+    at(&repaired).run("check --repair --yes").exits(0);
     let commands = at(&typed).run("check --repair -n -q").ok();
     for line in commands.lines().filter(|line| !line.starts_with('#')) {
         let words = words(line);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         typed.send(&words);
     }
-    assert!(mended.dump() == typed.dump());
+    assert!(repaired.dump() == typed.dump());
 }
 
 /// Runs a repair that asks, answers it, and returns the text on the terminal.
@@ -572,11 +572,11 @@ fn a_signal_stops_a_repair_after_the_current_slice() {
     }
     running.signal(rustix::process::Signal::INT);
     let stderr = running.end().exits(130).stderr();
-    let mended = 201 - left();
-    assert!((2..200).contains(&mended), "{mended}");
+    let repaired = 201 - left();
+    assert!((2..200).contains(&repaired), "{repaired}");
     assert!(
         stderr.contains(&format!(
-            "error: interrupted after {mended} of 200 findings"
+            "error: interrupted after {repaired} of 200 findings"
         )),
         "{stderr}"
     );
@@ -599,8 +599,8 @@ fn the_document_gives_the_outcome_of_each_finding() {
         .map(|item| {
             let count = |field: &str| item[field].as_u64().unwrap();
             let finding = item["finding"].as_str().unwrap();
-            let [mended, gone, left] = [count("mended"), count("gone"), count("count")];
-            format!("{finding} {mended} {gone} {left}")
+            let [repaired, gone, left] = [count("mended"), count("gone"), count("count")];
+            format!("{finding} {repaired} {gone} {left}")
         })
         .collect();
     expect![[r#"

@@ -6,13 +6,13 @@ use std::collections::HashSet;
 use qless::core::check::{Kind, Place};
 
 use super::slice::{NOW, busy};
-use crate::support::check_calls::{look, unshown};
+use crate::support::check_calls::{name_bytes, verify_all};
 use crate::support::core::{Core, Key, Reply, Wire};
-use crate::support::scan::{WHOLE, finds, suspects, suspects_while};
+use crate::support::scan::{WHOLE, finds, scanned, scanned_while};
 
 fn candidates(core: &Core, slots: usize, queues: &[&str]) -> Vec<String> {
-    let suspects = suspects(core, NOW, slots, queues);
-    let all = suspects.first.iter().chain(&suspects.last);
+    let scanned = scanned(core, NOW, slots, queues);
+    let all = scanned.first.iter().chain(&scanned.last);
     let all = all.flat_map(|(place, items)| {
         let tell = move |item: &qless::model::name::Name| {
             let name = String::from_utf8_lossy(place.name.as_bytes()).into_owned();
@@ -54,11 +54,11 @@ fn keys_and_jobs_are_counted_once() {
         |(key, held): &(&String, &Key)| key.starts_with("ql:j:") && matches!(held, Key::Hash(_));
     let jobs = dump.0.iter().filter(job).count() as u64;
     for slots in [WHOLE, 16] {
-        let suspects = suspects(&core, NOW, slots, &[]);
-        assert_eq!(suspects.seen.keys, keys, "{slots}");
-        assert_eq!(suspects.seen.jobs, jobs, "{slots}");
-        assert!(suspects.seen.queues > 1);
-        assert!(suspects.reported.keys >= keys);
+        let scanned = scanned(&core, NOW, slots, &[]);
+        assert_eq!(scanned.seen.keys, keys, "{slots}");
+        assert_eq!(scanned.seen.jobs, jobs, "{slots}");
+        assert!(scanned.seen.queues > 1);
+        assert!(scanned.reported.keys >= keys);
     }
 }
 
@@ -134,10 +134,10 @@ fn lists_of_a_million_entries_are_read_in_pages() {
     let candidates = candidates(&core, WHOLE, &[]);
     assert!(candidates.contains(&"job  w2".to_owned()));
     assert!(candidates.contains(&"job  w1".to_owned()));
-    let strays = candidates
+    let misplaced = candidates
         .iter()
         .filter(|one| one.starts_with("group G nobody-"));
-    assert_eq!(strays.count(), 100_000);
+    assert_eq!(misplaced.count(), 100_000);
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn names_may_be_any_bytes_and_keys_of_any_type() {
         "a-history",
     ] {
         let mut core = busy();
-        let name = unshown(text);
+        let name = name_bytes(text);
         let key = |begin: &str, end: &str| [begin.as_bytes(), &name, end.as_bytes()].concat();
         for (begin, end) in [("ql:q:", "-work"), ("ql:t:", ""), ("ql:w:", ":jobs")] {
             core.redis_words(&[b"ZADD", &key(begin, end), b"1", &name]);
@@ -169,7 +169,7 @@ fn names_may_be_any_bytes_and_keys_of_any_type() {
         core.redis_words(&[b"SADD", &key("ql:j:", "-dependents"), &name, b"w1"]);
         core.redis_words(&[b"RPUSH", &key("ql:j:", "-history"), &name]);
         core.redis_words(&[b"SET", &key("ql:", ""), b"x"]);
-        let found = look(&mut core, NOW, "");
+        let found = verify_all(&mut core, NOW, "");
         finds(&mut core, NOW, &found);
     }
 }
@@ -190,7 +190,7 @@ fn no_key_of_a_wrong_type_stops_the_scan() {
                 _ => core.redis_words(&[b"HSET", key, b"x", b"x"]),
             };
         }
-        let found = look(&mut core, NOW, "");
+        let found = verify_all(&mut core, NOW, "");
         finds(&mut core, NOW, &found);
     }
 }
@@ -224,9 +224,9 @@ fn a_scan_of_one_queue_finds_what_a_full_scan_finds_of_its_jobs() {
     );
     // All keys that mention a job without its own set are verified together.
     for queue in ["A", "B", "C"] {
-        let suspects = suspects(&core, NOW, WHOLE, &[queue]);
-        let groups = suspects.first.iter().filter(|(_, items)| items.len() == 2);
-        assert_eq!(groups.count(), 1, "{queue}: {suspects:?}");
+        let scanned = scanned(&core, NOW, WHOLE, &[queue]);
+        let groups = scanned.first.iter().filter(|(_, items)| items.len() == 2);
+        assert_eq!(groups.count(), 1, "{queue}: {scanned:?}");
     }
     assert_eq!(candidates(&core, WHOLE, &["none"]), Vec::<String>::new());
 }
@@ -242,11 +242,11 @@ fn a_cycle_with_a_one_sided_edge_is_found() {
         core.ok(line);
     }
     core.redis("SADD ql:j:b-dependencies a");
-    let suspects = suspects(&core, NOW, WHOLE, &[]);
+    let scanned = scanned(&core, NOW, WHOLE, &[]);
     let cycle = |place: &Place| place.kind == Kind::Cycle;
     assert!(
-        suspects.first.iter().any(|(place, _)| cycle(place)),
-        "{suspects:?}"
+        scanned.first.iter().any(|(place, _)| cycle(place)),
+        "{scanned:?}"
     );
 }
 
@@ -316,7 +316,7 @@ fn members_that_stay_are_not_missed_while_others_come_and_go_between_pages() {
         );
         let mut other = Wire::connect(core.socket());
         let mut n = 0;
-        let suspects = suspects_while(&core, NOW, usize::MAX, &mut |_| {
+        let scanned = scanned_while(&core, NOW, usize::MAX, &mut |_| {
             n += 1;
             let script = format!(
                 "local n = {n} for _, k in ipairs({{{keys}}}) do
@@ -343,7 +343,7 @@ fn members_that_stay_are_not_missed_while_others_come_and_go_between_pages() {
             let stayed = all.iter().filter(|one| one.starts_with("old-"));
             let stayed: Vec<&String> = stayed.collect();
             assert!(stayed.len() > 1500, "{what}: {place} {}", stayed.len());
-            let candidates = suspects.first.iter().filter(|(candidates, _)| {
+            let candidates = scanned.first.iter().filter(|(candidates, _)| {
                 format!(
                     "{} {}",
                     candidates.kind.word(),
@@ -384,13 +384,13 @@ fn a_slow_scan_reads_small_pages_and_misses_nothing() {
     let mut walks = Vec::new();
     for most in [usize::MAX, 50] {
         let mut steps = Vec::new();
-        let suspects = suspects_while(&core, NOW, most, &mut |read| steps.push(read));
+        let scanned = scanned_while(&core, NOW, most, &mut |read| steps.push(read));
         let read: usize = steps.iter().sum();
         assert!(read >= all, "{most}: {read} of {all}");
         // A small set is read whole, whatever the page size.
         let largest = steps.iter().max().copied().unwrap_or_default();
         assert!(largest <= most.saturating_mul(4), "{most}: {largest}");
-        let mut candidates: Vec<_> = suspects.first.into_iter().chain(suspects.last).collect();
+        let mut candidates: Vec<_> = scanned.first.into_iter().chain(scanned.last).collect();
         candidates.sort();
         candidates.dedup();
         walks.push((candidates, largest));

@@ -6,8 +6,8 @@ use expect_test::expect;
 use super::invariants::Excuses;
 use super::random_damage::FIELDS;
 use crate::support::check_calls::{
-    Finding, LATER, NAMES, all_named, candidates, describe_all, finding, look, repair, revert,
-    slice,
+    DEFERRED, Finding, NAMES, all_named, candidates, describe_all, finding, repair, revert, slice,
+    verify_all,
 };
 use crate::support::core::{Core, Reply};
 
@@ -91,7 +91,7 @@ pub(crate) fn fill(core: &mut Core) {
 #[test]
 fn a_healthy_database_has_no_findings() {
     let mut core = busy();
-    let found = look(&mut core, NOW, "");
+    let found = verify_all(&mut core, NOW, "");
     assert_eq!(describe_all(&found), Vec::<String>::new());
 }
 
@@ -275,8 +275,8 @@ fn a_scan_plans_exactly_what_a_repair_does() {
     for (kind, name, items) in candidates(&core.dump()) {
         for item in items {
             let item = [item];
-            let plan = slice(&mut core, NOW, "look", LATER, kind, &name, &item);
-            let done = slice(&mut core, NOW, "mend", LATER, kind, &name, &item);
+            let plan = slice(&mut core, NOW, "look", DEFERRED, kind, &name, &item);
+            let done = slice(&mut core, NOW, "mend", DEFERRED, kind, &name, &item);
             let plan: Vec<Finding> = plan
                 .into_iter()
                 .map(|mut one| {
@@ -297,15 +297,15 @@ fn a_scan_plans_exactly_what_a_repair_does() {
 #[test]
 fn check_revert_leaves_later_changes_alone() {
     let mut core = hurt();
-    let mended = repair(&mut core, NOW, "");
-    assert!(mended.len() > 12, "{mended:?}");
+    let repaired = repair(&mut core, NOW, "");
+    assert!(repaired.len() > 12, "{repaired:?}");
     core.ok(&format!("priority {NOW} w1 3"));
     core.ok(&format!("cancel {NOW} w2"));
     core.redis("RPUSH ql:f:G ghost");
     core.redis("DEL ql:tags");
     core.redis("SET ql:tags text");
     let before = core.dump();
-    let (back, alone) = revert(&mut core, &mended);
+    let (back, alone) = revert(&mut core, &repaired);
     assert!(back > 5 && alone > 2, "{back} {alone}");
     let after = core.dump();
     assert_eq!(after.field("ql:j:w1", "priority").as_deref(), Some("3"));
@@ -321,13 +321,13 @@ fn check_revert_renames_whole_keys_back() {
     core.redis("HSET ql:j:w2 state waiting");
     core.redis("SET ql:lost:run1:j:w2 'an earlier one'");
     let before = core.dump();
-    let mended = repair(&mut core, NOW, "job-stub,history-orphan");
+    let repaired = repair(&mut core, NOW, "job-stub,history-orphan");
     assert!(
         core.dump().has("ql:lost:run1:j:w2:2"),
         "a name that is free"
     );
     assert!(core.dump().has("ql:lost:run1:j:w2-history"));
-    assert_eq!(revert(&mut core, &mended).1, 0);
+    assert_eq!(revert(&mut core, &repaired).1, 0);
     assert_eq!(core.dump(), before);
     // A lost key is deleted only by name.
     let gone = repair(&mut core, NOW, "lost-key");
@@ -345,11 +345,11 @@ fn an_expiry_is_found_and_reverted() {
     let printed = slice(&mut core, NOW, "look", "", "key", "", &items);
     let ids: Vec<&str> = printed.iter().map(|one| one.id.as_str()).collect();
     assert_eq!(ids, ["key-expires", "key-expires"]);
-    let mended = slice(&mut core, NOW, "mend", "", "key", "", &items);
-    assert_eq!(mended.len(), 2);
+    let repaired = slice(&mut core, NOW, "mend", "", "key", "", &items);
+    assert_eq!(repaired.len(), 2);
     assert_eq!(core.redis("PTTL ql:j:w1"), Reply::Int(-1));
     assert_eq!(slice(&mut core, NOW, "look", "", "key", "", &items), []);
-    assert_eq!(revert(&mut core, &mended), (2, 0));
+    assert_eq!(revert(&mut core, &repaired), (2, 0));
     let left = core.redis("PTTL ql:j:w1").int();
     assert!((4_000_000..=5_000_000).contains(&left), "{left}");
     let left = core.redis("PTTL ql:q:q-work").int();
@@ -388,14 +388,14 @@ fn a_repair_that_the_server_refuses_leaves_nothing_half_done() {
                 };
                 // Repairs before the refusal are reported.
                 let rows: Vec<Finding> = reply.list().iter().map(finding).collect();
-                let mended: Vec<Finding> = rows
+                let repaired: Vec<Finding> = rows
                     .into_iter()
                     .filter(|one| one.outcome == "mended")
                     .collect();
-                if mended.is_empty() {
+                if repaired.is_empty() {
                     continue;
                 }
-                revert_where_allowed(&mut core, command, &mended);
+                revert_where_allowed(&mut core, command, &repaired);
                 assert_eq!(core.dump(), before, "{command} {kind} {name} {item}");
             }
         }
@@ -404,9 +404,9 @@ fn a_repair_that_the_server_refuses_leaves_nothing_half_done() {
     assert!(refused > 10, "{refused}");
 }
 
-fn revert_where_allowed(core: &mut Core, denied: &str, mended: &[Finding]) {
+fn revert_where_allowed(core: &mut Core, denied: &str, repaired: &[Finding]) {
     core.redis(&format!("ACL SETUSER default +{denied}"));
-    revert(core, mended);
+    revert(core, repaired);
     core.redis(&format!("ACL SETUSER default -{denied}"));
 }
 
@@ -504,7 +504,7 @@ fn a_lock_may_last_as_long_as_the_heartbeat_of_its_queue() {
     core.redis("HSET ql:j:short expires 31537000");
     core.redis("ZADD ql:q:q-locks 31537000 short");
     core.redis("ZADD ql:w:w:jobs 31537000 short");
-    let printed = describe_all(&look(&mut core, 1000.0, ""));
+    let printed = describe_all(&verify_all(&mut core, 1000.0, ""));
     assert_eq!(printed, ["clock short report [locked until 31537000]"]);
     core.redis("HSET ql:config heartbeat 31536000");
     core.must_be_clean(1000.0, Excuses::default());
@@ -516,17 +516,17 @@ fn changes_of_the_same_call_are_not_listed_again() {
     core.redis("RPUSH ql:f:new nobody w1");
     core.redis("ZADD ql:q:new-recur 5 nobody");
     let items = ["nobody", "w1"].map(str::to_owned);
-    let mended = slice(&mut core, NOW, "mend", "", "group", "new", &items);
+    let repaired = slice(&mut core, NOW, "mend", "", "group", "new", &items);
     assert_eq!(
-        describe_all(&mended),
+        describe_all(&repaired),
         [
             "failed-stray nobody mended [new]",
             "failed-stray w1 mended [new]"
         ]
     );
-    let mended = slice(&mut core, NOW, "mend", "", "recur", "new", &items);
+    let repaired = slice(&mut core, NOW, "mend", "", "recur", "new", &items);
     assert_eq!(
-        describe_all(&mended),
+        describe_all(&repaired),
         ["ghost-recurring nobody mended [new]"]
     );
     core.must_be_clean(NOW, Excuses::default());
@@ -557,7 +557,7 @@ fn a_day_is_named_as_calls_name_it() {
         core.dump().hash("ql:s:stats:9.999999999936e+14:q")["failed"],
         "1"
     );
-    let printed: Vec<String> = look(&mut core, 1e15, "")
+    let printed: Vec<String> = verify_all(&mut core, 1e15, "")
         .iter()
         .map(Finding::describe)
         .collect();
@@ -593,21 +593,21 @@ fn the_least_rights_suffice() {
         }
     }
     let dump = core.dump();
-    let mut mended = Vec::new();
+    let mut repaired = Vec::new();
     for (kind, name, items) in candidates(&dump) {
-        let seen = slice(&mut core, NOW, "look", LATER, kind, &name, &items);
+        let seen = slice(&mut core, NOW, "look", DEFERRED, kind, &name, &items);
         core.redis("AUTH qless-ro PASSWORD");
-        let rows = read_only(&mut core, LATER, kind, &name, &items);
+        let rows = read_only(&mut core, DEFERRED, kind, &name, &items);
         assert!(rows.is_none_or(|rows| rows == seen), "{kind} {name}");
         core.redis("AUTH qless PASSWORD");
-        let found = slice(&mut core, NOW, "mend", LATER, kind, &name, &items);
+        let found = slice(&mut core, NOW, "mend", DEFERRED, kind, &name, &items);
         core.redis("AUTH default p");
         assert!(found.iter().all(|one| one.outcome != "found"), "{found:?}");
-        mended.extend(found.into_iter().filter(|one| one.outcome == "mended"));
+        repaired.extend(found.into_iter().filter(|one| one.outcome == "mended"));
     }
-    assert!(mended.len() > 12);
+    assert!(repaired.len() > 12);
     core.redis("AUTH qless PASSWORD");
-    let (_, alone) = revert(&mut core, &mended);
+    let (_, alone) = revert(&mut core, &repaired);
     core.redis("AUTH default p");
     assert_eq!((core.dump(), alone), (dump, 0));
 }
@@ -775,11 +775,11 @@ fn hostile_data_is_verified_or_skipped() {
             "cycle",
         ] {
             for name in ["q", "G", "x", "", "\u{fffd}ff"] {
-                slice(&mut core, NOW, mode, LATER, kind, name, &items);
+                slice(&mut core, NOW, mode, DEFERRED, kind, name, &items);
             }
         }
         for name in NAMES {
-            slice(&mut core, NOW, mode, LATER, "names", name, &items);
+            slice(&mut core, NOW, mode, DEFERRED, "names", name, &items);
         }
         let keys = texts(&[
             "j:w1",
@@ -804,7 +804,7 @@ fn hostile_data_is_verified_or_skipped() {
             "w:a:jobs",
             "j:\u{fffd}ff\0\n",
         ]);
-        slice(&mut core, NOW, mode, LATER, "key", "", &keys);
+        slice(&mut core, NOW, mode, DEFERRED, "key", "", &keys);
     }
     // Whatever was repaired, the queue continues.
     core.ok("put 201000 w fine j K {} 0");

@@ -2,9 +2,9 @@
 //! the binary reports them or ignores them, it never stops half-way, and no readable job is lost.
 
 use super::slice::{NOW, fill};
-use crate::support::clean::Walked;
+use crate::support::clean::CheckOutput;
 use crate::support::core::{Core, Dump, Key, Reply};
-use crate::support::repair::{Mend, kept};
+use crate::support::repair::{RepairCycle, jobs_preserved};
 
 /// The command that makes a key of each type; `KEY` is its name.
 const TYPES: [(&str, &str); 6] = [
@@ -28,20 +28,21 @@ fn put(core: &mut Core, key: &str, line: &str) {
 }
 
 /// Scans, repairs, repairs by name. Returns the output of the first scan.
-fn survived(core: &mut Core, what: &str) -> Walked {
+fn survived(core: &mut Core, what: &str) -> CheckOutput {
     let before = core.dump();
-    let mend = Mend::new(core, NOW);
-    let printed = Walked::run(&mend.qless(), NOW);
+    let cycle = RepairCycle::new(core, NOW);
+    let printed = CheckOutput::run(&cycle.qless(), NOW);
     assert!(
-        mend.core.dump() == before,
+        cycle.core.dump() == before,
         "{what}: a look changed something"
     );
     for flags in ["", "--only all"] {
-        let ran = mend.repair(flags, &format!("undo{}", flags.len()));
+        let ran = cycle.repair(flags, &format!("undo{}", flags.len()));
         let code = ran.code();
         assert!([0, 7].contains(&code), "{what}: {code}: {}", ran.stderr());
-        kept(&before, &mend.core.dump()).unwrap_or_else(|fault| panic!("{what}: {fault}"));
-        let left = Walked::run(&mend.qless(), NOW);
+        jobs_preserved(&before, &cycle.core.dump())
+            .unwrap_or_else(|fault| panic!("{what}: {fault}"));
+        let left = CheckOutput::run(&cycle.qless(), NOW);
         assert_eq!(left.code, code, "{what}: {:?}", left.lines);
     }
     printed

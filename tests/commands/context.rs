@@ -506,8 +506,8 @@ fn control_characters_in_context_names_are_escaped() {
         "queues --context zz",
     ] {
         let ran = home.run(line);
-        let said = ran.stdout() + &ran.stderr();
-        assert!(!said.contains(['\x1b', '\u{202e}']), "{line}: {said:?}");
+        let output = ran.stdout() + &ran.stderr();
+        assert!(!output.contains(['\x1b', '\u{202e}']), "{line}: {output:?}");
     }
     let shown = home.run("context --columns name,redis");
     shown.shows(expect![[r#"

@@ -232,8 +232,8 @@ fn an_unreadable_config_file_is_an_error() {
     home.qless().run("version --config /dev/null").ok();
     home.qless().run("version --config /dev/zero").exits(2);
     let not_utf8 = home.qless().env("QLESS_CONFIG", "/gone\u{1b}[31m");
-    let said = not_utf8.run("version").exits(2).stderr();
-    assert!(said.contains("`/gone\\x1b[31m`"), "{said}");
+    let output = not_utf8.run("version").exits(2).stderr();
+    assert!(output.contains("`/gone\\x1b[31m`"), "{output}");
 }
 
 #[test]
@@ -292,23 +292,23 @@ fn a_readable_config_file_with_a_password_causes_a_warning() {
     ] {
         let home = ConfigHome::new(text);
         home.mode(mode);
-        let said = home.qless().run("version").stderr();
+        let output = home.qless().run("version").stderr();
         let warning =
             "warning: others may read `HOME/qless/config.toml`, and a password stands in it\n";
-        assert_eq!(said, if warns { warning } else { "" }, "{text} {mode:o}");
+        assert_eq!(output, if warns { warning } else { "" }, "{text} {mode:o}");
         assert_eq!(home.qless().run("version -q").stderr(), "");
     }
 }
 
 #[test]
 fn defaults_apply_where_no_flag_or_variable_is_set() {
-    let place = ProtectedServer::new("");
-    let url = place.redis.url();
-    place.home.write(&format!(
+    let server = ProtectedServer::new("");
+    let url = server.redis.url();
+    server.home.write(&format!(
         "[defaults]\nredis = \"{url}\"\nprefix = \"x:\"\noutput = \"json\"\ntime-format = \"unix\"\n\
          headers = \"always\"\ncolor = \"always\"\ntimeout = 5\n"
     ));
-    let qless = place.qless();
+    let qless = server.qless();
     qless.run("put mail K --jid j -o table").ok();
     assert_eq!(qless.run("jobs").json()["total"], 1);
     assert_eq!(qless.run("jobs --prefix ql:").json()["total"], 0);
@@ -325,7 +325,7 @@ fn defaults_apply_where_no_flag_or_variable_is_set() {
     let kept = qless.run("failed -o table --color auto").ok();
     assert!(!kept.contains('\x1b'));
     qless.run("pause mail -o table").ok();
-    place.home.write("[defaults]\ncolor = \"always\"\n");
+    server.home.write("[defaults]\ncolor = \"always\"\n");
     let colored = |qless: &Qless, flag: &str| {
         let url = url.clone();
         qless
@@ -340,10 +340,10 @@ fn defaults_apply_where_no_flag_or_variable_is_set() {
 
 #[test]
 fn verbose_names_the_file_and_the_context() {
-    let place = ProtectedServer::new("");
+    let server = ProtectedServer::new("");
     let printed = |line: &str| {
-        let said = place.qless().run(line).stderr();
-        said.lines().next().unwrap_or_default().to_owned()
+        let output = server.qless().run(line).stderr();
+        output.lines().next().unwrap_or_default().to_owned()
     };
     assert_eq!(
         printed("queues -v --context prod"),

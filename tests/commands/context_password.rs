@@ -23,19 +23,19 @@ fn guarded(more: &str) -> ProtectedServer {
 }
 
 /// The file and the address by TCP need a port; by socket there is no password in addresses.
-fn run(place: &ProtectedServer, line: &str) -> RunOutput {
-    let ran = place.qless().run(line);
-    let said = ran.stdout() + &ran.stderr();
-    assert!(!said.contains(SECRET), "{said}");
+fn run(server: &ProtectedServer, line: &str) -> RunOutput {
+    let ran = server.qless().run(line);
+    let output = ran.stdout() + &ran.stderr();
+    assert!(!output.contains(SECRET), "{output}");
     ran
 }
 
 #[test]
 fn a_program_prints_the_password() {
-    let place = guarded("password-command = [\"echo\", \"geheim-4711\"]\n");
-    run(&place, "length q").ok();
-    run(&place, "length q -vv").ok();
-    run(&place, "version").ok();
+    let server = guarded("password-command = [\"echo\", \"geheim-4711\"]\n");
+    run(&server, "length q").ok();
+    run(&server, "length q -vv").ok();
+    run(&server, "version").ok();
     let lines = "password-command = [\"printf\", \"geheim-4711\\r\\nmore\\n\"]\n";
     run(&guarded(lines), "length q").ok();
     // No shell: what would be one's words are not.
@@ -49,8 +49,8 @@ fn a_program_prints_the_password() {
 #[test]
 fn a_password_command_that_fails_is_an_error() {
     let printed = |words: &str, expected: Expect| {
-        let place = guarded(&format!("password-command = {words}\n"));
-        run(&place, "length q").shows(expected);
+        let server = guarded(&format!("password-command = {words}\n"));
+        run(&server, "length q").shows(expected);
     };
     printed(
         "[\"false\"]",
@@ -102,9 +102,9 @@ fn a_password_command_that_fails_is_an_error() {
 
 #[test]
 fn a_password_command_that_does_not_end_is_stopped() {
-    let place = guarded("password-command = [\"sleep\", \"60\"]\n");
+    let server = guarded("password-command = [\"sleep\", \"60\"]\n");
     let begun = Instant::now();
-    run(&place, "length q").shows(expect![[r#"
+    run(&server, "length q").shows(expect![[r#"
         --- stderr
         error: `password-command` of context `prod`, `sleep`, did not end within 10s
         --- exit 6
@@ -115,10 +115,10 @@ fn a_password_command_that_does_not_end_is_stopped() {
 #[test]
 fn a_password_command_inherits_neither_stdin_nor_passwords() {
     let script = "cat >&2; env | grep -c geheim >&2; echo geheim-4711";
-    let place = guarded(&format!(
+    let server = guarded(&format!(
         "password-command = [\"sh\", \"-c\", \"{script}\"]\n"
     ));
-    let qless = place
+    let qless = server
         .qless()
         .env("QLESS_SENTINEL_PASSWORD", "geheim-1")
         .env("REDIS_URL", "redis://:geheim-2@h")
@@ -131,20 +131,20 @@ fn a_password_command_inherits_neither_stdin_nor_passwords() {
 
 #[test]
 fn a_variable_holds_the_password() {
-    let place = guarded("password-env = \"PROD_PW\"\n");
-    place.qless().env("PROD_PW", SECRET).run("length q").ok();
-    run(&place, "length q").shows(expect![[r#"
+    let server = guarded("password-env = \"PROD_PW\"\n");
+    server.qless().env("PROD_PW", SECRET).run("length q").ok();
+    run(&server, "length q").shows(expect![[r#"
         --- stderr
         error: `PROD_PW` is not set, and context `prod` has its password there
         --- exit 6
     "#]]);
-    place.qless().env("PROD_PW", "").run("length q").exits(6);
+    server.qless().env("PROD_PW", "").run("length q").exits(6);
 }
 
 #[test]
 fn the_most_specific_password_source_wins() {
-    let place = guarded("password-command = [\"echo\", \"falsch\"]\n");
-    let qless = place.qless();
+    let server = guarded("password-command = [\"echo\", \"falsch\"]\n");
+    let qless = server.qless();
     qless.run("length q").exits(6);
     qless
         .clone()
@@ -158,7 +158,7 @@ fn the_most_specific_password_source_wins() {
     both.run("length q").ok();
     let wrong = qless.clone().env("QLESS_REDIS_PASSWORD", "falsch");
     wrong.run("length q").exits(6);
-    let file = place.home.dir().join("pw");
+    let file = server.home.dir().join("pw");
     std::fs::write(&file, format!("{SECRET}\nmore\n")).unwrap();
     std::fs::set_permissions(&file, PermissionsExt::from_mode(0o600)).unwrap();
     let line = format!("length q --password-file {}", file.display());
@@ -183,27 +183,27 @@ fn an_address_given_elsewhere_keeps_its_own_password() {
     let home = ConfigHome::new(
         "default = \"prod\"\n[context.prod]\nredis = \"redis://127.0.0.1:1\"\npassword-command = [\"false\"]\n",
     );
-    let place = ProtectedServer { redis, home };
+    let server = ProtectedServer { redis, home };
     let own = format!("redis://:{SECRET}@127.0.0.1:{port}/0");
-    place.qless().run(&format!("length q --redis {own}")).ok();
-    place.qless().env("REDIS_URL", &own).run("length q").ok();
-    place
+    server.qless().run(&format!("length q --redis {own}")).ok();
+    server.qless().env("REDIS_URL", &own).run("length q").ok();
+    server
         .qless()
-        .run(&format!("length q --redis {}", place.redis.url()))
+        .run(&format!("length q --redis {}", server.redis.url()))
         .exits(6);
     // The context's own address is the last that is asked for it.
-    place.home.write(&format!(
+    server.home.write(&format!(
         "default = \"prod\"\n[context.prod]\nredis = \"redis://:falsch@127.0.0.1:{port}\"\npassword-command = [\"echo\", \"{SECRET}\"]\n"
     ));
-    place.qless().run("length q").ok();
-    place.home.write(&format!(
+    server.qless().run("length q").ok();
+    server.home.write(&format!(
         "default = \"prod\"\n[context.prod]\nredis = \"{own}\"\n"
     ));
-    place.qless().run("length q").ok();
-    place.home.write(&format!(
+    server.qless().run("length q").ok();
+    server.home.write(&format!(
         "default = \"prod\"\n[context.prod]\nredis = \"{own}\"\npassword-env = \"UNSET\"\n"
     ));
-    place.qless().run("length q").ok();
+    server.qless().run("length q").ok();
 }
 
 #[test]
@@ -233,9 +233,9 @@ fn no_output_contains_a_password() {
         "context remove a",
     ] {
         let ran = qless.run(line);
-        let said = ran.stdout() + &ran.stderr();
+        let output = ran.stdout() + &ran.stderr();
         for part in ["geheim-4711", "im-4711"] {
-            assert!(!said.contains(part), "{line}: {said}");
+            assert!(!output.contains(part), "{line}: {output}");
         }
     }
     let seen = terminal::run(

@@ -7,16 +7,16 @@ use crate::support::keyboard;
 
 #[test]
 fn a_read_only_context_refuses_writes_and_no_flag_overrides_it() {
-    let place =
+    let server =
         ProtectedServer::new("[context.viewer]\nread-only = true\nredis = \"unix:///nowhere\"\n");
-    let viewer = place.qless().env("QLESS_CONTEXT", "viewer");
+    let viewer = server.qless().env("QLESS_CONTEXT", "viewer");
     viewer.run("put q K").shows(expect![[r#"
         --- stderr
         error: `qless put` may change something, and context `viewer` is read-only
         hint: no flag lifts that, only `HOME/qless/config.toml`
         --- exit 9
     "#]]);
-    let url = place.redis.url();
+    let url = server.redis.url();
     for line in [
         "put q K --yes --confirm viewer",
         "retry j -y",
@@ -28,19 +28,19 @@ fn a_read_only_context_refuses_writes_and_no_flag_overrides_it() {
     }
     viewer.run("put q K --read-only").exits(9);
     viewer.run(&format!("queues --redis {url}")).ok();
-    assert!(place.redis.dump().is_empty());
-    place.home.write("[defaults]\nread-only = true\n");
-    place.qless().run("put q K").shows(expect![[r#"
+    assert!(server.redis.dump().is_empty());
+    server.home.write("[defaults]\nread-only = true\n");
+    server.qless().run("put q K").shows(expect![[r#"
         --- stderr
         error: `qless put` may change something, and `[defaults]` is read-only
         hint: no flag lifts that, only `HOME/qless/config.toml`
         --- exit 9
     "#]]);
-    place.home.write(&format!(
+    server.home.write(&format!(
         "default = \"a\"\n[defaults]\nread-only = true\n[context.a]\nread-only = false\nredis = \"{url}\"\n"
     ));
-    place.qless().run("put q K").ok();
-    place.qless().run("put q K --read-only").shows(expect![[r#"
+    server.qless().run("put q K").ok();
+    server.qless().run("put q K --read-only").shows(expect![[r#"
         --- stderr
         error: `qless put` may change something, and `--read-only` was given
         --- exit 9
@@ -49,9 +49,9 @@ fn a_read_only_context_refuses_writes_and_no_flag_overrides_it() {
 
 #[test]
 fn a_refusal_names_the_flags_a_script_has_to_add() {
-    let place = ProtectedServer::new("label = \"PROD EU\"\n");
-    place.failed(&["a", "b"]);
-    let prod = place.prod();
+    let server = ProtectedServer::new("label = \"PROD EU\"\n");
+    server.failed(&["a", "b"]);
+    let prod = server.prod();
     prod.run("retry --group boom").shows(expect![[r#"
         --- stderr
         error: cannot ask whether to retry 2 failed jobs on PROD EU (unix://DIR/s); nothing was changed
@@ -77,7 +77,7 @@ fn a_refusal_names_the_flags_a_script_has_to_add() {
         error: `--confirm` says `prod`, but this is `PROD EU`; nothing was changed
         --- exit 9
     "#]]);
-    assert_eq!(place.count("failed"), 2);
+    assert_eq!(server.count("failed"), 2);
     let done = prod
         .run("retry --group boom --yes --confirm 'PROD EU' -o json")
         .json();
@@ -85,14 +85,14 @@ fn a_refusal_names_the_flags_a_script_has_to_add() {
         (&done["context"], &done["done"]),
         (&"prod".into(), &2.into())
     );
-    assert_eq!(place.count("failed"), 0);
+    assert_eq!(server.count("failed"), 0);
 }
 
 #[test]
 fn confirm_must_name_the_label_of_the_context() {
-    let place = ProtectedServer::new("");
-    place.failed(&["a", "b"]);
-    let bare = place.redis.at(1000).env("QLESS_CONFIG", "none");
+    let server = ProtectedServer::new("");
+    server.failed(&["a", "b"]);
+    let bare = server.redis.at(1000).env("QLESS_CONFIG", "none");
     bare.run("retry --group boom --yes --confirm prod")
         .shows(expect![[r#"
         --- stderr
@@ -105,9 +105,9 @@ fn confirm_must_name_the_label_of_the_context() {
 
 #[test]
 fn every_bulk_write_asks_for_confirmation() {
-    let place = ProtectedServer::new("");
-    place.failed(&["a", "b"]);
-    let prod = place.prod();
+    let server = ProtectedServer::new("");
+    server.failed(&["a", "b"]);
+    let prod = server.prod();
     for jid in ["c", "d"] {
         prod.run(&format!("put mail K --jid {jid}")).ok();
     }
@@ -126,7 +126,7 @@ fn every_bulk_write_asks_for_confirmation() {
     prod.run("config set heartbeat 30").ok();
     prod.run("pause mail").ok();
     prod.run("unpause mail").ok();
-    let before = place.redis.dump();
+    let before = server.redis.dump();
     for line in [
         "retry a b",
         "retry --group boom",
@@ -160,7 +160,7 @@ fn every_bulk_write_asks_for_confirmation() {
             prod.run(&format!("{line} {flags}")).exits(9);
         }
     }
-    assert_eq!(place.redis.dump(), before);
+    assert_eq!(server.redis.dump(), before);
     for line in [
         "priority c d --to 5 --yes --confirm prod",
         "retry a",
@@ -182,56 +182,56 @@ fn every_bulk_write_asks_for_confirmation() {
 
 #[test]
 fn putting_many_jobs_asks_for_confirmation() {
-    let place = ProtectedServer::new("label = \"PROD\"\n");
+    let server = ProtectedServer::new("label = \"PROD\"\n");
     let lines = "{\"queue\":\"mail\",\"klass\":\"K\"}\n".repeat(3);
-    let prod = place.prod().input(lines);
+    let prod = server.prod().input(lines);
     prod.run("put --from - --yes").shows(expect![[r#"
         --- stderr
         error: cannot ask whether to put 3 jobs on PROD (unix://DIR/s); nothing was changed
         hint: add `--confirm PROD`: the context is protected
         --- exit 9
     "#]]);
-    let said = prod.run("put --from - -n").exits(0).stderr();
-    assert!(said.starts_with("PROD: "), "{said}");
-    assert!(place.redis.dump().is_empty());
+    let output = prod.run("put --from - -n").exits(0).stderr();
+    assert!(output.starts_with("PROD: "), "{output}");
+    assert!(server.redis.dump().is_empty());
     let done = prod.run("put --from - --yes --confirm PROD -o json").json();
     assert_eq!(
         (&done["context"], &done["done"]),
         (&"prod".into(), &3.into())
     );
-    place.prod().run("put mail K --jid one").ok();
-    let one = place.prod().run("put mail K -n").stderr();
+    server.prod().run("put mail K --jid one").ok();
+    let one = server.prod().run("put mail K -n").stderr();
     assert_eq!(one, "PROD: would put a job in mail, waiting\n");
 }
 
 #[test]
 fn importing_jobs_asks_for_confirmation() {
-    let place = ProtectedServer::new("label = \"PROD\"\n");
-    place.prod().run("put mail K --jid a").ok();
-    let export = place.prod().run("export --all").ok();
-    place.prod().run("cancel a").ok();
-    let prod = place.prod().input(export);
+    let server = ProtectedServer::new("label = \"PROD\"\n");
+    server.prod().run("put mail K --jid a").ok();
+    let export = server.prod().run("export --all").ok();
+    server.prod().run("cancel a").ok();
+    let prod = server.prod().input(export);
     prod.run("import - --yes").shows(expect![[r#"
         --- stderr
         error: cannot ask whether to import 1 job on PROD (unix://DIR/s); nothing was changed
         hint: add `--confirm PROD`: the context is protected
         --- exit 9
     "#]]);
-    let said = prod.run("import - -n").exits(0).stderr();
+    let output = prod.run("import - -n").exits(0).stderr();
     assert!(
-        said.starts_with("Import 1 job on PROD (unix://DIR/s)\n"),
-        "{said}"
+        output.starts_with("Import 1 job on PROD (unix://DIR/s)\n"),
+        "{output}"
     );
-    assert!(said.ends_with("\nPROD: would import 1\n"), "{said}");
+    assert!(output.ends_with("\nPROD: would import 1\n"), "{output}");
     prod.run("import - --yes --confirm PROD").ok();
-    place.prod().run("get a").ok();
+    server.prod().run("get a").ok();
 }
 
 #[test]
 fn dry_runs_do_not_ask_and_name_the_server() {
-    let place = ProtectedServer::new("label = \"PROD\"\n");
-    place.failed(&["a", "b"]);
-    let before = place.redis.dump();
+    let server = ProtectedServer::new("label = \"PROD\"\n");
+    server.failed(&["a", "b"]);
+    let before = server.redis.dump();
     for (line, says) in [
         ("cancel a -n", "PROD: would cancel a\n"),
         (
@@ -244,19 +244,19 @@ fn dry_runs_do_not_ask_and_name_the_server() {
             "PROD: would forget queue `mail`\n",
         ),
     ] {
-        assert_eq!(place.prod().run(line).exits(0).stderr(), says, "{line}");
+        assert_eq!(server.prod().run(line).exits(0).stderr(), says, "{line}");
     }
     for line in [
         "retry --group boom -n",
         "cancel a b -n",
         "tag a b --add t -n",
     ] {
-        let said = place.prod().run(line).exits(0).stderr();
-        assert!(said.contains(" on PROD (unix://DIR/s)\n"), "{said}");
-        assert!(said.contains("\nPROD: would "), "{said}");
+        let output = server.prod().run(line).exits(0).stderr();
+        assert!(output.contains(" on PROD (unix://DIR/s)\n"), "{output}");
+        assert!(output.contains("\nPROD: would "), "{output}");
     }
-    assert_eq!(place.redis.dump(), before);
-    place
+    assert_eq!(server.redis.dump(), before);
+    server
         .prod()
         .run("forget queue mail --force")
         .shows(expect![[r#"
@@ -269,10 +269,10 @@ fn dry_runs_do_not_ask_and_name_the_server() {
 
 #[test]
 fn a_terminal_asks_for_the_label() {
-    let place = ProtectedServer::new("label = \"PROD\"\n");
-    place.failed(&["a", "b"]);
+    let server = ProtectedServer::new("label = \"PROD\"\n");
+    server.failed(&["a", "b"]);
     let retry = ["retry", "--group", "boom"];
-    let (code, seen) = place.answers(&retry, &[("to proceed", "prod\n")]);
+    let (code, seen) = server.answers(&retry, &[("to proceed", "prod\n")]);
     assert_eq!(code, 9, "{seen}");
     let seen = plain(&seen);
     let (plan, answer) = seen.split_once("Type PROD to proceed").unwrap();
@@ -289,24 +289,24 @@ fn a_terminal_asks_for_the_label() {
     let refused = "error: not confirmed; nothing was changed\n";
     assert!(answer.ends_with(refused), "{seen}");
     for answer in ["\n", "y\n", "yes\n", "2\n"] {
-        let (code, seen) = place.answers(&retry, &[("to proceed", answer)]);
+        let (code, seen) = server.answers(&retry, &[("to proceed", answer)]);
         assert_eq!(code, 9, "{seen}");
     }
     // `--yes` alone does not answer; the right flags do.
     let yes = ["retry", "--group", "boom", "--yes"];
-    let (code, seen) = place.answers(&yes, &[("to proceed", "no\n")]);
+    let (code, seen) = server.answers(&yes, &[("to proceed", "no\n")]);
     assert_eq!(code, 9, "{seen}");
-    assert_eq!(place.count("failed"), 2);
-    let (code, seen) = place.answers(&retry, &[("to proceed", " PROD \n")]);
+    assert_eq!(server.count("failed"), 2);
+    let (code, seen) = server.answers(&retry, &[("to proceed", " PROD \n")]);
     assert_eq!(code, 0, "{seen}");
-    assert_eq!(place.count("failed"), 0);
+    assert_eq!(server.count("failed"), 0);
 }
 
 #[test]
 fn an_unprotected_context_asks_for_yes_or_the_number_of_jobs() {
-    let place = ProtectedServer::new("[context.test]\n");
-    let url = place.redis.url();
-    place
+    let server = ProtectedServer::new("[context.test]\n");
+    let url = server.redis.url();
+    server
         .home
         .write(&format!("[context.test]\nredis = \"{url}\"\n"));
     let calls = (0..1001).map(|job| {
@@ -314,9 +314,9 @@ fn an_unprotected_context_asks_for_yes_or_the_number_of_jobs() {
         let words = ["put", "w", "mail", &jid, "K", "{}", "0"];
         (1.0, words.map(str::to_owned).to_vec())
     });
-    place.redis.calls(calls);
+    server.redis.calls(calls);
     let ask = |args: &[&str], dialogue: &[(&str, &str)]| {
-        let mut command = place.qless().env("QLESS_CONTEXT", "test").command();
+        let mut command = server.qless().env("QLESS_CONTEXT", "test").command();
         command.args(args);
         let ran = keyboard::answer(command, dialogue);
         let seen = ran.stdout();
@@ -334,40 +334,40 @@ fn an_unprotected_context_asks_for_yes_or_the_number_of_jobs() {
     assert!(seen.contains("Type 1001 to proceed"), "{seen}");
     let (code, seen) = ask(&all, &[("to proceed", "1001\n")]);
     assert_eq!(code, 0, "{seen}");
-    assert!(place.qless().run("jobs --context test").ok().is_empty());
+    assert!(server.qless().run("jobs --context test").ok().is_empty());
 }
 
 #[test]
 fn no_input_never_asks_even_on_a_terminal() {
-    let place = ProtectedServer::new("");
-    place.failed(&["a", "b"]);
-    let (code, seen) = place.answers(&["retry", "--group", "boom", "--no-input"], &[]);
+    let server = ProtectedServer::new("");
+    server.failed(&["a", "b"]);
+    let (code, seen) = server.answers(&["retry", "--group", "boom", "--no-input"], &[]);
     assert_eq!(code, 9);
     assert!(seen.contains("--yes --confirm prod"), "{seen}");
-    let text = place.home.text();
-    place
+    let text = server.home.text();
+    server
         .home
         .write(&format!("[defaults]\nno-input = true\n{text}"));
-    let (code, _) = place.answers(&["retry", "--group", "boom"], &[]);
+    let (code, _) = server.answers(&["retry", "--group", "boom"], &[]);
     assert_eq!(code, 9);
 }
 
 #[test]
 fn neither_another_address_nor_the_environment_lifts_the_protection() {
-    let place = ProtectedServer::new("");
-    place.failed(&["a", "b"]);
-    let url = place.redis.url();
+    let server = ProtectedServer::new("");
+    server.failed(&["a", "b"]);
+    let url = server.redis.url();
     let redis = format!("retry a b --yes --redis {url}");
-    place.prod().run(&redis).exits(9);
-    place
+    server.prod().run(&redis).exits(9);
+    server
         .prod()
         .env("QLESS_REDIS_URL", &url)
         .run("retry a b --yes")
         .exits(9);
-    let text = place.home.text();
-    place.home.write(&format!("default = \"prod\"\n{text}"));
-    place.qless().run("retry a b --yes").exits(9);
-    place
+    let text = server.home.text();
+    server.home.write(&format!("default = \"prod\"\n{text}"));
+    server.qless().run("retry a b --yes").exits(9);
+    server
         .qless()
         .env("REDIS_URL", &url)
         .run("retry a b --yes")

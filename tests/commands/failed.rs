@@ -542,7 +542,7 @@ fn entries_that_do_not_belong_in_the_list_are_skipped_and_named() {
               skipped  1  in the list of `bang`, but it is waiting
         "#]]);
     // What was damaged by hand is left as it was.
-    redis.must_tell(expect![[r#"
+    redis.must_report(expect![[r#"
         failed-stray f1 found [bang]
         failed-stray ghost found [boom]
         failed-stray r found [boom]

@@ -9,17 +9,17 @@ use tempfile::TempDir;
 use crate::support::qless::Qless;
 
 /// A directory for a server of its own, which is stopped in the end.
-struct Night {
+struct LocalServer {
     dir: TempDir,
 }
 
-impl Night {
-    fn new() -> Night {
+impl LocalServer {
+    fn new() -> LocalServer {
         let dir = tempfile::Builder::new()
             .prefix("ql")
             .tempdir_in("/tmp")
             .unwrap();
-        Night { dir }
+        LocalServer { dir }
     }
 
     fn qless(&self) -> Qless {
@@ -39,7 +39,7 @@ impl Night {
     }
 }
 
-impl Drop for Night {
+impl Drop for LocalServer {
     fn drop(&mut self) {
         self.qless().run("local stop");
     }
@@ -47,25 +47,25 @@ impl Drop for Night {
 
 #[test]
 fn the_private_server_starts_on_first_use_and_stays() {
-    let night = Night::new();
-    assert_eq!(night.status()["running"], false);
-    assert_eq!(night.qless().run("length mail").ok(), "0");
-    let pid = night.pid();
-    night.qless().run("api put w mail j K {} 0").ok();
-    let status = night.status();
+    let local = LocalServer::new();
+    assert_eq!(local.status()["running"], false);
+    assert_eq!(local.qless().run("length mail").ok(), "0");
+    let pid = local.pid();
+    local.qless().run("api put w mail j K {} 0").ok();
+    let status = local.status();
     assert_eq!(status["kind"], "local");
     assert_eq!(status["running"], true);
     assert_eq!(status["jobs"], 1);
     assert_eq!(status["pid"], pid);
     assert!(status["bytes"].as_u64().unwrap() > 0);
-    let dir = night.dir.path().join("night");
+    let dir = local.dir.path().join("night");
     assert_eq!(
         std::fs::metadata(&dir).unwrap().permissions().mode() & 0o777,
         0o700
     );
     let socket = format!("unix://{}/redis.sock", dir.display());
     assert_eq!(status["url"], "unix://DIR/night/redis.sock");
-    let url = night.qless().run("local url");
+    let url = local.qless().run("local url");
     url.shows(expect![[r#"
         unix://DIR/night/redis.sock
     "#]]);
@@ -75,10 +75,10 @@ fn the_private_server_starts_on_first_use_and_stays() {
 
 #[test]
 fn the_private_server_has_no_port_persists_and_evicts_nothing() {
-    let night = Night::new();
-    night.qless().run("length mail").ok();
+    let local = LocalServer::new();
+    local.qless().run("length mail").ok();
     let setting = |name: &str| {
-        let socket = night.dir.path().join("night/redis.sock");
+        let socket = local.dir.path().join("night/redis.sock");
         let client = redis::Client::open(format!("unix://{}", socket.display())).unwrap();
         let mut get = redis::cmd("CONFIG");
         get.arg("GET").arg(name);
@@ -89,25 +89,25 @@ fn the_private_server_has_no_port_persists_and_evicts_nothing() {
     assert_eq!(setting("appendonly"), "yes");
     assert_eq!(setting("appendfsync"), "everysec");
     assert_eq!(setting("maxmemory-policy"), "noeviction");
-    let path = night.dir.path().to_str().unwrap();
+    let path = local.dir.path().to_str().unwrap();
     let always = format!("--redis local:{path}/night?fsync=always length mail");
-    night.qless().run(&always).ok();
+    local.qless().run(&always).ok();
     assert_eq!(setting("appendfsync"), "always");
 }
 
 #[test]
 fn the_private_server_restarts_with_its_data() {
-    let night = Night::new();
-    night.qless().run("api put w mail j K {} 0").ok();
-    night.qless().run("local stop").shows(expect![[r#"
+    let local = LocalServer::new();
+    local.qless().run("api put w mail j K {} 0").ok();
+    local.qless().run("local stop").shows(expect![[r#"
         --- stderr
         saved and stopped
     "#]]);
-    assert_eq!(night.status()["running"], false);
-    night.qless().run("local stop -q -o ndjson").ok();
-    assert_eq!(night.qless().run("length mail").ok(), "1");
-    assert_eq!(night.status()["running"], true);
-    night.qless().run("local start").shows(expect![[r#"
+    assert_eq!(local.status()["running"], false);
+    local.qless().run("local stop -q -o ndjson").ok();
+    assert_eq!(local.qless().run("length mail").ok(), "1");
+    assert_eq!(local.status()["running"], true);
+    local.qless().run("local start").shows(expect![[r#"
         --- stderr
         it was running already
     "#]]);
@@ -115,9 +115,9 @@ fn the_private_server_restarts_with_its_data() {
 
 #[test]
 fn a_crashed_private_server_restarts_with_its_data() {
-    let night = Night::new();
-    night.qless().run("api put w mail j K {} 0").ok();
-    let pid = night.pid().to_string();
+    let local = LocalServer::new();
+    local.qless().run("api put w mail j K {} 0").ok();
+    let pid = local.pid().to_string();
     std::thread::sleep(std::time::Duration::from_millis(1100)); // appendfsync everysec
     assert!(
         std::process::Command::new("kill")
@@ -126,15 +126,15 @@ fn a_crashed_private_server_restarts_with_its_data() {
             .unwrap()
             .success()
     );
-    assert_eq!(night.qless().run("length mail").ok(), "1");
-    assert_ne!(night.pid().to_string(), pid);
+    assert_eq!(local.qless().run("length mail").ok(), "1");
+    assert_ne!(local.pid().to_string(), pid);
 }
 
 #[test]
 fn two_first_commands_start_one_server() {
-    let night = Night::new();
+    let local = LocalServer::new();
     let started = std::thread::scope(|scope| {
-        let start = || night.qless().run("local start").stderr();
+        let start = || local.qless().run("local start").stderr();
         let runs: Vec<_> = (0..4).map(|_| scope.spawn(start)).collect();
         runs.into_iter()
             .map(|run| run.join().unwrap())
@@ -149,8 +149,8 @@ fn two_first_commands_start_one_server() {
 
 #[test]
 fn the_default_directory_is_the_state_directory() {
-    let night = Night::new();
-    let home = night.dir.path().to_str().unwrap();
+    let local = LocalServer::new();
+    let home = local.dir.path().to_str().unwrap();
     let qless = || {
         Qless::bare()
             .hide(home, "DIR")
@@ -179,8 +179,8 @@ fn the_default_directory_is_the_state_directory() {
 
 #[test]
 fn without_a_server_program_the_install_command_is_printed() {
-    let night = Night::new();
-    let ran = night
+    let local = LocalServer::new();
+    let ran = local
         .qless()
         .env("PATH", "/nonexistent")
         .run("length mail")
@@ -191,7 +191,7 @@ fn without_a_server_program_the_install_command_is_printed() {
         "{text}"
     );
     assert!(text.contains("set QLESS_REDIS_SERVER"), "{text}");
-    let missing = night
+    let missing = local
         .qless()
         .env("QLESS_REDIS_SERVER", "/nonexistent/redis-server");
     let ran = missing.run("length mail").exits(6);
@@ -201,7 +201,7 @@ fn without_a_server_program_the_install_command_is_printed() {
         "{}",
         ran.stderr()
     );
-    let wrong = night
+    let wrong = local
         .qless()
         .env("QLESS_REDIS_SERVER", "false")
         .run("length mail")
@@ -215,7 +215,7 @@ fn without_a_server_program_the_install_command_is_printed() {
 
 #[test]
 fn an_unusable_directory_is_refused_with_a_hint() {
-    let night = Night::new();
+    let local = LocalServer::new();
     let at = |dir: &str| Qless::bare().env("QLESS_REDIS_URL", format!("local:{dir}"));
     let long = at(&format!("/tmp/{}", "d".repeat(110)))
         .run("length mail")
@@ -226,7 +226,7 @@ fn an_unusable_directory_is_refused_with_a_hint() {
         "{}",
         long.stderr()
     );
-    let file = night.dir.path().join("file");
+    let file = local.dir.path().join("file");
     std::fs::write(&file, "").unwrap();
     let file = at(file.to_str().unwrap()).run("length mail").exits(6);
     assert!(
@@ -249,12 +249,12 @@ fn an_unusable_directory_is_refused_with_a_hint() {
 
 #[test]
 fn the_mode_of_an_existing_directory_is_kept() {
-    let night = Night::new();
-    let shared = night.dir.path().join("night");
+    let local = LocalServer::new();
+    let shared = local.dir.path().join("night");
     std::fs::create_dir(&shared).unwrap();
     std::fs::write(shared.join("theirs"), "").unwrap();
     std::fs::set_permissions(&shared, std::fs::Permissions::from_mode(0o755)).unwrap();
-    night.qless().run("length mail").shows(expect![[r#"
+    local.qless().run("length mail").shows(expect![[r#"
         --- stderr
         error: cannot use `DIR/night`: others may enter it, and it holds other things
         hint: name another directory: `--redis local:/DIR`
@@ -263,17 +263,17 @@ fn the_mode_of_an_existing_directory_is_kept() {
     let mode = || std::fs::metadata(&shared).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(), 0o755);
     std::fs::remove_file(shared.join("theirs")).unwrap();
-    assert_eq!(night.qless().run("length mail").ok(), "0");
+    assert_eq!(local.qless().run("length mail").ok(), "0");
     assert_eq!(mode(), 0o700);
 }
 
 #[test]
 fn starting_a_server_that_never_replies_ends_with_the_timeout() {
-    let night = Night::new();
-    let program = night.dir.path().join("server");
+    let local = LocalServer::new();
+    let program = local.dir.path().join("server");
     std::fs::write(&program, "#!/bin/sh\necho hang on\nexec sleep 60\n").unwrap();
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let qless = night.qless().env("QLESS_REDIS_SERVER", program);
+    let qless = local.qless().env("QLESS_REDIS_SERVER", program);
     let begun = std::time::Instant::now();
     qless.run("length mail --timeout 300ms").shows(expect![[r#"
             --- stderr

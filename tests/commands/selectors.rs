@@ -179,11 +179,11 @@ fn data_is_compared_as_it_is_stored() {
             wanted => assert_eq!(jids(line), wanted, "{line}"),
         }
     }
-    let stray = OsStr::from_bytes(b"user.id=\xff");
+    let misplaced_entry = OsStr::from_bytes(b"user.id=\xff");
     let args = [
         OsStr::new("jobs"),
         OsStr::new("--where"),
-        stray,
+        misplaced_entry,
         OsStr::new("-ojid"),
     ];
     assert_eq!(redis.at(100).args(args).ok(), "bytes");
@@ -684,14 +684,14 @@ fn random_jobs(dice: &mut Draw) -> Redis {
     redis
 }
 
-type Judge = Box<dyn Fn(&Value) -> bool>;
+type Predicate = Box<dyn Fn(&Value) -> bool>;
 
 /// A flag, and what it asks of a job's document.
-fn flag(dice: &mut Draw) -> (&'static str, &'static str, Judge) {
-    fn is(field: &'static str, value: &'static str) -> Judge {
+fn flag(dice: &mut Draw) -> (&'static str, &'static str, Predicate) {
+    fn is(field: &'static str, value: &'static str) -> Predicate {
         Box::new(move |job| job[field] == value)
     }
-    fn starts(field: &'static str, start: &'static str) -> Judge {
+    fn starts(field: &'static str, start: &'static str) -> Predicate {
         Box::new(move |job| {
             job[field]
                 .as_str()
@@ -699,22 +699,22 @@ fn flag(dice: &mut Draw) -> (&'static str, &'static str, Judge) {
         })
     }
     /// Nobody holds a lock that was taken away.
-    fn held(start: &'static str) -> Judge {
+    fn held(start: &'static str) -> Predicate {
         Box::new(move |job| {
             let worker = job["worker"].as_str().unwrap_or_default();
             job["state_stored"] == "running" && worker.starts_with(start)
         })
     }
-    fn age(judge: fn(f64) -> bool) -> Judge {
+    fn age(matches_job: fn(f64) -> bool) -> Predicate {
         Box::new(move |job| {
             let since: jiff::Timestamp = job["since"].as_str().unwrap().parse().unwrap();
-            judge(NOW - since.as_millisecond() as f64 / 1e3)
+            matches_job(NOW - since.as_millisecond() as f64 / 1e3)
         })
     }
-    fn failed(judge: fn(&Value) -> bool) -> Judge {
-        Box::new(move |job| job["state"] == "failed" && judge(&job["failure"]))
+    fn failed(matches_job: fn(&Value) -> bool) -> Predicate {
+        Box::new(move |job| job["state"] == "failed" && matches_job(&job["failure"]))
     }
-    fn tagged(tag: &'static str) -> Judge {
+    fn tagged(tag: &'static str) -> Predicate {
         Box::new(move |job| job["tags"].as_array().unwrap().contains(&json!(tag)))
     }
     match dice.below(26) {
@@ -779,12 +779,12 @@ fn flag(dice: &mut Draw) -> (&'static str, &'static str, Judge) {
 
 /// Returns whether a job fits: flags of different kinds narrow, repeats of one kind widen but for
 /// tags and data.
-fn fits(flags: &[(&'static str, &'static str, Judge)], job: &Value) -> bool {
-    flags.iter().all(|(flag, _, judge)| match *flag {
-        "--tag" | "--where" => judge(job),
+fn fits(flags: &[(&'static str, &'static str, Predicate)], job: &Value) -> bool {
+    flags.iter().all(|(flag, _, matches_job)| match *flag {
+        "--tag" | "--where" => matches_job(job),
         kind => flags
             .iter()
-            .any(|(other, _, judge)| *other == kind && judge(job)),
+            .any(|(other, _, matches_job)| *other == kind && matches_job(job)),
     })
 }
 

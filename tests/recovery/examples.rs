@@ -44,7 +44,7 @@ const EXAMPLES: [(&str, i32); 19] = [
 /// 1970-02-10, so that there is something older than 30 days.
 const NOW: u32 = 3_456_000;
 
-fn night() -> Redis {
+fn local() -> Redis {
     let redis = Redis::start();
     let put = |now: u32, line: &str| redis.at(now).run(&format!("put {line}")).ok();
     for (now, line, jid, why) in [
@@ -115,7 +115,7 @@ fn night() -> Redis {
 
 #[test]
 fn examples_of_the_specification_work() {
-    let redis = night();
+    let redis = local();
     let dir = tempfile::tempdir().unwrap();
     let run = |line: &str| {
         let line = line.replace("tmp-jobs", &format!("{}/tmp-jobs", dir.path().display()));
@@ -133,8 +133,11 @@ fn examples_of_the_specification_work() {
         if code == 9 {
             let ran = run(&format!("{line} --yes"));
             assert_eq!(ran.code(), 0, "qless {line} --yes: {}", ran.stderr());
-            let said = ran.stderr();
-            assert!(!said.starts_with("no jobs"), "qless {line} --yes: {said}");
+            let output = ran.stderr();
+            assert!(
+                !output.starts_with("no jobs"),
+                "qless {line} --yes: {output}"
+            );
         }
     }
     redis.must_be_clean();

@@ -51,10 +51,10 @@ pub(crate) const INFO: &[&str] = &[
 ];
 
 /// Findings that are verified after a complete scan (`core.md` 9.5), or after lists are correct.
-pub(crate) const LATER: &str = "-depends-on-nothing,-tag-count,-failed-counter";
+pub(crate) const DEFERRED: &str = "-depends-on-nothing,-tag-count,-failed-counter";
 
 /// The same findings, each with the kinds of items that can have it.
-pub(crate) const LAST: &[(&str, &[&str])] = &[
+pub(crate) const DEFERRED_KINDS: &[(&str, &[&str])] = &[
     ("depends-on-nothing", &["job"]),
     ("tag-count", &["names"]),
     ("failed-counter", &["key", "job"]),
@@ -120,8 +120,8 @@ pub(crate) fn slice(
     let mut found = Vec::new();
     for part in items.chunks(200) {
         let run = if mode == "mend" { "run1" } else { "" };
-        let bytes: Vec<Vec<u8>> = part.iter().map(|item| unshown(item)).collect();
-        let name = unshown(name);
+        let bytes: Vec<Vec<u8>> = part.iter().map(|item| name_bytes(item)).collect();
+        let name = name_bytes(name);
         let mut argv: Vec<&[u8]> = vec![
             b"check.slice",
             now.as_bytes(),
@@ -141,7 +141,7 @@ pub(crate) fn slice(
 }
 
 /// The bytes of a name that `shown` printed.
-pub(crate) fn unshown(text: &str) -> Vec<u8> {
+pub(crate) fn name_bytes(text: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut rest = text;
     while let Some(at) = rest.find('\u{fffd}') {
@@ -231,16 +231,16 @@ pub(crate) fn candidates(dump: &Dump) -> Vec<(&'static str, String, Vec<String>)
 
 /// Findings that cover others: a verification of a single job does not see a queue or group that is
 /// not listed.
-const STANDS: [(&str, &[&str]); 3] = [
+const COVERS: [(&str, &[&str]); 3] = [
     ("in-foreign-queue", &["in-no-set", "running-without-lock"]),
     ("failed-stray", &["failed-unlisted"]),
     ("recurring-foreign", &["recurring-unscheduled"]),
 ];
 
-fn stands(one: &Finding, for_other: &Finding) -> bool {
+fn covers(one: &Finding, for_other: &Finding) -> bool {
     let names =
         |(id, others): &(&str, &[&str])| *id == one.id && others.contains(&for_other.id.as_str());
-    one.item == for_other.item && STANDS.iter().any(names)
+    one.item == for_other.item && COVERS.iter().any(names)
 }
 
 /// Whether two findings report the same problem, reached by two paths.
@@ -248,7 +248,7 @@ pub(crate) fn same(other: &Finding, finding: &Finding) -> bool {
     if other.item != finding.item {
         return false;
     }
-    if stands(other, finding) {
+    if covers(other, finding) {
         return true;
     }
     other.id == finding.id
@@ -258,7 +258,7 @@ pub(crate) fn same(other: &Finding, finding: &Finding) -> bool {
 }
 
 /// Whether a set lists a job as a dependent, or may do so: then the job is not released.
-fn held_back(dump: &Dump, jid: &str) -> bool {
+fn is_blocked(dump: &Dump, jid: &str) -> bool {
     let lists = |name: &str| name.starts_with("ql:j:") && name.ends_with("-dependents");
     dump.0.iter().any(|(name, key)| match key {
         Key::Set(set) => lists(name) && set.contains(jid),
@@ -267,15 +267,15 @@ fn held_back(dump: &Dump, jid: &str) -> bool {
 }
 
 /// The requested findings without the deferred ones.
-fn but_later(findings: &str) -> String {
+fn without_deferred(findings: &str) -> String {
     match findings {
-        "" => LATER.to_owned(),
-        findings => format!("{findings},{LATER}"),
+        "" => DEFERRED.to_owned(),
+        findings => format!("{findings},{DEFERRED}"),
     }
 }
 
 /// Verifies everything; each finding is returned once.
-pub(crate) fn look(core: &mut Core, now: f64, findings: &str) -> Vec<Finding> {
+pub(crate) fn verify_all(core: &mut Core, now: f64, findings: &str) -> Vec<Finding> {
     let before = core.dump();
     let mut found: Vec<Finding> = Vec::new();
     let mut ask = |core: &mut Core, asked: &str, kinds: &[&str], keep: &Keep| {
@@ -287,7 +287,7 @@ pub(crate) fn look(core: &mut Core, now: f64, findings: &str) -> Vec<Finding> {
                 let number = |one: &Finding| one.detail.parse::<f64>().unwrap_or(0.0);
                 match found.iter().position(|other| same(other, &finding)) {
                     None if keep(&finding, &found) => {
-                        found.retain(|other| !stands(&finding, other));
+                        found.retain(|other| !covers(&finding, other));
                         found.push(finding);
                     }
                     // The highest number that a template has made.
@@ -302,8 +302,8 @@ pub(crate) fn look(core: &mut Core, now: f64, findings: &str) -> Vec<Finding> {
             }
         }
     };
-    ask(core, &but_later(findings), &[], &|_, _| true);
-    for (id, kinds) in LAST {
+    ask(core, &without_deferred(findings), &[], &|_, _| true);
+    for (id, kinds) in DEFERRED_KINDS {
         if named(findings, id) {
             ask(core, id, kinds, &|finding, found| match *id {
                 "tag-count" => !found
@@ -314,7 +314,7 @@ pub(crate) fn look(core: &mut Core, now: f64, findings: &str) -> Vec<Finding> {
                         || other.id == "group-set"
                         || other.detail.ends_with(", in no list")
                 }),
-                _ => !held_back(&before, &finding.item),
+                _ => !is_blocked(&before, &finding.item),
             });
         }
     }
@@ -367,43 +367,44 @@ fn cycles(core: &mut Core, now: f64, findings: &str, dump: &Dump) -> Vec<Finding
 
 /// Repairs everything, by name or not. Returns the changes, oldest first.
 pub(crate) fn repair(core: &mut Core, now: f64, findings: &str) -> Vec<Finding> {
-    let mut mended = Vec::new();
+    let mut repaired = Vec::new();
     let mut pass = |core: &mut Core, asked: &str, kinds: &[&str]| {
         let dump = core.dump();
         let stand = match lists_all(&dump) {
             true => Vec::new(),
-            false => look(core, now, ""),
+            false => verify_all(core, now, ""),
         };
         for (kind, name, mut items) in candidates(&dump) {
             if kinds.is_empty() || kinds.contains(&kind) {
                 if asked == "depends-on-nothing" {
-                    items.retain(|jid| !held_back(&dump, jid));
+                    items.retain(|jid| !is_blocked(&dump, jid));
                 }
-                let stood = |item: &String| {
+                let covered = |item: &String| {
                     let of = stand.iter().filter(|one| one.item == *item);
-                    of.flat_map(|one| STANDS.iter().filter(|(id, _)| *id == one.id))
+                    of.flat_map(|one| COVERS.iter().filter(|(id, _)| *id == one.id))
                         .flat_map(|(_, others)| others.iter().copied())
                         .collect::<BTreeSet<&str>>()
                 };
                 let together = items.clone();
-                let (some, others): (Vec<_>, Vec<_>) =
-                    items.into_iter().partition(|item| !stood(item).is_empty());
+                let (some, others): (Vec<_>, Vec<_>) = items
+                    .into_iter()
+                    .partition(|item| !covered(item).is_empty());
                 // One call rebuilds a lost list from all jobs that mention it.
                 let edges = "dependency-one-sided";
-                let asks_edges = asked == but_later(findings) && named(findings, edges);
+                let asks_edges = asked == without_deferred(findings) && named(findings, edges);
                 if kind == "job" && asks_edges && !some.is_empty() {
                     let asked = id_or_consent(findings, edges);
                     let found = slice(core, now, "mend", &asked, kind, &name, &together);
-                    mended.extend(found.into_iter().filter(|one| one.outcome == "mended"));
+                    repaired.extend(found.into_iter().filter(|one| one.outcome == "mended"));
                 }
                 let alone = some.into_iter().map(|item| {
-                    let asked = without(asked, &stood(&item));
+                    let asked = without(asked, &covered(&item));
                     (asked, vec![item])
                 });
                 for (asked, items) in [(Some(asked.to_owned()), others)].into_iter().chain(alone) {
                     if let Some(asked) = asked {
                         let found = slice(core, now, "mend", &asked, kind, &name, &items);
-                        mended.extend(found.into_iter().filter(|one| one.outcome == "mended"));
+                        repaired.extend(found.into_iter().filter(|one| one.outcome == "mended"));
                     }
                 }
             }
@@ -418,15 +419,16 @@ pub(crate) fn repair(core: &mut Core, now: f64, findings: &str) -> Vec<Finding> 
             pass(core, id_or_consent(findings, id).as_str(), &[kind]);
         }
     }
-    pass(core, &but_later(findings), &[]);
-    for (id, kinds) in LAST {
+    pass(core, &without_deferred(findings), &[]);
+    for (id, kinds) in DEFERRED_KINDS {
         // Counters are verified after the lists are correct.
-        let waits = *id == "failed-counter" && !look(core, now, "").iter().any(|one| one.id == *id);
+        let waits =
+            *id == "failed-counter" && !verify_all(core, now, "").iter().any(|one| one.id == *id);
         if named(findings, id) && !waits {
             pass(core, id, kinds);
         }
     }
-    mended
+    repaired
 }
 
 /// Whether every queue and every group is listed.
@@ -478,14 +480,18 @@ pub(crate) fn all_named() -> String {
 }
 
 /// Reverts changes, newest first. Returns how many were reverted and how many were left alone.
-pub(crate) fn revert(core: &mut Core, mended: &[Finding]) -> (usize, usize) {
+pub(crate) fn revert(core: &mut Core, repaired: &[Finding]) -> (usize, usize) {
     let mut argv: Vec<Vec<u8>> = vec![b"check.revert".to_vec(), b"0".to_vec()];
-    for change in mended.iter().rev().flat_map(|one| one.changes.iter().rev()) {
-        argv.push(unshown(change[0].as_deref().expect("a key")));
+    for change in repaired
+        .iter()
+        .rev()
+        .flat_map(|one| one.changes.iter().rev())
+    {
+        argv.push(name_bytes(change[0].as_deref().expect("a key")));
         for word in &change[1..] {
             argv.push(match word {
                 None => b"-".to_vec(),
-                Some(text) => [b"+".to_vec(), unshown(text)].concat(),
+                Some(text) => [b"+".to_vec(), name_bytes(text)].concat(),
             });
         }
     }

@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use expect_test::Expect;
 use serde_json::Value;
 
-use super::check_calls::{Finding, INFO, describe_all, look};
+use super::check_calls::{Finding, INFO, describe_all, verify_all};
 use super::core::{Core, Dump, shown};
 use super::qless::Qless;
 use super::redis::Redis;
@@ -23,7 +23,7 @@ impl Redis {
 
     /// Compares the findings of `warn` and above, and what the second implementation reports.
     #[track_caller]
-    pub fn must_tell(&self, expected: Expect) {
+    pub fn must_report(&self, expected: Expect) {
         let printed = Core::over(self).damage(clock(), Excuses::default());
         expected.assert_eq(&printed.unwrap_or_else(|fault| panic!("{fault}")));
     }
@@ -43,7 +43,7 @@ impl Core {
     /// Returns the findings without an excuse, one per line; an error if the sources disagree.
     pub(crate) fn damage(&mut self, now: f64, excuses: Excuses) -> Result<String, String> {
         let found = self.agreed(now, excuses)?;
-        walked(&self.qless(), now, &found)?;
+        binary_agrees(&self.qless(), now, &found)?;
         Ok(lines(&alarms(found, excuses), self.doubts(excuses)))
     }
 
@@ -54,7 +54,7 @@ impl Core {
     }
 
     fn agreed(&mut self, now: f64, excuses: Excuses) -> Result<Vec<Finding>, String> {
-        let found = look(self, now, "");
+        let found = verify_all(self, now, "");
         agree(&self.dump(), &found, excuses).map(|()| found)
     }
 
@@ -154,13 +154,13 @@ pub(crate) fn agree(dump: &Dump, found: &[Finding], excuses: Excuses) -> Result<
 }
 
 /// Fails if the scan of the binary finds more or less than a verification of everything.
-pub(crate) fn walked(qless: &Qless, now: f64, found: &[Finding]) -> Result<(), String> {
-    let walked = Walked::run(qless, now);
+pub(crate) fn binary_agrees(qless: &Qless, now: f64, found: &[Finding]) -> Result<(), String> {
+    let binary_agrees = CheckOutput::run(qless, now);
     let mut wanted: Vec<String> = found
         .iter()
         .map(|one| format!("{} {} [{}]", one.id, one.item, one.detail))
         .collect();
-    let mut seen = walked.lines.clone();
+    let mut seen = binary_agrees.lines.clone();
     // The core does not verify a correct counter, because it may not count that far.
     seen.retain(|line| !line.starts_with("not-judged s:stats:"));
     // Of cycles that share jobs each side reports the first it reaches.
@@ -172,7 +172,7 @@ pub(crate) fn walked(qless: &Qless, now: f64, found: &[Finding]) -> Result<(), S
     let circular = (cycles(&mut seen), cycles(&mut wanted));
     for lines in [&mut seen, &mut wanted] {
         for line in lines.iter_mut() {
-            *line = unrun(line);
+            *line = without_run(line);
             // Two descriptions of one useless key are one finding.
             if ["key-type ", "job-stub "]
                 .iter()
@@ -203,14 +203,14 @@ pub(crate) fn walked(qless: &Qless, now: f64, found: &[Finding]) -> Result<(), S
             "the walk finds\n    {seen}\nbut all judged\n    {wanted}"
         ));
     }
-    match (walked.code, walked.worst >= 1) {
+    match (binary_agrees.code, binary_agrees.worst >= 1) {
         (0, false) | (7, true) => Ok(()),
         (code, _) => Err(format!("exit {code} of\n    {}", seen.join("\n    "))),
     }
 }
 
 /// A name without the id of the repair that set its key aside.
-pub(crate) fn unrun(name: &str) -> String {
+pub(crate) fn without_run(name: &str) -> String {
     let Some((front, rest)) = name.split_once("lost:") else {
         return name.to_owned();
     };
@@ -221,7 +221,7 @@ pub(crate) fn unrun(name: &str) -> String {
 }
 
 /// The output of `qless check`.
-pub(crate) struct Walked {
+pub(crate) struct CheckOutput {
     pub(crate) code: i32,
     /// `id item [detail]` of each finding.
     pub(crate) lines: Vec<String>,
@@ -229,8 +229,8 @@ pub(crate) struct Walked {
     worst: i32,
 }
 
-impl Walked {
-    pub(crate) fn run(qless: &Qless, now: f64) -> Walked {
+impl CheckOutput {
+    pub(crate) fn run(qless: &Qless, now: f64) -> CheckOutput {
         let ran = qless
             .clone()
             .at(now)
@@ -253,7 +253,7 @@ impl Walked {
                 lines.push(format!("{id} {item} [{detail}]"));
             }
         }
-        Walked { code, lines, worst }
+        CheckOutput { code, lines, worst }
     }
 }
 

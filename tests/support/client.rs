@@ -7,18 +7,18 @@ use serde_json::Value;
 use super::redis::Redis;
 
 /// A client of the core with the real time.
-pub struct Hand {
+pub struct Client {
     connection: redis::Connection,
     sha: String,
 }
 
-impl Hand {
-    pub fn new(redis: &Redis) -> Hand {
+impl Client {
+    pub fn new(redis: &Redis) -> Client {
         let mut connection = redis.connection();
         let mut load = redis::cmd("SCRIPT");
         load.arg("LOAD").arg(super::core::script());
         let sha = load.query(&mut connection).unwrap();
-        Hand { connection, sha }
+        Client { connection, sha }
     }
 
     /// Makes a call; a refusal by the core is an error.

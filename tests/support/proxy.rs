@@ -13,14 +13,14 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::qless::Qless;
 
 /// Listens on a free port; the behavior handles each connection.
-pub fn listen(behave: impl Fn(TcpStream) + Send + Sync + 'static) -> u16 {
+pub fn listen(behavior: impl Fn(TcpStream) + Send + Sync + 'static) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
-    let behave = Arc::new(behave);
+    let behavior = Arc::new(behavior);
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            let behave = behave.clone();
-            thread::spawn(move || behave(stream));
+            let behavior = behavior.clone();
+            thread::spawn(move || behavior(stream));
         }
     });
     port
@@ -62,7 +62,7 @@ pub enum Cut {
 }
 
 /// Returns what happens to a request, or `None` if it passes.
-fn fate(cut: Cut, number: usize) -> Option<Cut> {
+fn cut_of(cut: Cut, number: usize) -> Option<Cut> {
     match cut {
         Cut::Before(at) | Cut::After(at) | Cut::Hold(at) => (at == number).then_some(cut),
         Cut::Often(_) if number == 1 => None,
@@ -75,10 +75,10 @@ fn fate(cut: Cut, number: usize) -> Option<Cut> {
 }
 
 /// Connects a client to a server, for up to this many requests if a number is given.
-pub fn hand_over(client: TcpStream, socket: &Path, requests: Option<usize>) {
+pub fn forward(client: TcpStream, socket: &Path, requests: Option<usize>) {
     let cut = requests.map_or(Cut::Before(usize::MAX), |most| Cut::Before(most + 1));
     let then: Then = Arc::new(|| {});
-    pass(client, socket, cut, &AtomicUsize::new(0), &then);
+    relay(client, socket, cut, &AtomicUsize::new(0), &then);
 }
 
 /// Listens in front of a server. Requests are counted over all connections, from 1; one request is
@@ -91,7 +91,7 @@ pub fn proxy(socket: PathBuf, cut: Cut) -> u16 {
 pub fn proxy_then(socket: PathBuf, cut: Cut, then: impl Fn() + Send + Sync + 'static) -> u16 {
     let count = AtomicUsize::new(0);
     let then: Then = Arc::new(then);
-    listen(move |client| pass(client, &socket, cut, &count, &then))
+    listen(move |client| relay(client, &socket, cut, &count, &then))
 }
 
 /// Runs a line in front of a server, and kills it when the proxy cuts. Returns whether it ended by
@@ -117,16 +117,16 @@ pub fn run_and_kill(qless: &Qless, socket: PathBuf, line: &str, cut: Cut) -> boo
 
 type Then = Arc<dyn Fn() + Send + Sync>;
 
-fn pass(mut client: TcpStream, socket: &Path, cut: Cut, count: &AtomicUsize, then: &Then) {
+fn relay(mut client: TcpStream, socket: &Path, cut: Cut, count: &AtomicUsize, then: &Then) {
     let mut server = UnixStream::connect(socket).unwrap();
     let cutting = Arc::new(AtomicBool::new(false));
     let back = (server.try_clone().unwrap(), client.try_clone().unwrap());
     let (shared, ending) = (cutting.clone(), then.clone());
-    thread::spawn(move || pass_back(back.0, back.1, cut, &shared, &ending));
+    thread::spawn(move || relay_back(back.0, back.1, cut, &shared, &ending));
     let mut bytes = vec![0; 1 << 20];
     while let Ok(asked @ 1..) = client.read(&mut bytes) {
         let number = count.fetch_add(1, Ordering::SeqCst) + 1;
-        match fate(cut, number) {
+        match cut_of(cut, number) {
             Some(Cut::Before(_)) => {
                 then();
                 break;
@@ -142,7 +142,7 @@ fn pass(mut client: TcpStream, socket: &Path, cut: Cut, count: &AtomicUsize, the
     _ = server.shutdown(Shutdown::Both);
 }
 
-fn pass_back(
+fn relay_back(
     mut server: UnixStream,
     mut client: TcpStream,
     cut: Cut,

@@ -6,8 +6,8 @@ use std::ffi::OsStr;
 
 use serde_json::Value;
 
-use super::check_calls::{Finding, INFO, all_named, describe_all, look, repair, revert};
-use super::clean::{unrun, walked};
+use super::check_calls::{Finding, INFO, all_named, describe_all, repair, revert, verify_all};
+use super::clean::{binary_agrees, without_run};
 use super::core::{Core, Dump, Key};
 use super::qless::{Qless, RunOutput};
 
@@ -18,17 +18,17 @@ pub(crate) struct Stage {
 }
 
 /// The binary, pointed at a server, at a pinned moment.
-pub(crate) struct Mend<'a> {
+pub(crate) struct RepairCycle<'a> {
     pub(crate) core: &'a mut Core,
     pub(crate) now: f64,
     /// The directory of the files of `--undo`.
     dir: tempfile::TempDir,
 }
 
-impl Mend<'_> {
-    pub(crate) fn new(core: &mut Core, now: f64) -> Mend<'_> {
+impl RepairCycle<'_> {
+    pub(crate) fn new(core: &mut Core, now: f64) -> RepairCycle<'_> {
         let dir = tempfile::tempdir().expect("a place");
-        Mend { core, now, dir }
+        RepairCycle { core, now, dir }
     }
 
     pub(crate) fn qless(&self) -> Qless {
@@ -36,7 +36,7 @@ impl Mend<'_> {
     }
 
     pub(crate) fn keys(&mut self) -> Dump {
-        named_alike(&self.core.dump())
+        with_one_run_name(&self.core.dump())
     }
 
     /// Repairs with an undo file of this name. Returns the run.
@@ -67,46 +67,46 @@ impl Mend<'_> {
     }
 
     /// Fails if the binary reports other findings than these.
-    fn tells(&self, wanted: &[Finding], what: &str) -> Result<(), String> {
-        walked(&self.qless(), self.now, wanted).map_err(|fault| format!("{what}: {fault}"))
+    fn reports(&self, wanted: &[Finding], what: &str) -> Result<(), String> {
+        binary_agrees(&self.qless(), self.now, wanted).map_err(|fault| format!("{what}: {fault}"))
     }
 
     /// Fails if the keys are not these.
-    pub(crate) fn alike(&mut self, wanted: &Dump) -> Result<(), String> {
+    pub(crate) fn has_keys(&mut self, wanted: &Dump) -> Result<(), String> {
         same_keys(&self.keys(), wanted, "the keys")
     }
 
     /// Repairs, then compares the keys and the findings.
-    fn mends(&mut self, flags: &str, undo: &str, wanted: &Stage) -> Result<(), String> {
+    fn repairs(&mut self, flags: &str, undo: &str, wanted: &Stage) -> Result<(), String> {
         let ran = self.repair(flags, undo);
         let what = format!("after `--repair {flags}`");
         if ran.code() != code(&wanted.findings) {
-            let (code, said) = (ran.code(), ran.stderr());
-            return Err(format!("{what}: exit {code}: {said}"));
+            let (code, output) = (ran.code(), ran.stderr());
+            return Err(format!("{what}: exit {code}: {output}"));
         }
         same_keys(&self.keys(), &wanted.keys, &what)?;
-        self.tells(&wanted.findings, &what)
+        self.reports(&wanted.findings, &what)
     }
 
     /// The full cycle: from the damaged state to the repaired one, back, and on to the one repaired
     /// by name.
-    pub(crate) fn whole_way(
+    pub(crate) fn full_cycle(
         &mut self,
         before: &Stage,
-        mended: &Stage,
+        repaired: &Stage,
         named: &Stage,
     ) -> Result<(), String> {
         let damaged = self.core.dump();
-        self.tells(&before.findings, "found")?;
-        self.mends("", "first", mended)?;
-        self.mends("", "again", mended)?;
-        self.mends("--only all", "second", named)?;
+        self.reports(&before.findings, "found")?;
+        self.repairs("", "first", repaired)?;
+        self.repairs("", "again", repaired)?;
+        self.repairs("--only all", "second", named)?;
         self.revert("second")?;
-        same_keys(&self.keys(), &mended.keys, "the naming put back")?;
+        same_keys(&self.keys(), &repaired.keys, "the naming put back")?;
         self.revert("first")?;
-        as_it_was(self.core, &damaged, "all put back")?;
-        self.mends("", "third", mended)?;
-        self.mends("--only all", "fourth", named)
+        restored(self.core, &damaged, "all put back")?;
+        self.repairs("", "third", repaired)?;
+        self.repairs("--only all", "fourth", named)
     }
 }
 
@@ -123,17 +123,17 @@ fn code(printed: &[Finding]) -> i32 {
 }
 
 /// Fails if a key is not restored, or if a key set aside did not get its name back.
-fn as_it_was(core: &mut Core, damaged: &Dump, what: &str) -> Result<(), String> {
+fn restored(core: &mut Core, damaged: &Dump, what: &str) -> Result<(), String> {
     let keys = core.dump();
     if keys == *damaged {
         return Ok(());
     }
-    same_keys(&named_alike(&keys), damaged, what)?;
+    same_keys(&with_one_run_name(&keys), damaged, what)?;
     Err(format!("{what}: some keys have other names"))
 }
 
 fn same_keys(seen: &Dump, wanted: &Dump, what: &str) -> Result<(), String> {
-    let wanted = named_alike(wanted);
+    let wanted = with_one_run_name(wanted);
     let mut different = String::new();
     for name in seen
         .0
@@ -153,8 +153,11 @@ fn same_keys(seen: &Dump, wanted: &Dump, what: &str) -> Result<(), String> {
 }
 
 /// Uses one name for all repairs that set keys aside.
-fn named_alike(keys: &Dump) -> Dump {
-    let keys = keys.0.iter().map(|(name, key)| (unrun(name), key.clone()));
+fn with_one_run_name(keys: &Dump) -> Dump {
+    let keys = keys
+        .0
+        .iter()
+        .map(|(name, key)| (without_run(name), key.clone()));
     Dump(keys.collect())
 }
 
@@ -169,18 +172,18 @@ fn readable(entry: &str) -> bool {
 }
 
 /// Fails if readable parts of a job have changed: data, klass, tags, history.
-pub(crate) fn kept(before: &Dump, after: &Dump) -> Result<(), String> {
-    let after = named_alike(after);
+pub(crate) fn jobs_preserved(before: &Dump, after: &Dump) -> Result<(), String> {
+    let after = with_one_run_name(after);
     let of_jobs = before
         .0
         .iter()
         .filter(|(name, _)| name.starts_with("ql:j:"));
     for (name, key) in of_jobs {
         let aside = name.replacen("ql:", "ql:lost:RUN:", 1);
-        let alike = |now: &&Key| std::mem::discriminant(*now) == std::mem::discriminant(key);
+        let has_keys = |now: &&Key| std::mem::discriminant(*now) == std::mem::discriminant(key);
         let now = [name, &aside]
             .into_iter()
-            .find_map(|name| after.0.get(name).filter(alike));
+            .find_map(|name| after.0.get(name).filter(has_keys));
         let whole = match (key, now) {
             (Key::Hash(job), Some(Key::Hash(now))) => {
                 let tags = job.get("tags").cloned().unwrap_or_default();
@@ -190,8 +193,8 @@ pub(crate) fn kept(before: &Dump, after: &Dump) -> Result<(), String> {
                     && match legible {
                         true => now.get("tags") == Some(&tags),
                         false => {
-                            let kept = [now.get("tags"), now.get("bad-tags")];
-                            tags.is_empty() || kept.contains(&Some(&tags))
+                            let jobs_preserved = [now.get("tags"), now.get("bad-tags")];
+                            tags.is_empty() || jobs_preserved.contains(&Some(&tags))
                         }
                     }
             }
@@ -210,7 +213,7 @@ pub(crate) fn kept(before: &Dump, after: &Dump) -> Result<(), String> {
 }
 
 /// The result of repairing a damaged database by calls of the core alone.
-pub(crate) struct Course {
+pub(crate) struct RepairStages {
     /// Damaged, repaired, and repaired by name.
     pub(crate) stages: [Stage; 3],
     /// Findings of a last scan that names every finding.
@@ -218,7 +221,11 @@ pub(crate) struct Course {
 }
 
 /// Repairs everything, then everything by name, and reverts both.
-pub(crate) fn by_calls(core: &mut Core, now: f64, found: Vec<Finding>) -> Result<Course, String> {
+pub(crate) fn repair_by_calls(
+    core: &mut Core,
+    now: f64,
+    found: Vec<Finding>,
+) -> Result<RepairStages, String> {
     let fault = |what: &str, of: &[Finding]| {
         let (found, of) = (
             describe_all(&found).join("\n    "),
@@ -227,8 +234,8 @@ pub(crate) fn by_calls(core: &mut Core, now: f64, found: Vec<Finding>) -> Result
         Err(format!("found\n    {found}\nbut {what}\n    {of}"))
     };
     let damaged = core.dump();
-    let mut mends = repair(core, now, "");
-    let (mended, left) = (core.dump(), look(core, now, ""));
+    let mut repairs = repair(core, now, "");
+    let (repaired, left) = (core.dump(), verify_all(core, now, ""));
     if left.iter().any(|one| one.outcome == "found") {
         return fault("after the repair", &left);
     }
@@ -237,25 +244,25 @@ pub(crate) fn by_calls(core: &mut Core, now: f64, found: Vec<Finding>) -> Result
         return fault("a second repair mends", &again);
     }
     let all = all_named();
-    mends.extend(repair(core, now, &all));
-    let (named, last) = (core.dump(), look(core, now, ""));
-    let remains = look(core, now, &all);
+    repairs.extend(repair(core, now, &all));
+    let (named, last) = (core.dump(), verify_all(core, now, ""));
+    let remains = verify_all(core, now, &all);
     if remains.iter().any(|one| one.outcome != "report") {
         return fault("after naming all", &remains);
     }
     if !core.events().is_empty() {
-        return fault("mended with events", &mends);
+        return fault("mended with events", &repairs);
     }
-    kept(&damaged, &mended)?;
-    kept(&damaged, &named)?;
-    let (_, alone) = revert(core, &mends);
+    jobs_preserved(&damaged, &repaired)?;
+    jobs_preserved(&damaged, &named)?;
+    let (_, alone) = revert(core, &repairs);
     if alone > 0 {
-        return fault("not all is put back of", &mends);
+        return fault("not all is put back of", &repairs);
     }
-    as_it_was(core, &damaged, "put back")?;
-    revert(core, &mends);
-    as_it_was(core, &damaged, "put back twice")?;
-    let stages = [(found, damaged), (left, mended), (last, named)];
+    restored(core, &damaged, "put back")?;
+    revert(core, &repairs);
+    restored(core, &damaged, "put back twice")?;
+    let stages = [(found, damaged), (left, repaired), (last, named)];
     let stages = stages.map(|(findings, keys)| Stage { findings, keys });
-    Ok(Course { stages, remains })
+    Ok(RepairStages { stages, remains })
 }

@@ -10,7 +10,7 @@ use qless::model::moment::Moment;
 use qless::model::name::Name;
 use qless::out::Trace;
 
-use super::check_calls::{Finding, LAST, LATER, describe_all, finding, same};
+use super::check_calls::{DEFERRED, DEFERRED_KINDS, Finding, describe_all, finding, same};
 use super::core::Core;
 
 /// A table large enough for a scan in one pass.
@@ -18,7 +18,7 @@ pub(crate) const WHOLE: usize = 1 << 22;
 
 /// The candidates of a scan.
 #[derive(Debug, Default)]
-pub(crate) struct Suspects {
+pub(crate) struct ScanResult {
     pub(crate) seen: Seen,
     /// Candidates before and after the end of the scan; those verified together are one entry.
     pub(crate) first: Vec<(Place, Vec<Name>)>,
@@ -28,7 +28,7 @@ pub(crate) struct Suspects {
     pub(crate) reported: Seen,
 }
 
-impl Sink for Suspects {
+impl Sink for ScanResult {
     fn suspect(&mut self, core: &mut Plain, place: &Place, item: Name) -> Result<(), Error> {
         self.together(core, place, vec![item])
     }
@@ -75,13 +75,13 @@ pub(crate) fn plain(core: &Core) -> Plain {
 }
 
 /// Scans with a table of this many slots.
-pub(crate) fn suspects(core: &Core, now: f64, slots: usize, queues: &[&str]) -> Suspects {
-    let mut suspects = Suspects::default();
-    suspects.seen = walked(core, now, slots, queues, &mut suspects);
-    suspects
+pub(crate) fn scanned(core: &Core, now: f64, slots: usize, queues: &[&str]) -> ScanResult {
+    let mut scanned = ScanResult::default();
+    scanned.seen = run_scan(core, now, slots, queues, &mut scanned);
+    scanned
 }
 
-fn walked(core: &Core, now: f64, slots: usize, queues: &[&str], sink: &mut dyn Sink) -> Seen {
+fn run_scan(core: &Core, now: f64, slots: usize, queues: &[&str], sink: &mut dyn Sink) -> Seen {
     let mut plain = plain(core);
     let now = Moment::from_seconds(now).expect("a moment");
     let queues = queues.iter().map(|queue| Name::from(*queue)).collect();
@@ -91,19 +91,19 @@ fn walked(core: &Core, now: f64, slots: usize, queues: &[&str], sink: &mut dyn S
 
 /// Does something between the pages of a scan, given the number of keys or members of the last one.
 struct Between<'a> {
-    suspects: Suspects,
+    scanned: ScanResult,
     most: usize,
     act: &'a mut dyn FnMut(usize),
 }
 
 impl Sink for Between<'_> {
     fn suspect(&mut self, core: &mut Plain, place: &Place, item: Name) -> Result<(), Error> {
-        self.suspects.suspect(core, place, item)
+        self.scanned.suspect(core, place, item)
     }
 
     fn seen(&mut self, core: &mut Plain, seen: Seen) -> Result<(), Error> {
         (self.act)(seen.keys as usize);
-        self.suspects.seen(core, seen)
+        self.scanned.seen(core, seen)
     }
 
     fn read(&mut self, _: &mut Plain, members: usize) -> Result<(), Error> {
@@ -116,37 +116,33 @@ impl Sink for Between<'_> {
     }
 
     fn whole(&mut self, core: &mut Plain) -> Result<(), Error> {
-        self.suspects.whole(core)
+        self.scanned.whole(core)
     }
 }
 
 /// Scans in pages of up to `most` members, and does something between them.
-pub(crate) fn suspects_while(
+pub(crate) fn scanned_while(
     core: &Core,
     now: f64,
     most: usize,
     act: &mut dyn FnMut(usize),
-) -> Suspects {
-    let suspects = Suspects::default();
-    let mut between = Between {
-        suspects,
-        most,
-        act,
-    };
-    between.suspects.seen = walked(core, now, WHOLE, &[], &mut between);
-    between.suspects
+) -> ScanResult {
+    let scanned = ScanResult::default();
+    let mut between = Between { scanned, most, act };
+    between.scanned.seen = run_scan(core, now, WHOLE, &[], &mut between);
+    between.scanned
 }
 
 /// Verifies candidates.
-fn judge(
+fn verify(
     core: &mut Core,
     now: f64,
     findings: &str,
-    suspects: &[(Place, Vec<Name>)],
+    scanned: &[(Place, Vec<Name>)],
 ) -> Vec<Finding> {
     let now = now.to_string();
     let mut found: Vec<Finding> = Vec::new();
-    for (place, items) in suspects {
+    for (place, items) in scanned {
         let (kind, name) = match place.kind {
             Kind::Cycle => (Kind::Cycle, &b""[..]),
             kind => (kind, place.name.as_bytes()),
@@ -162,10 +158,10 @@ fn judge(
 
 /// Returns the findings that the scan did not lead to.
 pub(crate) fn missed(core: &mut Core, now: f64, wanted: &[Finding], slots: usize) -> Vec<Finding> {
-    let suspects = suspects(core, now, slots, &[]);
-    let mut found = judge(core, now, LATER, &suspects.first);
-    for (id, _) in LAST {
-        found.extend(judge(core, now, id, &suspects.last));
+    let scanned = scanned(core, now, slots, &[]);
+    let mut found = verify(core, now, DEFERRED, &scanned.first);
+    for (id, _) in DEFERRED_KINDS {
+        found.extend(verify(core, now, id, &scanned.last));
     }
     // Of cycles that share jobs each side reports the first it reaches.
     let cycle = |one: &Finding| one.id == "dependency-cycle";

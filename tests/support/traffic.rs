@@ -4,7 +4,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use super::client::Hand;
+use super::client::Client;
 use super::random::Draw;
 use super::redis::Redis;
 
@@ -27,7 +27,7 @@ fn name(number: u64) -> String {
 
 /// A client that makes calls until it is stopped.
 pub struct Actor<'a> {
-    hand: Hand,
+    client: Client,
     draw: Draw,
     stop: &'a AtomicBool,
     done: &'a AtomicU64,
@@ -38,7 +38,7 @@ pub struct Actor<'a> {
 impl<'a> Actor<'a> {
     pub fn new(redis: &Redis, seed: u64, stop: &'a AtomicBool, done: &'a AtomicU64) -> Actor<'a> {
         Actor {
-            hand: Hand::new(redis),
+            client: Client::new(redis),
             draw: Draw::new(seed),
             stop,
             done,
@@ -51,7 +51,7 @@ impl<'a> Actor<'a> {
     /// fault.
     fn call(&mut self, words: &[String]) -> bool {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        match self.hand.call(&words) {
+        match self.client.call(&words) {
             Ok(_) => {
                 self.done.fetch_add(1, Ordering::Relaxed);
                 true
@@ -304,7 +304,7 @@ impl<'a> Actor<'a> {
         while !self.stop.load(Ordering::Relaxed) {
             let (queue, worker) = (self.queue(), self.draw.of(&WORKERS));
             let count = 1 + self.draw.below(8) as u32;
-            let popped = self.hand.pop(queue, worker, count);
+            let popped = self.client.pop(queue, worker, count);
             self.done.fetch_add(1, Ordering::Relaxed);
             held.extend(popped.into_iter().map(|jid| (jid, queue, worker)));
             for _ in 0..self.draw.below(u64::from(count)) {
@@ -368,7 +368,7 @@ impl<'a> Actor<'a> {
 }
 
 /// Runs bulk commands through the binary until it is stopped. Returns how many.
-pub fn many(redis: &Redis, stop: &AtomicBool) -> usize {
+pub fn run_bulk_commands(redis: &Redis, stop: &AtomicBool) -> usize {
     let lines = [
         "failed --all-groups --retry-all --yes",
         "move --queue mail --to images --yes",
