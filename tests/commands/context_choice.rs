@@ -131,10 +131,10 @@ fn an_unknown_context_is_refused_with_the_nearest_known_one() {
 #[test]
 fn local_uses_the_directory_of_the_context() {
     let home = ConfigHome::new("");
-    let local = home.dir().join("night");
+    let night = home.dir().join("night");
     home.write(&format!(
         "default = \"night\"\n[context.night]\nredis = \"local:{}\"\n",
-        local.display()
+        night.display()
     ));
     home.qless().run("local url").shows(expect![[r#"
         unix://HOME/night/redis.sock

@@ -5,7 +5,7 @@ use expect_test::expect;
 use crate::support::redis::Redis;
 
 /// A job of each kind: `j` failed, `k` waits for it, `nightly` is a template.
-fn local() -> Redis {
+fn night() -> Redis {
     let redis = Redis::start();
     let api = |now: f64, line: &str| redis.at(now).run(&format!("api {line}")).ok();
     let data = r#"{"user":9007199254740993,"locale":"de","list":[]}"#;
@@ -30,7 +30,7 @@ fn local() -> Redis {
 
 #[test]
 fn one_job_is_shown_in_full() {
-    local().at(100).run("get j").shows(expect![[r#"
+    night().at(100).run("get j").shows(expect![[r#"
         jid	j
         klass	Mail::Welcome
         queue	mail
@@ -56,7 +56,7 @@ fn one_job_is_shown_in_full() {
 
 #[test]
 fn get_of_one_jid_is_one_document() {
-    local().at(100).run("get j -o json").shows(expect![[r#"
+    night().at(100).run("get j -o json").shows(expect![[r#"
         {
           "kind": "job",
           "v": 1,
@@ -113,7 +113,7 @@ fn get_of_one_jid_is_one_document() {
 
 #[test]
 fn digits_and_empty_lists_survive() {
-    let redis = local();
+    let redis = night();
     let data = r#"{"user":9007199254740993,"locale":"de","list":[]}"#;
     assert_eq!(redis.at(100).run("get j --data").stdout(), data);
     let line = redis.at(100).run("get j -o ndjson").ok();
@@ -123,7 +123,7 @@ fn digits_and_empty_lists_survive() {
 
 #[test]
 fn several_jobs_are_a_list_in_the_order_given() {
-    let redis = local();
+    let redis = night();
     let list = redis.at(100).run("get k nightly j -o json").json();
     assert_eq!(list["kind"], "jobs");
     assert_eq!(list["items"][0]["jid"], "k");
@@ -138,7 +138,7 @@ fn several_jobs_are_a_list_in_the_order_given() {
 
 #[test]
 fn get_shows_recurring_jobs() {
-    local().at(100).run("get nightly").shows(expect![[r#"
+    night().at(100).run("get nightly").shows(expect![[r#"
         jid	nightly
         klass	Nightly
         queue	reports
@@ -152,7 +152,7 @@ fn get_shows_recurring_jobs() {
         tags	–
         data	[1.10]
     "#]]);
-    local()
+    night()
         .at(100)
         .run("get nightly -o json")
         .shows(expect![[r#"
@@ -176,7 +176,7 @@ fn get_shows_recurring_jobs() {
 
 #[test]
 fn missing_jobs_are_reported_after_the_others() {
-    let redis = local();
+    let redis = night();
     redis
         .at(100)
         .run("get k nope j gone -o jid")
@@ -204,7 +204,7 @@ fn missing_jobs_are_reported_after_the_others() {
 
 #[test]
 fn one_field_is_printed_as_its_value() {
-    let redis = local();
+    let redis = night();
     let field = |path: &str| redis.at(100).run(&format!("get j --field {path}")).ok();
     assert_eq!(
         field("failure.message"),
@@ -234,7 +234,7 @@ fn one_field_is_printed_as_its_value() {
 
 #[test]
 fn jobs_are_given_by_jid_or_by_selector() {
-    let redis = local();
+    let redis = night();
     redis
         .at(100)
         .run("get --group 'upload error' -o jid")
@@ -264,7 +264,7 @@ fn jobs_are_given_by_jid_or_by_selector() {
 
 #[test]
 fn raw_prints_the_reply_of_get() {
-    let redis = local();
+    let redis = night();
     let get = redis.at(100).run("api get k").stdout();
     assert_eq!(redis.at(100).run("get k -o raw").stdout(), get);
     let multiget = redis.at(100).run("api multiget k nope j").stdout();
@@ -278,7 +278,7 @@ fn raw_prints_the_reply_of_get() {
 
 #[test]
 fn raw_reports_missing_jobs() {
-    let redis = local();
+    let redis = night();
     let ran = redis.at(100).run("get j nope k -o raw").exits(4);
     let jobs: serde_json::Value = serde_json::from_str(&ran.stdout()).unwrap();
     assert_eq!(jobs.as_array().unwrap().len(), 2);
@@ -287,7 +287,7 @@ fn raw_reports_missing_jobs() {
 
 #[test]
 fn jids_are_read_line_by_line() {
-    let redis = local();
+    let redis = night();
     let list = "# two\n\n  j \r\n{\"kind\":\"job\",\"jid\":\"k\"}\n{\"summary\":{}}\nj";
     let get = |list: &[u8]| redis.at(100).input(list).run("get - -o jid");
     assert_eq!(get(list.as_bytes()).ok(), "j\nk");

@@ -61,7 +61,7 @@ impl Workspace {
 }
 
 /// As many lines, each a job of its own: `{"photo":1}` and so on.
-fn local(lines: usize) -> String {
+fn night(lines: usize) -> String {
     let line = |photo| {
         format!(
             "{{\"queue\":\"uploads\",\"klass\":\"Photo::Upload\",\"data\":{{\"photo\":{photo}}},\"tags\":[\"night\"]}}\n"
@@ -169,7 +169,7 @@ fn byte_order_marks_and_other_line_ends_are_accepted() {
 #[test]
 fn standard_input_is_read_too() {
     let workspace = Workspace::new();
-    let qless = workspace.qless().input(local(3));
+    let qless = workspace.qless().input(night(3));
     qless
         .run("put --from - --jid-from content")
         .shows(expect![[r#"
@@ -204,7 +204,7 @@ fn standard_input_is_read_too() {
 #[test]
 fn all_lines_are_checked_before_any_call() {
     let workspace = Workspace::new();
-    let mut lines: Vec<String> = local(100_000).lines().map(str::to_owned).collect();
+    let mut lines: Vec<String> = night(100_000).lines().map(str::to_owned).collect();
     lines[99_998] = lines[99_998].replace(",\"klass\"", " \"klass\"");
     workspace.put(lines.join("\n"), "").shows(expect![[r#"
         --- stderr
@@ -298,7 +298,7 @@ fn an_invalid_line_is_reported_with_its_position() {
 #[test]
 fn contradicting_flags_are_usage_errors() {
     let workspace = Workspace::new();
-    let path = workspace.file("jobs", local(1));
+    let path = workspace.file("jobs", night(1));
     for more in [
         "q K {} --from FILE",
         "--from FILE --jid a",
@@ -623,7 +623,7 @@ fn jids_are_read_from_a_path_in_the_data() {
 #[test]
 fn many_lines_are_put_once_however_often_the_command_runs() {
     let workspace = Workspace::new();
-    let path = workspace.file("night.ndjson", local(5_000));
+    let path = workspace.file("night.ndjson", night(5_000));
     let line = format!("put --from {} --jid-from photo", path.display());
     workspace.qless().run(&line).shows(expect![[r#"
         --- stderr
@@ -685,7 +685,7 @@ fn a_dry_run_of_put_from_changes_nothing() {
 fn put_from_keeps_the_rate() {
     let workspace = Workspace::new();
     let begun = Instant::now();
-    workspace.put(local(30), "--rate 100/s").ok();
+    workspace.put(night(30), "--rate 100/s").ok();
     let took = begun.elapsed();
     assert!(took >= Duration::from_millis(190), "{took:?}");
 }
@@ -694,7 +694,7 @@ fn put_from_keeps_the_rate() {
 fn jobs_are_popped_in_the_order_of_their_lines() {
     for more in ["", "--batch 7", "--jid-from photo --batch 1"] {
         let workspace = Workspace::new();
-        workspace.put(local(450), more).ok();
+        workspace.put(night(450), more).ok();
         let pop = "pop uploads --count 450 -o ndjson";
         let popped = workspace.redis.at(1001).run(pop).ok();
         let photos = popped.lines().map(|line| {
@@ -728,7 +728,7 @@ fn waiting(connection: &mut redis::Connection) -> i64 {
 #[test]
 fn lost_replies_neither_lose_nor_duplicate_jobs() {
     let workspace = Workspace::new();
-    let path = workspace.file("night.ndjson", local(2_000));
+    let path = workspace.file("night.ndjson", night(2_000));
     let line = format!("put --from {} --batch 20", path.display());
     let mut run = workspace.redis.qless().start(&line);
     let mut connection = workspace.redis.connection();
@@ -775,7 +775,7 @@ fn each_once(lines: u64) -> BTreeMap<u64, usize> {
 #[test]
 fn an_interrupted_run_reports_the_rest_and_the_next_continues() {
     let workspace = Workspace::new();
-    let path = workspace.file("night.ndjson", local(2_000));
+    let path = workspace.file("night.ndjson", night(2_000));
     let line = format!(
         "put --from {} --jid-from photo --rate 400/s",
         path.display()
@@ -805,7 +805,7 @@ fn an_interrupted_run_reports_the_rest_and_the_next_continues() {
 #[test]
 fn a_killed_run_is_finished_by_the_next() {
     let workspace = Workspace::new();
-    let path = workspace.file("night.ndjson", local(4_000));
+    let path = workspace.file("night.ndjson", night(4_000));
     let line = format!("put --from {} --jid-from photo", path.display());
     for jobs in [1, 1_500, 3_000] {
         let run = workspace.redis.qless().start(&line);
@@ -819,7 +819,7 @@ fn a_killed_run_is_finished_by_the_next() {
 }
 
 fn journaled(workspace: &Workspace, lines: usize) -> (PathBuf, String) {
-    let path = workspace.file("night.ndjson", local(lines));
+    let path = workspace.file("night.ndjson", night(lines));
     let journal = workspace.dir.path().join("night.journal");
     let line = format!(
         "put --from {} --journal {}",
@@ -1001,16 +1001,16 @@ fn a_journal_belongs_to_its_input_prefix_and_command() {
             hint: name another file
             --- exit 2
         "#]]);
-    let local = workspace.dir.path().join("night.ndjson");
-    let text = fs::read_to_string(&local).unwrap();
-    fs::write(&local, text.replace("{\"photo\":2}", "{\"photo\":9}")).unwrap();
+    let night = workspace.dir.path().join("night.ndjson");
+    let text = fs::read_to_string(&night).unwrap();
+    fs::write(&night, text.replace("{\"photo\":2}", "{\"photo\":9}")).unwrap();
     workspace.qless().run(&line).shows(expect![[r#"
         --- stderr
         error: `DIR/night.journal`, line 3: line 2 of the input is not what it was
         hint: repair the line, or name another file
         --- exit 2
     "#]]);
-    fs::write(&local, text.lines().next().unwrap()).unwrap();
+    fs::write(&night, text.lines().next().unwrap()).unwrap();
     workspace.qless().run(&line).shows(expect![[r#"
         --- stderr
         error: `DIR/night.journal`, line 3: the input has no line 2 any more
@@ -1020,7 +1020,7 @@ fn a_journal_belongs_to_its_input_prefix_and_command() {
     assert_eq!(fs::read(&journal).unwrap(), before);
     // Lines that were added are new ones.
     fs::write(
-        &local,
+        &night,
         text + "{\"queue\":\"uploads\",\"klass\":\"K\",\"data\":{\"photo\":4}}\n",
     )
     .unwrap();
@@ -1031,7 +1031,7 @@ fn a_journal_belongs_to_its_input_prefix_and_command() {
     let other = workspace.file("other", "something else\n");
     let line = format!(
         "put q K --from {} --journal {}",
-        local.display(),
+        night.display(),
         other.display()
     );
     workspace.qless().run(&line).shows(expect![[r#"
@@ -1053,7 +1053,7 @@ fn a_journal_belongs_to_its_input_prefix_and_command() {
 #[test]
 fn an_input_file_that_changes_meanwhile_is_detected() {
     let workspace = Workspace::new();
-    let path = workspace.file("night.ndjson", local(2_000));
+    let path = workspace.file("night.ndjson", night(2_000));
     let line = format!(
         "put --from {} --jid-from photo --rate 400/s",
         path.display()

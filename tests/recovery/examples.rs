@@ -44,7 +44,7 @@ const EXAMPLES: [(&str, i32); 19] = [
 /// 1970-02-10, so that there is something older than 30 days.
 const NOW: u32 = 3_456_000;
 
-fn local() -> Redis {
+fn night() -> Redis {
     let redis = Redis::start();
     let put = |now: u32, line: &str| redis.at(now).run(&format!("put {line}")).ok();
     for (now, line, jid, why) in [
@@ -115,7 +115,7 @@ fn local() -> Redis {
 
 #[test]
 fn examples_of_the_specification_work() {
-    let redis = local();
+    let redis = night();
     let dir = tempfile::tempdir().unwrap();
     let run = |line: &str| {
         let line = line.replace("tmp-jobs", &format!("{}/tmp-jobs", dir.path().display()));
