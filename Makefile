@@ -17,11 +17,16 @@ export QLESS_COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null)
 # The server's program, found or installed when a recipe needs it.
 WITH_REDIS = server=$$(scripts/redis.sh) && REDIS_SERVER="$$server" QLESS_REDIS_SERVER="$$server"
 
-.PHONY: help demo test bench build install uninstall tools redis
+# `make soak`: rounds of the random tests, each with a fresh seed; SEED repeats one, TEST names one.
+ROUNDS ?= 20
+TEST ?= random_
+
+.PHONY: help demo test soak bench build install uninstall tools redis
 
 help:
 	@echo 'make demo     play a night of an operator on a private Redis, half a minute'
 	@echo 'make test     format, clippy, all tests'
+	@echo 'make soak     the random tests with fresh seeds, $(ROUNDS) rounds (ROUNDS=100 SEED=7 TEST=name)'
 	@echo 'make bench    what each call costs a server, and each command this machine'
 	@echo 'make build    the binary: $(QLESS)'
 	@echo 'make install  binary, man pages and completions, below PREFIX=/usr/local'
@@ -36,6 +41,10 @@ test: tools
 	$(CARGO) fmt --check
 	$(CARGO) clippy --locked --all-targets -- -D warnings
 	@$(WITH_REDIS) $(CARGO) test --locked
+
+soak:
+	@$(WITH_REDIS) $(if $(SEED),TEST_SEED=$(SEED),TEST_ROUNDS=$(ROUNDS)) \
+	  $(CARGO) test --locked --test all -- $(TEST)
 
 bench:
 	@$(WITH_REDIS) $(CARGO) bench --locked --bench cost -- $(PART)

@@ -5,7 +5,6 @@
 mod architecture;
 mod completion;
 mod connection;
-mod contexts;
 mod examples;
 mod generated;
 mod install;
@@ -14,52 +13,60 @@ mod readme;
 mod replicas;
 mod widths;
 
-mod house {
+mod support {
+    pub mod check_calls;
     pub mod clean;
+    pub mod client;
+    pub mod config;
     pub mod core;
     pub mod jobs;
-    pub mod judge;
     pub mod keyboard;
-    pub mod ledger;
-    pub mod mend;
+    pub mod proxy;
     pub mod qless;
+    pub mod random;
     pub mod redis;
+    pub mod repair;
+    pub mod scan;
     pub mod terminal;
     pub mod text;
     pub mod traffic;
-    pub mod walk;
-    pub mod wire;
+}
+
+mod check {
+    mod command;
+    mod concurrent;
+    mod damage;
+    mod interrupted;
+    pub mod invariants;
+    mod known_deviations;
+    mod overlaps;
+    pub mod random_damage;
+    mod random_repair;
+    mod repair;
+    mod scan;
+    mod slice;
+    mod wrong_types;
 }
 
 mod core {
-    mod check;
-    mod check_damage;
-    mod check_property;
-    mod check_types;
-    mod check_walk;
     mod config;
     mod cost;
-    mod damage;
     mod dependencies;
-    mod errors;
+    pub mod errors;
     mod failures;
     mod guard;
-    pub mod invariants;
     mod library;
     mod lifecycle;
     mod look;
-    mod model;
-    mod noise;
+    pub mod model;
     mod pop;
-    mod property;
+    pub mod property;
     mod queues;
     mod recurring;
-    mod refusal;
-    mod roundtrip;
-    mod script;
+    pub mod refusal;
+    pub mod script;
     mod statistics;
     mod tags;
-    mod tolerated;
     mod traces;
 }
 
@@ -67,14 +74,14 @@ mod commands {
     mod api;
     mod bulk;
     mod cancel;
-    mod check;
-    mod check_halted;
-    mod check_repair;
-    mod check_sides;
     mod complete;
     mod completions;
     mod config;
-    pub mod context;
+    mod context;
+    mod context_choice;
+    mod context_file;
+    mod context_password;
+    mod context_protection;
     mod depends;
     mod export;
     mod fail;
@@ -102,6 +109,7 @@ mod commands {
     mod read_only;
     mod recur;
     mod retry;
+    mod roundtrip;
     mod script;
     mod selectors;
     mod stats;
@@ -119,7 +127,7 @@ mod recovery {
     mod asked;
     mod examples;
     mod kill;
-    mod mend;
+    mod repair;
     mod verbs;
     mod worker;
 }

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant, SystemTime};
 use expect_test::expect;
 use tempfile::TempDir;
 
-use super::house::qless::Qless;
-use super::house::redis::Redis;
+use super::support::qless::Qless;
+use super::support::redis::Redis;
 
 /// A home for the cache.
 struct Home(TempDir);
@@ -181,7 +181,7 @@ fn bash_reads_offered_names_back() {
 }
 
 #[test]
-fn the_script_is_registered() {
+fn the_completion_script_registers_itself() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let ran = Command::new("bash")
         .args([
@@ -197,7 +197,7 @@ fn the_script_is_registered() {
 }
 
 #[test]
-fn other_shells_can_read_their_scripts() {
+fn other_shells_accept_their_scripts() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("completions");
     for (shell, script) in [("zsh", "_qless"), ("fish", "qless.fish")] {
         match Command::new(shell)
@@ -212,7 +212,7 @@ fn other_shells_can_read_their_scripts() {
 }
 
 #[test]
-fn jids_are_those_that_a_command_can_use() {
+fn offered_jids_fit_the_command() {
     let redis = busy();
     let home = Home::new();
     let qless = home.of(redis.at(100));
@@ -236,7 +236,7 @@ fn jids_are_those_that_a_command_can_use() {
 }
 
 #[test]
-fn shells_get_names_in_their_own_way() {
+fn names_are_offered_in_the_format_of_each_shell() {
     let redis = busy();
     let home = Home::new();
     let qless = home.of(redis.at(100));
@@ -250,7 +250,7 @@ fn shells_get_names_in_their_own_way() {
 }
 
 #[test]
-fn names_are_kept_for_ten_seconds() {
+fn names_are_cached_for_ten_seconds() {
     let mut redis = busy();
     let home = Home::new();
     let qless = home.of(redis.at(100));
@@ -267,7 +267,7 @@ fn names_are_kept_for_ten_seconds() {
 }
 
 #[test]
-fn a_server_that_did_not_answer_is_left_alone_for_a_minute() {
+fn a_server_that_did_not_reply_is_not_asked_for_a_minute() {
     let mut redis = Redis::start();
     redis.kill();
     let home = Home::new();
@@ -283,7 +283,7 @@ fn a_server_that_did_not_answer_is_left_alone_for_a_minute() {
 }
 
 #[test]
-fn a_server_that_hangs_is_not_waited_for() {
+fn completion_does_not_wait_for_a_server_that_hangs() {
     let redis = busy();
     redis.freeze();
     let home = Home::new();
@@ -298,7 +298,7 @@ fn a_server_that_hangs_is_not_waited_for() {
 }
 
 #[test]
-fn a_local_server_is_never_started() {
+fn completion_never_starts_a_local_server() {
     let home = Home::new();
     let dir = tempfile::Builder::new()
         .prefix("ql")
@@ -318,7 +318,7 @@ fn a_local_server_is_never_started() {
 }
 
 #[test]
-fn flags_on_the_line_say_where_to_look() {
+fn flags_on_the_line_choose_the_server() {
     let redis = busy();
     redis.at(100).run("--prefix other: put elsewhere K").ok();
     let home = Home::new();
@@ -351,7 +351,7 @@ fn flags_on_the_line_say_where_to_look() {
 }
 
 #[test]
-fn looking_for_names_changes_nothing_and_is_never_heard() {
+fn completion_changes_nothing_and_prints_no_errors() {
     let redis = busy();
     let before = redis.dump();
     let home = Home::new();
@@ -396,7 +396,7 @@ fn looking_for_names_changes_nothing_and_is_never_heard() {
 }
 
 #[test]
-fn names_that_no_shell_takes_are_left_out_and_the_rest_is_bounded() {
+fn names_that_no_shell_accepts_are_left_out_and_the_rest_is_limited() {
     let redis = Redis::start();
     let put = |queue: &[u8]| {
         let queue = <std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(queue);

@@ -1,4 +1,4 @@
-//! What is told when a server is not there, is none, refuses, or does not answer.
+//! What is reported if a server is missing, is not Redis, refuses, or does not reply.
 
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use expect_test::expect;
 
-use crate::house::qless::Qless;
-use crate::house::redis::Redis;
-use crate::house::wire::{Cut, answering, free_port, hand_over, listen, proxy};
+use crate::support::proxy::{Cut, answering, forward, free_port, listen, proxy};
+use crate::support::qless::{Qless, RunOutput};
+use crate::support::redis::Redis;
 
 fn at_port(port: u16) -> Qless {
     Qless::bare()
@@ -19,7 +19,7 @@ fn at_port(port: u16) -> Qless {
 }
 
 #[test]
-fn a_refused_port_is_told_at_once() {
+fn a_refused_port_is_reported_immediately() {
     at_port(free_port()).run("length q").shows(expect![[r#"
         --- stderr
         error: cannot reach Redis at `redis://127.0.0.1:PORT/0`: connection refused
@@ -29,7 +29,7 @@ fn a_refused_port_is_told_at_once() {
 }
 
 #[test]
-fn an_error_is_a_document_where_documents_were_asked_for() {
+fn errors_are_documents_if_documents_were_requested() {
     let error = at_port(free_port())
         .run("length q -o json")
         .exits(6)
@@ -42,7 +42,7 @@ fn an_error_is_a_document_where_documents_were_asked_for() {
 }
 
 #[test]
-fn a_name_without_address_is_told() {
+fn an_unknown_host_is_reported() {
     let qless = Qless::bare().env("QLESS_REDIS_URL", "redis://nowhere.invalid");
     qless.run("length q").shows(expect![[r#"
         --- stderr
@@ -52,7 +52,7 @@ fn a_name_without_address_is_told() {
 }
 
 #[test]
-fn a_socket_that_is_not_there_is_told() {
+fn a_missing_socket_is_reported() {
     let qless = Qless::bare().env("QLESS_REDIS_URL", "unix:///nonexistent/r.sock");
     qless.run("length q").shows(expect![[r#"
         --- stderr
@@ -63,7 +63,7 @@ fn a_socket_that_is_not_there_is_told() {
 }
 
 #[test]
-fn an_address_that_is_not_understood_is_bad_usage() {
+fn an_invalid_address_is_bad_usage() {
     Qless::bare()
         .run("--redis http://h length q")
         .shows(expect![[r#"
@@ -75,7 +75,7 @@ fn an_address_that_is_not_understood_is_bad_usage() {
 }
 
 #[test]
-fn a_web_server_is_no_redis() {
+fn a_web_server_is_not_a_redis_server() {
     let port = answering(b"HTTP/1.1 400 Bad Request\r\n\r\n");
     at_port(port).run("length q").shows(expect![[r#"
         --- stderr
@@ -86,7 +86,7 @@ fn a_web_server_is_no_redis() {
 }
 
 #[test]
-fn noise_is_no_redis() {
+fn random_bytes_are_not_a_redis_server() {
     for noise in [
         &b"\x00\x01\x02\r\n"[..],
         b"$x\r\n",
@@ -105,7 +105,7 @@ fn noise_is_no_redis() {
 }
 
 #[test]
-fn a_server_that_hangs_up_is_told() {
+fn a_server_that_closes_the_connection_is_reported() {
     let port = listen(drop);
     at_port(port).run("length q").shows(expect![[r#"
         --- stderr
@@ -116,7 +116,7 @@ fn a_server_that_hangs_up_is_told() {
 }
 
 #[test]
-fn a_full_server_is_told() {
+fn a_server_without_free_connections_is_reported() {
     let port = listen(|mut stream| {
         _ = stream.write_all(b"-ERR max number of clients reached\r\n");
     });
@@ -130,7 +130,7 @@ fn a_full_server_is_told() {
 }
 
 #[test]
-fn an_old_server_is_told() {
+fn a_server_that_is_too_old_is_reported() {
     let port = answering(
         b"*4\r\n$6\r\nserver\r\n$5\r\nredis\r\n$7\r\nversion\r\n$6\r\n6.0.16\r\n*2\r\n$1\r\n1\r\n$1\r\n1\r\n",
     );
@@ -163,7 +163,7 @@ fn a_server_without_hello_is_asked_for_its_version() {
     "#]]);
 }
 
-/// Passwords: where they come from, and what is told of them.
+/// Passwords: their sources, and what is reported about them.
 mod passwords {
     use super::*;
 
@@ -174,7 +174,7 @@ mod passwords {
     }
 
     #[test]
-    fn a_missing_one_is_told() {
+    fn a_missing_password_is_reported() {
         redis().qless().run("length q").shows(expect![[r#"
             --- stderr
             error: `unix://DIR/s` wants a password
@@ -184,7 +184,7 @@ mod passwords {
     }
 
     #[test]
-    fn a_wrong_one_is_told() {
+    fn a_wrong_password_is_reported() {
         let redis = redis();
         let qless = redis.qless().env("QLESS_REDIS_PASSWORD", "falsch");
         qless.run("length q").shows(expect![[r#"
@@ -195,7 +195,7 @@ mod passwords {
     }
 
     #[test]
-    fn one_too_many_is_told() {
+    fn an_unneeded_password_is_reported() {
         let redis = Redis::start();
         let qless = redis.qless().env("QLESS_REDIS_PASSWORD", SECRET);
         qless.run("length q").shows(expect![[r#"
@@ -207,7 +207,7 @@ mod passwords {
     }
 
     #[test]
-    fn a_wrong_user_is_told() {
+    fn a_wrong_user_is_reported() {
         let redis = redis();
         let url = format!("{}?user=ops", redis.url());
         let qless = redis.qless().env("REDISCLI_AUTH", SECRET);
@@ -220,7 +220,7 @@ mod passwords {
     }
 
     #[test]
-    fn they_come_from_files_stdin_and_variables_in_this_order() {
+    fn passwords_come_from_files_stdin_and_variables_in_this_order() {
         let redis = redis();
         let file = redis.socket().with_file_name("password");
         std::fs::write(&file, format!("{SECRET}\nmore\n")).unwrap();
@@ -240,7 +240,7 @@ mod passwords {
     }
 
     #[test]
-    fn an_empty_password_file_is_told() {
+    fn an_empty_password_file_is_an_error() {
         let qless = redis().qless();
         qless
             .run("--password-file /dev/null length q")
@@ -253,7 +253,7 @@ mod passwords {
     }
 
     #[test]
-    fn asking_needs_a_terminal() {
+    fn askpass_requires_a_terminal() {
         redis().qless().run("--askpass length q").shows(expect![[r#"
             --- stderr
             error: `--askpass` needs a terminal
@@ -263,7 +263,7 @@ mod passwords {
     }
 
     #[test]
-    fn they_are_never_told() {
+    fn passwords_are_never_printed() {
         let redis = redis();
         let port = proxy(redis.socket(), Cut::Before(99));
         let right = format!("redis://:{SECRET}@127.0.0.1:{port}/0");
@@ -279,8 +279,8 @@ mod passwords {
                 "--help",
             ] {
                 let ran = Qless::bare().env("QLESS_REDIS_URL", &url).run(line);
-                let told = format!("{}{}", ran.stdout(), ran.stderr());
-                assert!(!told.contains(SECRET), "{line}: {told}");
+                let printed = format!("{}{}", ran.stdout(), ran.stderr());
+                assert!(!printed.contains(SECRET), "{line}: {printed}");
             }
         }
     }
@@ -305,7 +305,7 @@ fn a_frozen_server_times_out() {
 }
 
 #[test]
-fn a_command_that_is_stopped_and_continued_goes_on() {
+fn a_command_stopped_and_continued_finishes() {
     let redis = Redis::start();
     redis.freeze();
     let mut command = redis.qless().command();
@@ -318,13 +318,11 @@ fn a_command_that_is_stopped_and_continued_goes_on() {
             .status()
             .unwrap()
     };
-    // Mostly it is reading by then; what comes before ends well, too.
+    // Usually the binary reads the reply by now; if not, the test passes as well.
     thread::sleep(Duration::from_millis(200));
     assert!(send("-STOP").success() && send("-CONT").success());
     redis.thaw();
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(0));
-    assert_eq!(output.stdout, b"0\n");
+    assert_eq!(RunOutput::of_child(child).ok(), "0");
 }
 
 #[test]
@@ -344,7 +342,7 @@ fn a_server_that_drips_bytes_times_out() {
 }
 
 #[test]
-fn a_lost_read_is_repeated() {
+fn a_read_without_reply_is_repeated() {
     let redis = Redis::start();
     redis.at(0).run("api put w mail j K {} 0").ok();
     for cut in [Cut::Before(2), Cut::After(2)] {
@@ -354,7 +352,7 @@ fn a_lost_read_is_repeated() {
 }
 
 #[test]
-fn a_lost_write_that_may_be_made_twice_is_repeated() {
+fn a_lost_write_that_is_safe_to_repeat_is_repeated() {
     let redis = Redis::start();
     redis.at(0).run("api put w mail j K {} 0").ok();
     for (cut, to) in [(Cut::Before(2), "7"), (Cut::After(2), "8")] {
@@ -366,7 +364,7 @@ fn a_lost_write_that_may_be_made_twice_is_repeated() {
 }
 
 #[test]
-fn a_lost_write_that_may_not_is_told_honestly() {
+fn a_lost_write_that_is_not_safe_to_repeat_is_reported_as_unknown() {
     let redis = Redis::start();
     redis.at(0).run("api put w mail j K {} 0").ok();
     for cut in [Cut::Before(2), Cut::After(2)] {
@@ -385,7 +383,7 @@ fn a_lost_write_that_may_not_is_told_honestly() {
 }
 
 #[test]
-fn what_is_guarded_is_not_repeated_for_one_who_calls_it_by_name() {
+fn a_guarded_call_through_api_is_not_repeated() {
     let redis = Redis::start();
     redis.at(0).run("api put w mail j K {} 0").ok();
     redis.at(1).run("api pop mail w 1").ok();
@@ -395,7 +393,7 @@ fn what_is_guarded_is_not_repeated_for_one_who_calls_it_by_name() {
 }
 
 #[test]
-fn a_write_without_answer_is_told_honestly() {
+fn a_write_without_reply_is_reported_as_unknown() {
     let redis = Redis::start();
     redis.at(0).run("api put w mail j K {} 0").ok();
     let port = proxy(redis.socket(), Cut::Hold(2));
@@ -408,8 +406,8 @@ fn a_write_without_answer_is_told_honestly() {
 }
 
 #[test]
-fn a_server_that_comes_back_is_waited_for() {
-    // The first connection after the handshake ends, and a few more before their handshake.
+fn a_read_waits_for_a_server_that_restarts() {
+    // The proxy closes the first connection after the handshake, and a few more before theirs.
     let redis = Redis::start();
     redis.at(0).run("api put w mail j K {} 0").ok();
     let socket = redis.socket();
@@ -417,9 +415,9 @@ fn a_server_that_comes_back_is_waited_for() {
     let port = listen(move |client| {
         let number = count.fetch_add(1, Ordering::SeqCst);
         match number {
-            0 => hand_over(client, &socket, Some(1)),
+            0 => forward(client, &socket, Some(1)),
             1..4 => drop(client),
-            _ => hand_over(client, &socket, None),
+            _ => forward(client, &socket, None),
         }
     });
     assert_eq!(at_port(port).run("api priority j 7").ok(), "7");
@@ -451,19 +449,19 @@ fn the_time_is_that_of_the_server_unless_it_is_pinned() {
         pinned,
         redis::Value::BulkString(b"1000.50000000000000000000".to_vec())
     );
-    let redis::Value::BulkString(told) = redis.send(&["HGET", "ql:j:k", "time"]) else {
+    let redis::Value::BulkString(printed) = redis.send(&["HGET", "ql:j:k", "time"]) else {
         panic!("no time");
     };
-    let told: f64 = String::from_utf8(told).unwrap().parse().unwrap();
+    let printed: f64 = String::from_utf8(printed).unwrap().parse().unwrap();
     let here = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
         .unwrap();
-    assert!((here.as_secs_f64() - told).abs() < 5.0);
-    assert!(told.fract() > 0.0, "microseconds are sent");
+    assert!((here.as_secs_f64() - printed).abs() < 5.0);
+    assert!(printed.fract() > 0.0, "microseconds are sent");
 }
 
 #[test]
-fn a_database_of_the_address_is_used() {
+fn the_database_of_the_address_is_used() {
     let redis = Redis::start();
     let third = redis
         .at(0)
@@ -482,7 +480,7 @@ fn a_database_of_the_address_is_used() {
 }
 
 #[test]
-fn a_prefix_is_a_namespace_of_its_own() {
+fn a_prefix_is_a_separate_namespace() {
     let redis = Redis::start();
     redis
         .at(0)
@@ -517,7 +515,7 @@ fn a_plain_prefix_cannot_live_in_a_cluster() {
     "#]]);
 }
 
-/// What a server refuses.
+/// Refusals of the server.
 mod refusals {
     use super::*;
 
@@ -536,19 +534,19 @@ mod refusals {
         )
     }
 
-    fn told(code: &str, exit: i64, message: &str) -> (String, i64, String) {
+    fn printed(code: &str, exit: i64, message: &str) -> (String, i64, String) {
         (code.into(), exit, message.into())
     }
 
     #[test]
-    fn out_of_memory() {
+    fn out_of_memory_is_reported() {
         assert_eq!(
             refused(
                 &[],
                 &["CONFIG", "SET", "maxmemory", "1"],
                 "api put w mail k K {} 0"
             ),
-            told(
+            printed(
                 "oom",
                 6,
                 "`unix://DIR/s` is out of memory; nothing was changed"
@@ -557,11 +555,11 @@ mod refusals {
     }
 
     #[test]
-    fn too_few_replicas() {
+    fn too_few_replicas_are_reported() {
         let prepare = ["CONFIG", "SET", "min-replicas-to-write", "1"];
         assert_eq!(
             refused(&[], &prepare, "api put w mail k K {} 0"),
-            told(
+            printed(
                 "noreplicas",
                 6,
                 "`unix://DIR/s` has too few replicas and refuses changes"
@@ -570,16 +568,16 @@ mod refusals {
     }
 
     #[test]
-    fn a_replica() {
+    fn writing_to_a_replica_is_reported() {
         let prepare = ["REPLICAOF", "127.0.0.1", "1"];
         assert_eq!(
             refused(&[], &prepare, "api put w mail k K {} 0"),
-            told("readonly", 6, "`unix://DIR/s` is a replica")
+            printed("readonly", 6, "`unix://DIR/s` is a replica")
         );
     }
 
     #[test]
-    fn a_key_of_a_wrong_type() {
+    fn a_key_of_a_wrong_type_is_reported() {
         let redis = Redis::start();
         redis.send(&["SET", "ql:q:mail-locks", "x"]);
         redis.at(0).run("length mail").shows(expect![[r#"
@@ -591,7 +589,7 @@ mod refusals {
     }
 
     #[test]
-    fn a_missing_right() {
+    fn a_missing_right_is_reported() {
         let redis = Redis::start();
         redis.send(&[
             "ACL", "SETUSER", "ops", "on", ">x", "~*", "&*", "+@all", "-zcard",
@@ -610,7 +608,7 @@ mod refusals {
     }
 
     #[test]
-    fn a_missing_right_is_told_before_anything_is_changed() {
+    fn a_missing_right_is_reported_before_any_change() {
         let redis = Redis::start();
         redis.at(0).run("put mail K --jid j").ok();
         redis.send(&[
@@ -629,7 +627,7 @@ mod refusals {
             --- exit 6
         "#]]);
         assert_eq!(redis.dump(), before);
-        // What only looks needs less.
+        // Reading commands need fewer rights.
         qless.run("cancel j --dry-run").ok();
         assert_eq!(qless.run("length mail").ok(), "1");
         redis.send(&["ACL", "SETUSER", "ops", "resetkeys", "~other:*"]);
@@ -654,15 +652,15 @@ mod refusals {
             hint: `qless help acl` prints the line an administrator needs
             --- exit 6
         "#]]);
-        // The server keeps a log of refusals; a question is none.
+        // The server logs refusals; a question about rights is not one.
         assert_eq!(redis.send(&["ACL", "LOG"]), redis::Value::Array(Vec::new()));
     }
 
     #[test]
-    fn the_rights_that_help_tells_suffice() {
+    fn the_rights_listed_in_help_suffice() {
         let redis = Redis::start();
-        let told = redis.at(0).run("help acl").ok();
-        for line in told.lines() {
+        let printed = redis.at(0).run("help acl").ok();
+        for line in printed.lines() {
             if let Some(words) = line.strip_prefix("ACL SETUSER") {
                 let words: Vec<&str> = words.split_whitespace().collect();
                 redis.send(&[&["ACL", "SETUSER"], &words[..]].concat());
@@ -709,7 +707,7 @@ mod refusals {
                 ran.stderr()
             );
         }
-        let looks = as_user("qless-ro", 200);
+        let verifications = as_user("qless-ro", 200);
         for line in [
             "get d",
             "queues",
@@ -719,13 +717,13 @@ mod refusals {
             "failed",
             "stats mail",
         ] {
-            looks.run(&format!("--read-only {line}")).ok();
+            verifications.run(&format!("--read-only {line}")).ok();
         }
         assert_eq!(redis.send(&["ACL", "LOG"]), redis::Value::Array(Vec::new()));
     }
 
     #[test]
-    fn what_may_not_be_looked_at_is_not_told_to_be_missing() {
+    fn a_key_without_read_permission_is_not_reported_as_missing() {
         let redis = Redis::start();
         redis.at(0).run("put mail K --jid j").ok();
         redis.at(0).run("put mail K --jid k --depends j").ok();
@@ -736,7 +734,7 @@ mod refusals {
             .at(0)
             .env("QLESS_REDIS_URL", url)
             .env("QLESS_REDIS_PASSWORD", "x");
-        // No key, no queue, no edge or none of a command that asks what kind a key is of.
+        // Commands that check the type of a key report no key, queue or dependency as missing.
         for (rights, lines) in [
             (
                 "~other:*",
@@ -769,7 +767,7 @@ mod refusals {
     }
 
     #[test]
-    fn a_busy_server() {
+    fn a_busy_server_is_reported() {
         let redis = Redis::with(&["--lua-time-limit", "1"]);
         let mut busy = redis.connection();
         let spin = redis::cmd("EVAL")
@@ -787,7 +785,7 @@ mod refusals {
                 hint: `redis-cli SCRIPT KILL` ends it if it has not written yet
                 --- exit 6
             "#]]);
-        // It is waited for until it is no longer.
+        // The binary waits until the server has loaded its data.
         let mut child = redis.at(0).command();
         let child = child.args(["length", "mail"]).spawn().unwrap();
         thread::sleep(Duration::from_millis(200));
@@ -800,9 +798,9 @@ mod refusals {
     }
 
     #[test]
-    fn a_server_that_is_still_loading() {
+    fn a_server_that_is_still_loading_is_reported() {
         const LOADING: &[u8] = b"-LOADING Redis is loading the dataset in memory\r\n";
-        // To each word of the handshake.
+        // The reply to each command of the handshake.
         const BOTH: &[u8] = b"-LOADING Redis is loading\r\n-LOADING Redis is loading\r\n";
         at_port(answering(BOTH))
             .run("--timeout 2s length mail")
@@ -817,28 +815,28 @@ mod refusals {
         let port = listen(
             move |mut client| match count.fetch_add(1, Ordering::SeqCst) {
                 0..3 => _ = client.write_all(LOADING),
-                _ => hand_over(client, &socket, None),
+                _ => forward(client, &socket, None),
             },
         );
         assert_eq!(at_port(port).run("length mail").ok(), "0");
     }
 
     #[test]
-    fn a_full_server_is_waited_for() {
+    fn a_full_server_is_retried_until_the_timeout() {
         let redis = Redis::start();
         let socket = redis.socket();
         let count = AtomicUsize::new(0);
         let port = listen(
             move |mut client| match count.fetch_add(1, Ordering::SeqCst) {
                 0..2 => _ = client.write_all(b"-ERR max number of clients reached\r\n"),
-                _ => hand_over(client, &socket, None),
+                _ => forward(client, &socket, None),
             },
         );
         assert_eq!(at_port(port).run("length mail").ok(), "0");
     }
 
     #[test]
-    fn words_of_the_server_are_shown_with_v() {
+    fn verbose_shows_the_message_of_the_server() {
         let redis = Redis::start();
         redis.send(&["CONFIG", "SET", "maxmemory", "1"]);
         let ran = redis.at(0).run("-v api put w mail k K {} 0").exits(6);
@@ -850,40 +848,33 @@ mod refusals {
     }
 }
 
-/// stdout and its end.
+/// stdout: a closed pipe and a full disk.
 mod streams {
     use super::*;
 
     #[test]
-    fn a_closed_pipe_ends_quietly() {
+    fn a_closed_pipe_ends_without_an_error() {
         let mut child = Qless::bare().command().arg("script").spawn().unwrap();
         drop(child.stdout.take());
-        let output = child.wait_with_output().unwrap();
-        assert_eq!(String::from_utf8_lossy(&output.stderr), "");
-        use std::os::unix::process::ExitStatusExt;
-        assert_eq!(output.status.signal(), Some(13));
+        let ran = RunOutput::of_child(child);
+        assert_eq!((ran.code(), ran.stderr().as_str()), (128 + 13, ""));
     }
 
     #[test]
-    fn a_full_disk_is_an_error() {
+    fn a_full_disk_is_reported() {
         let Ok(full) = std::fs::OpenOptions::new().write(true).open("/dev/full") else {
             return;
         };
         let mut command = Qless::bare().command();
-        let output = command
-            .arg("script")
-            .stdout(Stdio::from(full))
-            .output()
-            .unwrap();
-        assert_eq!(
-            String::from_utf8_lossy(&output.stderr),
-            "error: cannot write to stdout: no space left on device\n"
-        );
-        assert_eq!(output.status.code(), Some(1));
+        RunOutput::of(command.arg("script").stdout(full)).shows(expect![[r#"
+            --- stderr
+            error: cannot write to stdout: no space left on device
+            --- exit 1
+        "#]]);
     }
 
     #[test]
-    fn v_tells_calls_and_masks_data() {
+    fn verbose_lists_calls_and_masks_data() {
         let redis = Redis::start();
         let ran = redis.at(0).run("-v length mail");
         assert!(ran.stderr().contains(" ms  length\n"), "{}", ran.stderr());

@@ -1,5 +1,5 @@
-//! The examples of the help texts and man pages are understood when they are typed: none is a
-//! usage error, names an unknown program, or meets a fault.
+//! The examples in help texts and man pages are valid commands: none is a usage error, names an
+//! unknown program, or fails.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -7,16 +7,16 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use super::house::redis::Redis;
-use super::house::terminal;
+use super::support::redis::Redis;
+use super::support::terminal;
 
-/// Programs that examples name and a machine need not have.
+/// Programs that examples name and a machine may lack.
 const OTHERS: &[&str] = &["jq", "redis-cli", "send", "page-someone"];
 
-/// Exit codes that say that an example is wrong: errors, usage, not executable, not found, panic.
+/// Exit codes of a wrong example: error, usage, not executable, not found, panic.
 const WRONG: &[i32] = &[1, 2, 101, 126, 127];
 
-/// A home with the other programs, and the files that examples name.
+/// A home directory with the other programs, and the files that examples name.
 struct Home {
     dir: TempDir,
     redis: Redis,
@@ -39,7 +39,7 @@ impl Home {
         Home { dir, redis }
     }
 
-    /// Returns bash, which is to run a script.
+    /// Returns a bash that runs a script.
     fn bash(&self, script: &str) -> Command {
         let path = [
             self.dir.path().as_os_str(),
@@ -66,30 +66,30 @@ impl Home {
 }
 
 #[test]
-fn examples_of_the_help_are_understood() {
+fn examples_in_help_are_valid() {
     let home = Home::new();
     let mut examples = Vec::new();
     collect(&qless::internals::command(), &mut examples);
     assert!(examples.len() > 30, "{examples:?}");
     let mut wrong = Vec::new();
     for example in examples {
-        // What an example starts is stopped with it.
+        // Stops what an example started.
         let script = format!(
             "set -o pipefail; {example}; code=$?\n\
              [ ! -e night ] || qless local stop --redis local:$PWD/night; exit $code"
         );
         let ran = home.bash(&script).output().unwrap();
         if ran.status.code().is_none_or(|code| WRONG.contains(&code)) {
-            let said = String::from_utf8_lossy(&ran.stderr);
-            wrong.push(format!("{example}\n{}\n{said}", ran.status));
+            let output = String::from_utf8_lossy(&ran.stderr);
+            wrong.push(format!("{example}\n{}\n{output}", ran.status));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// On a terminal, as their reader would; Ctrl-C ends what does not end by itself.
+/// Runs on a terminal, as a reader would; Ctrl-C ends commands that do not end by themselves.
 #[test]
-fn lines_of_the_recipes_are_understood() {
+fn commands_in_the_recipes_are_valid() {
     let home = Home::new();
     let mut wrong = Vec::new();
     let mut lines = 0;
@@ -107,32 +107,33 @@ fn lines_of_the_recipes_are_understood() {
         } else {
             typed
         };
-        // Nobody is there to say yes to what saves them.
+        // No one answers the prompt of the command that saves these jobs.
         let saved = "[ -e tmp-jobs.ndjson ] || qless -q export --all --file tmp-jobs.ndjson";
-        // What is put back was mended before.
-        let mended = "qless -q put mail K --jid j >jid; qless -q api queue.forget mail; \
+        // A revert needs an earlier repair.
+        let repaired = "qless -q put mail K --jid j >jid; qless -q api queue.forget mail; \
                       qless -q check --repair --undo before.ndjson --yes >mended";
         let before = match typed.as_str() {
             typed if typed.contains("import tmp-jobs") => saved,
-            typed if typed.contains("check --revert") => mended,
+            typed if typed.contains("check --revert") => repaired,
             _ => ":",
         };
         let mut bash = home.bash(&format!("set -o pipefail; {before}; {typed}"));
         bash.env("PAGER", "cat").env("TERM", "xterm");
-        let (status, said) = terminal::run(bash, 100);
-        let understood = match status.code() {
-            Some(124) => watched,
-            code => code.is_some_and(|code| !WRONG.contains(&code)),
+        let ran = terminal::run(bash, 100);
+        let output = ran.stdout();
+        let understood = match ran.code() {
+            124 => watched,
+            code => code < 128 && !WRONG.contains(&code),
         };
         if !understood {
-            wrong.push(format!("{typed}\n{status}\n{said}"));
+            wrong.push(format!("{typed}\nexit {}\n{output}", ran.code()));
         }
     }
     assert!(lines > 30);
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Takes what stands between backticks in the paragraphs that begin with `Example`.
+/// Collects the text between backticks in the paragraphs that begin with `Example`.
 fn collect(command: &clap::Command, examples: &mut Vec<String>) {
     let help = command.get_long_about().unwrap_or_default().to_string();
     for paragraph in help.split("\n\n") {

@@ -1,11 +1,12 @@
-//! `completions/` and `man/` are what the command tree makes; UPDATE_EXPECT=1 writes them anew.
+//! `completions/` and `man/` equal what the command tree generates; UPDATE_EXPECT=1 writes them
+//! again.
 
 use std::path::Path;
 
 use qless::internals::generated_files as files;
 
 #[test]
-fn completions_and_man_pages_are_fresh() {
+fn completions_and_man_pages_are_up_to_date() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let update = std::env::var_os("UPDATE_EXPECT").is_some();
     let files = files().unwrap();

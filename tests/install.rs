@@ -12,8 +12,8 @@ fn make(target: &str, root: &Path) {
         .arg(format!("QLESS={}", env!("CARGO_BIN_EXE_qless")))
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&ran.stderr);
-    assert!(ran.status.success(), "make {target}: {said}");
+    let output = String::from_utf8_lossy(&ran.stderr);
+    assert!(ran.status.success(), "make {target}: {output}");
 }
 
 /// Names of the files below a directory.
@@ -31,7 +31,7 @@ fn below(dir: &Path, root: &Path, names: &mut BTreeSet<String>) {
 }
 
 #[test]
-fn what_is_installed_is_where_the_system_looks_and_goes_again() {
+fn install_puts_files_in_place_and_uninstall_removes_them() {
     let root = tempfile::Builder::new().prefix("q l").tempdir().unwrap();
     let root = root.path();
     let files = || {
@@ -54,10 +54,10 @@ fn what_is_installed_is_where_the_system_looks_and_goes_again() {
         wanted.insert(format!("usr/share/man/man{section}/{name}"));
     }
     assert_eq!(files(), wanted);
-    let told = Command::new(root.join("usr/bin/qless"))
+    let printed = Command::new(root.join("usr/bin/qless"))
         .arg("version")
         .output();
-    assert!(told.unwrap().status.success());
+    assert!(printed.unwrap().status.success());
     std::fs::write(root.join("usr/share/man/man1/other.1"), "").unwrap();
     make("uninstall", root);
     assert_eq!(files(), ["usr/share/man/man1/other.1".to_owned()].into());

@@ -1,18 +1,19 @@
-//! On a terminal, what is longer than the screen goes through a pager.
+//! Output that is longer than the terminal goes through a pager.
 
 use expect_test::expect;
 
-use super::house::qless::Qless;
-use super::house::redis::Redis;
-use super::house::terminal::Terminal;
-use super::house::text::words;
+use super::support::qless::Qless;
+use super::support::redis::Redis;
+use super::support::terminal::Terminal;
+use super::support::text::words;
 
 /// Runs on a terminal of 80 columns and 10 rows.
-fn on_terminal(qless: &Qless, line: &str) -> (Option<i32>, String) {
+fn on_terminal(qless: &Qless, line: &str) -> (i32, String) {
     let mut command = qless.command();
     command.args(words(line));
-    let (status, written) = Terminal::start(command, 80, 10).end();
-    (status.code(), written)
+    let ran = Terminal::start(command, 80, 10).end();
+    let written = ran.stdout();
+    (ran.code(), written)
 }
 
 fn with(pager: &str) -> Qless {
@@ -20,9 +21,9 @@ fn with(pager: &str) -> Qless {
 }
 
 #[test]
-fn what_is_longer_than_the_screen_is_paged() {
+fn output_longer_than_the_screen_is_paged() {
     let (code, written) = on_terminal(&with("sed 's/^/| /'"), "help exit-codes");
-    assert_eq!(code, Some(0));
+    assert_eq!(code, 0);
     assert!(written.lines().count() > 9);
     assert!(
         written.lines().all(|line| line.starts_with("| ")),
@@ -36,13 +37,13 @@ fn what_is_longer_than_the_screen_is_paged() {
 fn help_flags_are_paged_too() {
     for line in ["--help", "retry --help", "retry -h", "help retry"] {
         let (code, written) = on_terminal(&with("sed 's/^/| /'"), line);
-        assert_eq!(code, Some(0));
+        assert_eq!(code, 0);
         assert!(written.starts_with("| "), "{line}: {written}");
     }
 }
 
 #[test]
-fn the_variables_are_looked_at_in_order() {
+fn the_pager_variables_are_read_in_order() {
     let says = |qless: Qless| on_terminal(&qless, "help exit-codes").1;
     let first = says(with("sed s/^/Q/").env("PAGER", "sed s/^/P/"));
     assert!(first.starts_with('Q'), "{first}");
@@ -55,17 +56,17 @@ fn the_variables_are_looked_at_in_order() {
 }
 
 #[test]
-fn less_keeps_colours_and_leaves_what_it_showed() {
-    let told = |qless: Qless| on_terminal(&qless, "help exit-codes").1;
-    assert_eq!(told(with("printenv LESS; cat >/dev/null")), "FIRX\n");
+fn less_keeps_colors_and_the_text_on_the_screen() {
+    let printed = |qless: Qless| on_terminal(&qless, "help exit-codes").1;
+    assert_eq!(printed(with("printenv LESS; cat >/dev/null")), "FIRX\n");
     assert_eq!(
-        told(with("printenv LESS; cat >/dev/null").env("LESS", "R")),
+        printed(with("printenv LESS; cat >/dev/null").env("LESS", "R")),
         "R\n"
     );
 }
 
 #[test]
-fn a_pager_that_is_left_early_is_no_error() {
+fn quitting_the_pager_early_is_not_an_error() {
     let redis = Redis::start();
     for at in 0..3000 {
         redis.calls([(
@@ -83,7 +84,7 @@ fn a_pager_that_is_left_early_is_no_error() {
     }
     let qless = redis.at(5000).env("QLESS_PAGER", "head -2 | cut -c-5");
     let (code, written) = on_terminal(&qless, "jobs --queue q --limit 3000");
-    assert_eq!(code, Some(0), "{written}");
+    assert_eq!(code, 0, "{written}");
     expect![[r#"
         JID  
         job-0
@@ -92,7 +93,7 @@ fn a_pager_that_is_left_early_is_no_error() {
 }
 
 #[test]
-fn the_exit_code_is_that_of_the_command() {
+fn the_pager_does_not_change_the_exit_code() {
     let redis = Redis::start();
     for at in 0..20 {
         redis.at(at).run(&format!("put q K --jid job-{at}")).ok();
@@ -100,15 +101,15 @@ fn the_exit_code_is_that_of_the_command() {
     let jids: Vec<String> = (0..21).map(|at| format!("job-{at}")).collect();
     let qless = redis.at(50).env("QLESS_PAGER", "sed s/^/P/");
     let (code, written) = on_terminal(&qless, &format!("get {}", jids.join(" ")));
-    assert_eq!(code, Some(4), "{written}");
+    assert_eq!(code, 4, "{written}");
     assert!(written.starts_with("Pjid"));
-    // What is on stderr comes after the pager, not into it.
+    // Text on stderr comes after the pager, not into it.
     assert!(
         written.ends_with("\nerror: job `job-20` does not exist\n"),
         "{written}"
     );
     let qless = redis.at(50).env("QLESS_PAGER", "cat >/dev/null; exit 7");
-    assert_eq!(on_terminal(&qless, "jobs").0, Some(0));
+    assert_eq!(on_terminal(&qless, "jobs").0, 0);
 }
 
 #[test]

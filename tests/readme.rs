@@ -1,9 +1,9 @@
-//! What README.md shows is what happens. Its console blocks are run in one shell, one after the
-//! other, on a terminal of 100 columns; UPDATE_EXPECT=1 writes the answers anew.
+//! README.md shows real output. Its console blocks run in one shell, one after the other, on a
+//! terminal of 100 columns; UPDATE_EXPECT=1 writes the answers again.
 //!
-//! `$ ` begins a command, `> ` goes on with it, all else is its answer. The first command sees
-//! 22:40:00, each further one 50 seconds more. The address that the README takes as an example
-//! leads to a private server.
+//! `$ ` begins a command, `> ` continues it, everything else is its answer. The first command sees
+//! the time 22:40:00, and each further one 50 seconds more. The example address of the README leads
+//! to a private server.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -11,8 +11,8 @@ use std::process::Command;
 
 use expect_test::expect_file;
 
-use super::house::redis::Redis;
-use super::house::terminal;
+use super::support::redis::Redis;
+use super::support::terminal;
 
 /// 2026-11-20 22:40:00 UTC.
 const EVENING: usize = 1_795_214_400;
@@ -31,7 +31,7 @@ enum Part {
 }
 
 #[test]
-fn console_blocks_of_the_readme_show_what_happens() {
+fn console_blocks_of_the_readme_show_real_output() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
     let readme = std::fs::read_to_string(&path).unwrap();
     let parts = parts(&readme);
@@ -42,7 +42,7 @@ fn console_blocks_of_the_readme_show_what_happens() {
             Part::Text(text) => fresh.push_str(&text),
             Part::Command(typed, shown) => {
                 let answer = answers.next().unwrap_or_default();
-                // Where only jids differ, those that stand there stay.
+                // If only jids differ, those of the README stay.
                 let same = without_jids(&answer) == without_jids(&shown);
                 fresh.push_str(&typed);
                 fresh.push_str(if same { &shown } else { &answer });
@@ -99,7 +99,7 @@ fn answers(parts: &[Part]) -> Vec<String> {
             lines.join("\n").replace(ADDRESS, &redis.url())
         );
     }
-    // The real one knows no addresses of sockets.
+    // The real command accepts no socket addresses.
     let cli = dir.path().join("redis-cli");
     let real = "url=${2#unix://}; shift 2; PATH=${PATH#*:} exec redis-cli -s \"$url\" \"$@\"";
     std::fs::write(&cli, format!("#!/bin/sh\n{real}\n")).unwrap();
@@ -124,13 +124,13 @@ fn answers(parts: &[Part]) -> Vec<String> {
         .env("TZ", "UTC")
         .env("LC_ALL", "C")
         .env("NO_COLOR", "1")
-        // No progress: it is gone in the end, and would have to be taken away here.
+        // No progress bar: the test would have to remove it from the output.
         .env("CI", "1")
         .env("QLESS_WORKER", "ana@mx-1");
     if let Ok(program) = std::env::var("REDIS_SERVER") {
         bash.env("QLESS_REDIS_SERVER", program);
     }
-    let (_, written) = terminal::run(bash, 100);
+    let written = terminal::run(bash, 100).stdout();
     written
         .replace(&redis.url(), ADDRESS)
         .split_terminator(END)
@@ -138,7 +138,8 @@ fn answers(parts: &[Part]) -> Vec<String> {
         .collect()
 }
 
-/// Each run of 32 hex digits as its number in the text, so that other ids make no difference.
+/// Replaces each run of 32 hex digits by its number in the text, so that other ids make no
+/// difference.
 fn without_jids(text: &str) -> String {
     let mut seen: Vec<String> = Vec::new();
     let mut plain = String::new();
@@ -164,7 +165,7 @@ fn without_jids(text: &str) -> String {
 }
 
 #[test]
-fn a_readme_falls_into_text_and_commands() {
+fn a_readme_is_split_into_text_and_commands() {
     let readme = "a\n```console\n$ b\n> c\nd\n> e\n$ f\n```\n$ g\n";
     assert_eq!(
         parts(readme),
@@ -178,7 +179,7 @@ fn a_readme_falls_into_text_and_commands() {
 }
 
 #[test]
-fn other_jids_make_no_difference() {
+fn other_jids_do_not_change_the_readme() {
     let shown = |a: &str, b: &str| format!("{} {} {}\n", a.repeat(32), b.repeat(32), a.repeat(32));
     assert_eq!(
         without_jids(&shown("a", "b")),

@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use expect_test::expect;
 
-use crate::house::redis::Redis;
+use crate::support::redis::Redis;
 
 /// A primary with a replica that has caught up.
 pub(super) fn pair() -> (Redis, Redis) {
-    // Another process may take the port before the server does: then the next one.
+    // Another process may take the port before the server does: then try the next one.
     let (primary, port) = (0..20)
         .find_map(|_| {
             let port = TcpListener::bind("127.0.0.1:0")
@@ -37,7 +37,7 @@ pub(super) fn pair() -> (Redis, Redis) {
 }
 
 #[test]
-fn what_is_changed_is_on_the_replica_before_it_is_told() {
+fn a_change_is_on_the_replica_before_it_is_reported() {
     let (primary, replica) = pair();
     let lines: String = (0..500)
         .map(|n| format!("{{\"queue\":\"q\",\"klass\":\"K\",\"jid\":\"j{n}\"}}\n"))
@@ -55,7 +55,7 @@ fn what_is_changed_is_on_the_replica_before_it_is_told() {
 }
 
 #[test]
-fn too_few_replicas_end_it_and_what_was_changed_stands() {
+fn too_few_replicas_stop_the_command_and_keep_earlier_changes() {
     let redis = Redis::start();
     let qless = redis.at(100);
     let bad = "--timeout 1s --wait-replicas 2";

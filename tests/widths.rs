@@ -1,18 +1,19 @@
-//! Tables and help fit terminals of 40 columns and more; ids that are to be copied stay whole.
+//! Tables and help fit terminals of 40 columns and more; ids are never cut, so that they can be
+//! copied.
 
 use std::process::Command;
 
 use qless::internals::width;
 
-use super::house::qless::Qless;
-use super::house::redis::Redis;
-use super::house::terminal;
-use super::house::text::words;
+use super::support::qless::Qless;
+use super::support::redis::Redis;
+use super::support::terminal;
+use super::support::text::words;
 
 const JID: &str = "0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a";
 const OTHER: &str = "77be2d0c4a1f4e0f9f0d3b6a5c8e7f10";
 
-/// Returns what the binary shows on a terminal of that many columns.
+/// Returns what the binary prints on a terminal with this number of columns.
 fn shown(qless: &Qless, line: &str, columns: u16) -> String {
     let mut command: Command = qless.command();
     command
@@ -20,8 +21,9 @@ fn shown(qless: &Qless, line: &str, columns: u16) -> String {
         .env("TERM", "xterm")
         .env("PAGER", "cat")
         .env("NO_COLOR", "1");
-    let (status, written) = terminal::run(command, columns);
-    assert_eq!(status.code(), Some(0), "{line}: {written}");
+    let ran = terminal::run(command, columns);
+    let written = ran.stdout();
+    assert_eq!(ran.code(), 0, "{line}: {written}");
     written
 }
 
@@ -106,7 +108,7 @@ fn tables_fit_narrow_and_wide_terminals() {
                 widest <= columns.into(),
                 "{line} at {columns} has a line of {widest}:\n{shown}"
             );
-            // All jids of tests have this length: none is cut.
+            // All jids of tests have this length, so none is cut.
             for word in shown.split_whitespace().filter(|word| word.len() > 20) {
                 let starts = [JID, OTHER].iter().any(|jid| word.starts_with(&jid[..20]));
                 assert!(!starts || word.len() == 32, "{line} at {columns}: {word}");
@@ -137,7 +139,8 @@ fn help_fits_narrow_terminals() {
     for path in &paths {
         for columns in [40, 80] {
             let shown = shown(&Qless::bare(), &format!("{path} --help"), columns);
-            // A word that is longer is left whole, to be copied; the usage is one line.
+            // A word that is longer than the line is not cut, so that it can be copied; the usage
+            // is one line.
             let long = shown
                 .lines()
                 .filter(|line| width(line) > columns.into() && line.trim().contains(' '))

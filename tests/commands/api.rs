@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use crate::house::redis::Redis;
+use crate::support::redis::Redis;
 
 #[test]
 fn replies_are_printed_as_they_are() {
@@ -48,7 +48,7 @@ fn arguments_come_from_files_and_stdin() {
 }
 
 #[test]
-fn what_a_repair_changed_is_put_back_by_hand() {
+fn a_repair_can_be_reverted_by_hand() {
     let redis = Redis::start();
     redis.at(0).run("api put w mail j K {} 0").ok();
     let line = "api check.revert ql:q:mail-work +ghost +-163 - ql:q:mail-work +j - -";
@@ -82,7 +82,7 @@ fn the_time_can_be_set() {
 }
 
 #[test]
-fn texts_of_the_core_become_ours() {
+fn texts_of_the_core_are_reworded() {
     let redis = Redis::start();
     redis.at(0).run("api put w mail j K {} 0").ok();
     redis
@@ -125,7 +125,7 @@ fn texts_of_the_core_become_ours() {
 }
 
 #[test]
-fn names_are_bytes() {
+fn api_arguments_may_be_any_bytes() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
     let redis = Redis::start();

@@ -4,7 +4,6 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -12,10 +11,10 @@ use std::time::{Duration, Instant};
 use expect_test::expect;
 use rustix::process::Signal;
 
-use crate::house::qless::Qless;
-use crate::house::redis::Redis;
-use crate::house::terminal;
-use crate::house::wire::{Cut, proxy, proxy_then};
+use crate::support::proxy::{Cut, proxy, proxy_then};
+use crate::support::qless::{Qless, RunOutput};
+use crate::support::redis::Redis;
+use crate::support::terminal;
 
 /// `j000`, `j001` and so on have failed in `mail`, group `boom`.
 fn failed(many: usize) -> Redis {
@@ -65,13 +64,13 @@ fn breaking(redis: &Redis, now: u32) -> Qless {
 /// Returns the histories of the jobs of a list, as `what` words, with how many have each.
 fn histories(redis: &Redis, list: &str) -> Vec<(String, usize)> {
     let jids = redis.at(100).run(&format!("{list} -o jid")).ok();
-    let told = redis
+    let printed = redis
         .at(100)
         .input(jids)
         .run("get - --history -o ndjson")
         .ok();
     let mut counts = std::collections::BTreeMap::new();
-    for job in told.lines() {
+    for job in printed.lines() {
         let job: serde_json::Value = serde_json::from_str(job).unwrap();
         let history = job["history"].as_array().unwrap().iter();
         let words: Vec<&str> = history
@@ -83,7 +82,7 @@ fn histories(redis: &Redis, list: &str) -> Vec<(String, usize)> {
 }
 
 #[test]
-fn each_job_is_retried_once_however_often_the_line_breaks() {
+fn each_job_is_retried_once_however_often_the_connection_breaks() {
     let redis = failed(900);
     let ran = breaking(&redis, 50).run("retry --group boom --yes -o json");
     let document = ran.json();
@@ -97,20 +96,20 @@ fn each_job_is_retried_once_however_often_the_line_breaks() {
 }
 
 #[test]
-fn each_job_is_cancelled_and_told_however_often_the_line_breaks() {
+fn each_job_is_cancelled_and_reported_however_often_the_connection_breaks() {
     let redis = waiting(900);
     let ran = breaking(&redis, 50).run("cancel --queue mail --yes -o jid");
-    let told = ran.ok();
-    let mut told: Vec<&str> = told.lines().collect();
-    told.sort_unstable();
+    let printed = ran.ok();
+    let mut printed: Vec<&str> = printed.lines().collect();
+    printed.sort_unstable();
     let all: Vec<String> = (0..900).map(jid).collect();
-    assert_eq!(told, all);
+    assert_eq!(printed, all);
     assert_eq!(redis.at(60).run("length mail").ok(), "0");
     redis.must_be_clean();
 }
 
 #[test]
-fn what_went_along_is_told_however_often_the_line_breaks() {
+fn cascaded_jobs_are_reported_however_often_the_connection_breaks() {
     let redis = waiting(400);
     redis.calls((0..400).map(|at| {
         let line = format!("put me mail k{at:03} K {{}} 0 depends [\"{}\"]", jid(at));
@@ -118,17 +117,17 @@ fn what_went_along_is_told_however_often_the_line_breaks() {
     }));
     let ran = breaking(&redis, 50)
         .run("cancel --queue mail --state waiting --dependents cancel --yes -o jid");
-    let told = ran.ok();
-    let mut told: Vec<&str> = told.lines().collect();
-    told.sort_unstable();
+    let printed = ran.ok();
+    let mut printed: Vec<&str> = printed.lines().collect();
+    printed.sort_unstable();
     let mut all: Vec<String> = (0..400).map(jid).collect();
     all.extend((0..400).map(|at| format!("k{at:03}")));
-    assert_eq!(told, all);
+    assert_eq!(printed, all);
     redis.must_be_clean();
 }
 
 #[test]
-fn each_job_is_changed_once_by_every_verb_however_often_the_line_breaks() {
+fn every_verb_changes_each_job_once_however_often_the_connection_breaks() {
     for (line, all, history) in [
         (
             "timeout --queue mail --yes",
@@ -177,7 +176,7 @@ fn each_job_is_changed_once_by_every_verb_however_often_the_line_breaks() {
 }
 
 #[test]
-fn a_retry_of_the_holder_spends_one_try_however_often_the_line_breaks() {
+fn a_retry_by_the_holder_uses_one_retry_however_often_the_connection_breaks() {
     let redis = running(300);
     let jids: Vec<String> = (0..300).map(jid).collect();
     let ran = breaking(&redis, 21).input(jids.join("\n"));
@@ -190,7 +189,7 @@ fn a_retry_of_the_holder_spends_one_try_however_often_the_line_breaks() {
 }
 
 #[test]
-fn each_put_puts_one_job_wherever_the_line_breaks() {
+fn each_put_creates_one_job_wherever_the_connection_breaks() {
     let redis = Redis::start();
     let cuts = [Cut::Before(2), Cut::After(2), Cut::Often(3)];
     for (at, cut) in cuts.into_iter().cycle().take(30).enumerate() {
@@ -209,7 +208,7 @@ fn each_put_puts_one_job_wherever_the_line_breaks() {
 }
 
 #[test]
-fn a_refusal_of_the_second_try_says_nothing_of_the_first() {
+fn a_refused_repetition_does_not_decide_about_the_first_call() {
     let redis = waiting(1);
     let socket = redis.socket();
     // When the answer is lost, the memory runs out.
@@ -226,7 +225,7 @@ fn a_refusal_of_the_second_try_says_nothing_of_the_first() {
 }
 
 #[test]
-fn a_job_of_somebody_else_is_not_taken_for_ours() {
+fn a_job_put_by_another_client_is_not_taken_for_the_lost_put() {
     let redis = Redis::start();
     redis.at(40).run("put mail K --jid j").ok();
     for at in 1..8 {
@@ -238,7 +237,7 @@ fn a_job_of_somebody_else_is_not_taken_for_ours() {
 }
 
 #[test]
-fn a_recurring_job_is_put_once_wherever_the_line_breaks() {
+fn a_recurring_job_is_put_once_wherever_the_connection_breaks() {
     for cut in [Cut::Before(2), Cut::After(2)] {
         let redis = Redis::start();
         let url = format!("redis://127.0.0.1:{}", proxy(redis.socket(), cut));
@@ -251,7 +250,7 @@ fn a_recurring_job_is_put_once_wherever_the_line_breaks() {
 }
 
 #[test]
-fn a_trace_of_a_job_is_taken_away_wherever_the_line_breaks() {
+fn a_job_is_untracked_wherever_the_connection_breaks() {
     // Handshake, the job, the tracked ones, and then the call.
     for cut in [Cut::Before(4), Cut::After(4)] {
         let redis = waiting(2);
@@ -272,7 +271,7 @@ fn a_trace_of_a_job_is_taken_away_wherever_the_line_breaks() {
 }
 
 #[test]
-fn jobs_of_which_nobody_knows_are_told_as_such() {
+fn jobs_with_an_unknown_outcome_are_reported_as_unknown() {
     let redis = failed(500);
     // Handshake, list and so on pass; the last slice is not answered.
     let calls = |qless: &Qless| {
@@ -298,14 +297,14 @@ fn jobs_of_which_nobody_knows_are_told_as_such() {
         let why = "the answer was lost, it may or may not have happened";
         assert_eq!(item["detail"], why);
     }
-    let told = ran.stderr();
+    let printed = ran.stderr();
     assert!(
-        told.contains("while retrying `j200`; it may or may not"),
-        "{told}"
+        printed.contains("while retrying `j200`; it may or may not"),
+        "{printed}"
     );
     assert!(
-        told.contains("run the same command again to go on"),
-        "{told}"
+        printed.contains("run the same command again to go on"),
+        "{printed}"
     );
     // It had happened; the same command does the rest.
     let rest = redis.at(60).run("retry --group boom --yes -o json").json();
@@ -320,7 +319,7 @@ fn jobs_of_which_nobody_knows_are_told_as_such() {
 }
 
 #[test]
-fn one_job_of_which_nobody_knows_is_an_error() {
+fn one_job_with_an_unknown_outcome_is_an_error() {
     let redis = failed(1);
     let port = proxy(redis.socket(), Cut::Hold(3));
     let url = format!("redis://127.0.0.1:{port}");
@@ -339,7 +338,7 @@ fn one_job_of_which_nobody_knows_is_an_error() {
 // --rate, --spread
 
 #[test]
-fn a_rate_lets_jobs_come_evenly() {
+fn a_rate_spaces_jobs_evenly() {
     let redis = failed(30);
     let begun = Instant::now();
     redis
@@ -353,13 +352,14 @@ fn a_rate_lets_jobs_come_evenly() {
 }
 
 #[test]
-fn progress_is_shown_to_people_after_half_a_second() {
+fn progress_is_shown_on_a_terminal_after_half_a_second() {
     let redis = failed(60);
     let mut command = redis.at(50).command();
     command.env("TERM", "xterm");
     command.args(["retry", "--group", "boom", "--yes", "--rate", "50/s"]);
-    let (status, shown) = terminal::run(command, 80);
-    assert_eq!(status.code(), Some(0), "{shown}");
+    let ran = terminal::run(command, 80);
+    let shown = ran.stdout();
+    assert_eq!(ran.code(), 0, "{shown}");
     let bars: Vec<&str> = shown
         .split('\r')
         .filter(|line| line.contains("eta"))
@@ -375,19 +375,19 @@ fn progress_is_shown_to_people_after_half_a_second() {
     let mut command = redis.at(50).command();
     command.env("TERM", "xterm");
     command.args(["retry", "--group", "boom", "--yes"]);
-    let (_, shown) = terminal::run(command, 80);
+    let shown = terminal::run(command, 80).stdout();
     assert!(!shown.contains("eta"), "{shown}");
 }
 
 #[test]
-fn a_rate_that_is_none_is_bad_usage() {
+fn an_invalid_rate_is_bad_usage() {
     for rate in ["0/s", "20", "fast", "-1/s", "1e3/s", "20/d", "/s", ""] {
         let ran = Qless::bare().args(["retry", "--group", "g", "--rate", rate]);
         assert!(ran.stderr().contains("`--rate` wants"), "{}", ran.stderr());
         ran.exits(2);
     }
-    let told = Qless::bare().run("retry --group g --rate 0/s");
-    told.shows(expect![[r#"
+    let printed = Qless::bare().run("retry --group g --rate 0/s");
+    printed.shows(expect![[r#"
         --- stderr
         error: `--rate` wants a number per second, such as `20/s`, or `90/m`, not `0/s`
         --- exit 2
@@ -448,7 +448,7 @@ fn a_dry_run_shows_the_plan_with_its_pace() {
 // --fail-fast, --require-match, --reason
 
 #[test]
-fn the_first_failure_ends_all_where_that_is_wished() {
+fn fail_fast_stops_at_the_first_failure() {
     let redis = waiting(3);
     redis.calls([
         (20.0, words("pop mail w1 1")),
@@ -506,7 +506,7 @@ fn the_first_failure_ends_all_where_that_is_wished() {
 }
 
 #[test]
-fn a_failure_on_the_way_ends_all_where_that_is_wished() {
+fn fail_fast_stops_at_a_later_failure() {
     let redis = waiting(2);
     redis
         .at(20)
@@ -534,7 +534,7 @@ fn a_failure_on_the_way_ends_all_where_that_is_wished() {
 }
 
 #[test]
-fn no_match_is_an_error_only_where_that_is_wished() {
+fn no_match_is_an_error_only_if_requested() {
     let redis = waiting(1);
     let line = "retry --queue mail --state failed --yes";
     redis.at(20).run(line).shows(expect![[r#"
@@ -554,7 +554,7 @@ fn no_match_is_an_error_only_where_that_is_wished() {
 }
 
 #[test]
-fn a_reason_stands_in_the_history_of_each_job() {
+fn a_reason_is_written_to_the_history_of_each_job() {
     let redis = waiting(2);
     let reason = "night\n\u{1b}[31m \"quoted\" \u{e9}";
     let args = ["priority", "j000", "j001", "--to", "3", "--reason", reason];
@@ -573,7 +573,7 @@ fn a_reason_stands_in_the_history_of_each_job() {
 }
 
 #[test]
-fn a_reason_that_the_core_would_not_take_is_bad_usage() {
+fn a_reason_that_the_core_would_refuse_is_bad_usage() {
     let most = 4096;
     let long = "x".repeat(most);
     let args = ["priority", "j", "--to", "3", "--reason", &long];
@@ -599,7 +599,7 @@ fn lines(file: &Path) -> Vec<serde_json::Value> {
 }
 
 #[test]
-fn a_report_tells_of_every_job_and_for_whom_it_is() {
+fn a_report_lists_every_job_and_the_command_it_belongs_to() {
     let redis = failed(2);
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("r.ndjson");
@@ -629,7 +629,7 @@ fn a_report_tells_of_every_job_and_for_whom_it_is() {
 }
 
 #[test]
-fn the_same_command_with_the_same_report_skips_what_is_done() {
+fn repeating_a_command_with_its_report_skips_finished_jobs() {
     let redis = waiting(3);
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("r.ndjson");
@@ -658,7 +658,7 @@ fn the_same_command_with_the_same_report_skips_what_is_done() {
 }
 
 #[test]
-fn a_job_that_is_named_and_done_already_is_no_error() {
+fn a_named_job_that_the_report_lists_as_done_is_not_an_error() {
     let redis = waiting(1);
     let dir = tempfile::tempdir().unwrap();
     let line = format!("timeout j000 --report {}/r", dir.path().display());
@@ -698,7 +698,7 @@ fn a_report_is_continued_only_by_the_same_command() {
 }
 
 #[test]
-fn a_report_of_another_run_of_the_server_is_noted() {
+fn a_report_from_before_a_server_restart_is_noted() {
     let dir = tempfile::tempdir().unwrap();
     let line = format!("tag j000 --add x --report {}/r", dir.path().display());
     waiting(1).at(20).run(&line).exits(0);
@@ -712,7 +712,7 @@ fn a_report_of_another_run_of_the_server_is_noted() {
 }
 
 #[test]
-fn a_line_that_a_crash_tore_counts_as_not_written() {
+fn an_incomplete_report_line_counts_as_not_written() {
     let redis = waiting(2);
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("r.ndjson");
@@ -732,7 +732,7 @@ fn a_line_that_a_crash_tore_counts_as_not_written() {
 }
 
 #[test]
-fn what_is_no_report_is_neither_read_nor_overwritten() {
+fn a_file_that_is_not_a_report_is_neither_read_nor_overwritten() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("precious");
     let shown = file.to_str().unwrap();
@@ -768,7 +768,7 @@ fn what_is_no_report_is_neither_read_nor_overwritten() {
 }
 
 #[test]
-fn a_report_that_cannot_be_written_is_told_before_anything_is_changed() {
+fn a_report_that_cannot_be_written_is_an_error_before_any_change() {
     let redis = failed(1);
     let dir = tempfile::tempdir().unwrap();
     let shown = dir.path().to_str().unwrap();
@@ -809,7 +809,7 @@ fn a_report_that_cannot_be_written_is_told_before_anything_is_changed() {
 }
 
 #[test]
-fn a_report_that_is_full_on_the_way_is_ended_by_the_same_command() {
+fn a_run_whose_report_hit_the_size_limit_is_finished_by_the_same_command() {
     let redis = failed(600);
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("r.ndjson");
@@ -817,7 +817,8 @@ fn a_report_that_is_full_on_the_way_is_ended_by_the_same_command() {
     // No file may be longer than 40 KB; 200 lines are shorter, 400 are longer.
     let limit = r#"trap '' XFSZ; ulimit -f 80; exec "$0" "$@""#;
     let qless = redis.at(50).command();
-    let output = Command::new("sh")
+    let mut shell = Command::new("sh");
+    shell
         .args(["-c", limit])
         .arg(qless.get_program())
         .args(line.split(' '))
@@ -827,14 +828,12 @@ fn a_report_that_is_full_on_the_way_is_ended_by_the_same_command() {
             qless
                 .get_envs()
                 .filter_map(|(name, value)| Some((name, value?))),
-        )
-        .output()
-        .unwrap();
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(1), "{stderr}");
+        );
+    let ran = RunOutput::of(&mut shell).exits(1);
+    let stderr = ran.stderr();
     assert!(stderr.contains("cannot write"), "{stderr}");
     assert!(stderr.contains("run again with the same file"), "{stderr}");
-    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let document: serde_json::Value = serde_json::from_slice(ran.bytes()).unwrap();
     let remaining = document["remaining"].as_u64().unwrap();
     assert!(remaining > 0, "{document}");
     redis.at(60).run(&line).exits(0);
@@ -851,7 +850,7 @@ fn a_report_that_is_full_on_the_way_is_ended_by_the_same_command() {
 }
 
 #[test]
-fn what_was_done_is_noted_though_nobody_reads_it() {
+fn finished_jobs_are_in_the_report_after_stdout_is_closed() {
     let redis = failed(600);
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("r.ndjson");
@@ -862,8 +861,7 @@ fn what_was_done_is_noted_though_nobody_reads_it() {
     let mut command = redis.at(50).command();
     let mut child = command.args(line.split(' ')).spawn().unwrap();
     drop(child.stdout.take());
-    let status = child.wait().unwrap();
-    assert_eq!(status.signal(), Some(13));
+    assert_eq!(RunOutput::of_child(child).code(), 128 + 13);
     let done = lines(&file).len() - 1;
     assert!((200..600).contains(&done), "{done}");
     assert_eq!(redis.at(60).run("length mail").ok(), done.to_string());
@@ -893,7 +891,7 @@ fn two_runs_do_not_write_one_report() {
 }
 
 #[test]
-fn a_rehearsal_makes_no_report() {
+fn a_dry_run_writes_no_report() {
     let redis = failed(1);
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("r");
@@ -905,7 +903,7 @@ fn a_rehearsal_makes_no_report() {
 // signals
 
 #[test]
-fn an_interrupted_action_is_ended_by_the_same_command() {
+fn an_interrupted_action_is_finished_by_the_same_command() {
     for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 143)] {
         let redis = failed(30);
         let dir = tempfile::tempdir().unwrap();
@@ -931,8 +929,8 @@ fn an_interrupted_action_is_ended_by_the_same_command() {
         let interrupted = format!("interrupted after {done} of 30");
         assert!(stderr.contains(&interrupted), "{stderr}");
         let again = format!("run the same command again to go on: `qless {slow} -o ndjson`");
-        let told = stderr.replace("\\u003e", ">");
-        assert!(told.contains(&again), "{stderr}");
+        let printed = stderr.replace("\\u003e", ">");
+        assert!(printed.contains(&again), "{stderr}");
         assert_eq!(lines(&report).len() as u64, 1 + done);
         redis.at(60).run(&slow.replace("20/s", "1000/s")).exits(0);
         assert_eq!(lines(&report).len(), 31);
@@ -945,7 +943,7 @@ fn an_interrupted_action_is_ended_by_the_same_command() {
 }
 
 #[test]
-fn a_second_signal_ends_at_once() {
+fn a_second_signal_exits_immediately() {
     let redis = failed(1);
     // The server takes the listing and no more.
     let port = proxy(redis.socket(), Cut::Hold(3));
@@ -966,7 +964,7 @@ fn a_second_signal_ends_at_once() {
 }
 
 #[test]
-fn no_answer_to_a_question_is_no_yes() {
+fn closed_stdin_declines_the_prompt() {
     let redis = failed(2);
     redis.at(50).run("retry --group boom").shows(expect![[r#"
         --- stderr

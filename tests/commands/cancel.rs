@@ -2,7 +2,8 @@
 
 use expect_test::expect;
 
-use crate::house::redis::Redis;
+use crate::support::qless::RunOutput;
+use crate::support::redis::Redis;
 
 /// `c` waits for `b`, which waits for `a`; `x` waits alone, `done` is complete.
 fn chained() -> Redis {
@@ -89,7 +90,7 @@ fn complete_jobs_are_left_alone() {
 }
 
 #[test]
-fn what_others_wait_for_is_kept() {
+fn a_job_with_dependents_is_kept() {
     let redis = chained();
     redis.at(10).run("cancel a").shows(expect![[r#"
         --- stderr
@@ -131,7 +132,7 @@ fn what_others_wait_for_is_kept() {
 }
 
 #[test]
-fn the_tree_below_goes_along() {
+fn dependents_are_cancelled_with_their_job() {
     let redis = chained();
     redis
         .at(10)
@@ -173,7 +174,7 @@ fn the_tree_below_goes_along() {
 }
 
 #[test]
-fn a_job_that_goes_along_and_is_named_is_told_once() {
+fn a_cascaded_job_that_is_also_named_is_reported_once() {
     let redis = chained();
     redis
         .at(10)
@@ -189,7 +190,7 @@ fn a_job_that_goes_along_and_is_named_is_told_once() {
 }
 
 #[test]
-fn what_waits_is_released() {
+fn dependents_are_released_if_requested() {
     let redis = chained();
     redis
         .at(10)
@@ -207,7 +208,7 @@ fn what_waits_is_released() {
 }
 
 #[test]
-fn several_are_cancelled_only_with_a_yes() {
+fn several_jobs_are_cancelled_only_after_confirmation() {
     let redis = chained();
     redis.at(10).run("cancel x c").shows(expect![[r#"
         --- stderr
@@ -364,7 +365,7 @@ fn jobs_are_saved_before_they_are_deleted() {
 }
 
 #[test]
-fn what_is_not_saved_is_not_deleted() {
+fn jobs_that_cannot_be_saved_are_not_deleted() {
     let redis = chained();
     let before = redis.dump();
     redis
@@ -396,7 +397,7 @@ fn what_is_not_saved_is_not_deleted() {
 }
 
 #[test]
-fn all_that_waits_is_saved_too() {
+fn cascaded_dependents_are_saved_too() {
     let redis = chained();
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("c");
@@ -453,7 +454,7 @@ fn all_that_waits_is_saved_too() {
 }
 
 #[test]
-fn a_job_that_changes_meanwhile_stays() {
+fn a_job_that_changes_meanwhile_is_not_cancelled() {
     let redis = Redis::start();
     for jid in ["a", "b", "c"] {
         redis.at(1).run(&format!("put q K --jid {jid}")).ok();
@@ -470,19 +471,18 @@ fn a_job_that_changes_meanwhile_stays() {
         assert!(std::time::Instant::now() < deadline);
     }
     redis.qless().run("log b seen").ok();
-    let ended = child.wait_with_output().unwrap();
-    assert_eq!(String::from_utf8_lossy(&ended.stdout), "a\nc\n");
-    let told = String::from_utf8_lossy(&ended.stderr);
-    assert!(told.starts_with("2 cancelled, 1 skipped"), "{told}");
-    assert!(told.contains("1  it changed meanwhile"), "{told}");
-    assert_eq!(ended.status.code(), Some(0));
+    let ran = RunOutput::of_child(child).exits(0);
+    assert_eq!(ran.stdout(), "a\nc\n");
+    let printed = ran.stderr();
+    assert!(printed.starts_with("2 cancelled, 1 skipped"), "{printed}");
+    assert!(printed.contains("1  it changed meanwhile"), "{printed}");
     assert_eq!(jids(&redis), "b");
     assert_eq!(saved(&file), "a c");
     redis.must_be_clean();
 }
 
 #[test]
-fn a_job_is_on_the_server_or_in_the_file_whenever_it_is_killed() {
+fn a_job_is_on_the_server_or_in_the_file_whenever_cancel_is_killed() {
     use std::collections::BTreeSet;
 
     let redis = Redis::start();

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use crate::house::redis::Redis;
+use crate::support::redis::Redis;
 
 fn running() -> Redis {
     let redis = Redis::start();
@@ -33,7 +33,7 @@ fn the_new_state_is_printed() {
 }
 
 #[test]
-fn a_job_is_handed_on() {
+fn a_job_is_advanced_to_the_next_queue() {
     let redis = running();
     redis
         .at(11)
@@ -64,7 +64,7 @@ fn a_job_is_handed_on() {
 }
 
 #[test]
-fn dependencies_must_exist() {
+fn dependencies_of_an_advanced_job_must_exist() {
     let redis = running();
     redis
         .at(11)
@@ -86,7 +86,7 @@ fn dependencies_must_exist() {
 }
 
 #[test]
-fn only_its_holder_completes_it() {
+fn only_the_holder_completes_a_job() {
     let redis = running();
     redis
         .at(11)
@@ -150,7 +150,7 @@ fn only_its_holder_completes_it() {
 }
 
 #[test]
-fn a_lock_that_ran_out_can_still_be_used() {
+fn a_job_can_be_completed_under_an_expired_lock() {
     let redis = running();
     redis
         .at(500)
@@ -161,7 +161,7 @@ fn a_lock_that_ran_out_can_still_be_used() {
 }
 
 #[test]
-fn a_dry_run_changes_nothing() {
+fn a_dry_run_of_complete_changes_nothing() {
     let redis = running();
     redis
         .at(11)

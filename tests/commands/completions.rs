@@ -2,10 +2,10 @@
 
 use expect_test::expect;
 
-use crate::house::qless::Qless;
+use crate::support::qless::Qless;
 
 #[test]
-fn scripts_are_those_of_the_directory() {
+fn completion_scripts_equal_the_files_of_the_directory() {
     for (shell, file) in [
         ("bash", "qless.bash"),
         ("zsh", "_qless"),
@@ -22,7 +22,7 @@ fn scripts_are_those_of_the_directory() {
 }
 
 #[test]
-fn an_unknown_shell_is_refused_with_those_that_there_are() {
+fn an_unknown_shell_is_refused_with_the_known_ones() {
     Qless::bare().run("completions csh").shows(expect![[r#"
         --- stderr
         error: `SHELL` cannot be `csh`, it is one of `bash`, `elvish`, `fish`, `powershell`, `zsh`

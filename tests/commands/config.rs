@@ -6,8 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 
 use expect_test::expect;
 
-use crate::house::qless::Qless;
-use crate::house::redis::Redis;
+use crate::support::qless::Qless;
+use crate::support::redis::Redis;
 
 fn configured() -> Redis {
     let redis = Redis::start();
@@ -42,7 +42,7 @@ fn options_are_listed_with_default_and_meaning() {
 }
 
 #[test]
-fn all_includes_what_nothing_reads() {
+fn all_includes_unused_options() {
     let redis = configured();
     let keys = redis.at(0).run("config list --all --columns key").ok();
     assert!(keys.lines().any(|key| key == "application"), "{keys}");
@@ -56,7 +56,7 @@ fn all_includes_what_nothing_reads() {
 }
 
 #[test]
-fn one_option_is_printed_bare() {
+fn one_option_is_printed_as_its_value() {
     let redis = configured();
     assert_eq!(redis.at(0).run("config get heartbeat").stdout(), "90\n");
     assert_eq!(redis.at(0).run("config get grace-period").stdout(), "10\n");
@@ -87,7 +87,7 @@ fn one_option_is_printed_bare() {
 }
 
 #[test]
-fn what_is_not_set_is_not_found() {
+fn an_unset_option_is_not_found() {
     let redis = configured();
     redis
         .at(0)
@@ -107,10 +107,10 @@ fn what_is_not_set_is_not_found() {
 }
 
 #[test]
-fn raw_is_the_reply_of_the_core() {
+fn raw_prints_the_reply_of_config_get() {
     let redis = configured();
-    let told = redis.at(0).run("api config.get").stdout();
-    assert_eq!(redis.at(0).run("config list -o raw").stdout(), told);
+    let printed = redis.at(0).run("api config.get").stdout();
+    assert_eq!(redis.at(0).run("config list -o raw").stdout(), printed);
     assert_eq!(
         redis.at(0).run("config get grace-period -o raw").stdout(),
         "10\n"
@@ -235,7 +235,7 @@ fn unknown_options_need_force() {
 }
 
 #[test]
-fn an_option_gets_its_default_back() {
+fn unsetting_an_option_restores_its_default() {
     let redis = configured();
     redis.at(0).run("config unset heartbeat").shows(expect![[r#"
             --- stderr
@@ -274,7 +274,7 @@ fn an_option_gets_its_default_back() {
 }
 
 #[test]
-fn a_dump_is_an_object_of_what_is_set() {
+fn a_dump_is_an_object_of_the_options_that_are_set() {
     let redis = configured();
     redis.at(0).run("config dump").shows(expect![[r#"
         {
@@ -325,7 +325,7 @@ fn a_dump_is_an_object_of_what_is_set() {
 }
 
 #[test]
-fn a_dumped_file_is_whole_and_private() {
+fn a_dump_file_is_complete_and_private() {
     let redis = configured();
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("q.json");
@@ -372,7 +372,7 @@ fn a_dumped_file_is_whole_and_private() {
 }
 
 #[test]
-fn what_was_dumped_is_loaded_and_a_second_time_changes_nothing() {
+fn loading_a_dump_twice_changes_nothing_the_second_time() {
     let from = configured();
     let to = Redis::start();
     let dump = from.at(0).run("config dump").stdout();
@@ -454,7 +454,7 @@ fn a_document_is_loaded_too_even_with_names_that_are_not_text() {
 }
 
 #[test]
-fn loading_shows_what_it_changes() {
+fn loading_lists_its_changes() {
     let redis = configured();
     let load = |line: &str| {
         let options = r#"{"heartbeat": 2, "mail-heartbeat": "5m", "jobs-history": "2d"}"#;
@@ -517,7 +517,7 @@ fn loading_shows_what_it_changes() {
 }
 
 #[test]
-fn a_default_that_is_loaded_is_set_once() {
+fn a_default_value_in_a_dump_is_set_once() {
     let redis = Redis::start();
     let load = || {
         let options = r#"{"application": "qless", "heartbeat": 60}"#;
@@ -534,7 +534,7 @@ fn a_default_that_is_loaded_is_set_once() {
 }
 
 #[test]
-fn what_cannot_be_loaded_changes_nothing() {
+fn an_invalid_dump_changes_nothing() {
     let redis = configured();
     let before = redis.dump();
     let load = |options: &str| {
@@ -609,8 +609,8 @@ fn a_file_is_checked_without_a_server() {
 }
 
 #[test]
-fn on_a_terminal_loading_asks() {
-    use crate::house::terminal::Terminal;
+fn loading_asks_on_a_terminal() {
+    use crate::support::terminal::Terminal;
 
     let redis = Redis::start();
     let file = tempfile::NamedTempFile::new().unwrap();
@@ -622,9 +622,9 @@ fn on_a_terminal_loading_asks() {
         let mut terminal = Terminal::typed(command, 80, 24);
         let asked = terminal.until(|text| text.contains("Proceed?"));
         terminal.types(answer);
-        let (status, _) = terminal.end();
+        let ran = terminal.end();
         let (asked, _) = asked.split_once("Proceed?").unwrap();
-        (asked.replace(&redis.url(), "URL"), status.code())
+        (asked.replace(&redis.url(), "URL"), ran.code())
     };
     let (asked, code) = load("n\n");
     expect![[r#"
@@ -635,9 +635,9 @@ fn on_a_terminal_loading_asks() {
 
     "#]]
     .assert_eq(&asked);
-    assert_eq!(code, Some(9));
+    assert_eq!(code, 9);
     assert!(redis.dump().is_empty());
-    assert_eq!(load("y\n").1, Some(0));
+    assert_eq!(load("y\n").1, 0);
     redis.at(0).run("config get heartbeat").shows(expect![[r#"
             90
         "#]]);

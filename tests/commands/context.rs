@@ -1,15 +1,15 @@
 //! `qless context`
 
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use expect_test::expect;
-use tempfile::TempDir;
 
-use crate::house::qless::{Qless, Ran};
-use crate::house::redis::Redis;
-use crate::house::terminal;
+use crate::support::config::ConfigHome;
+use crate::support::qless::Qless;
+use crate::support::redis::Redis;
+use crate::support::terminal;
 
 /// The file of cli.md, but that its servers are other ones.
 const FILE: &str = r#"# of the whole file
@@ -36,70 +36,16 @@ read-only = true
 # the end
 "#;
 
-/// A config file of its own.
-pub struct Home {
-    dir: TempDir,
-}
-
-impl Home {
-    pub fn new(text: &str) -> Home {
-        let home = Home::empty();
-        std::fs::create_dir_all(home.path().parent().unwrap()).unwrap();
-        home.write(text);
-        home
-    }
-
-    pub fn empty() -> Home {
-        let dir = tempfile::tempdir().unwrap();
-        Home { dir }
-    }
-
-    pub fn path(&self) -> PathBuf {
-        self.dir.path().join("qless/config.toml")
-    }
-
-    pub fn dir(&self) -> &Path {
-        self.dir.path()
-    }
-
-    pub fn write(&self, text: &str) {
-        std::fs::write(self.path(), text).unwrap();
-        self.mode(0o600);
-    }
-
-    pub fn mode(&self, mode: u32) {
-        std::fs::set_permissions(self.path(), PermissionsExt::from_mode(mode)).unwrap();
-    }
-
-    pub fn text(&self) -> String {
-        std::fs::read_to_string(self.path()).unwrap()
-    }
-
-    /// Returns the binary, with this file where it usually is.
-    pub fn qless(&self) -> Qless {
-        self.with(Qless::bare())
-    }
-
-    pub fn with(&self, qless: Qless) -> Qless {
-        let dir = self.dir.path().to_str().unwrap();
-        qless.env("XDG_CONFIG_HOME", dir).hide(dir, "HOME")
-    }
-
-    fn run(&self, line: &str) -> Ran {
-        self.qless().run(line)
-    }
-}
-
 /// Runs it on a terminal and returns what it wrote.
 fn on_terminal(qless: &Qless, args: &[&str]) -> String {
     let mut command: Command = qless.command();
     command.args(args);
-    terminal::run(command, 100).1
+    terminal::run(command, 100).stdout()
 }
 
 #[test]
-fn they_are_listed_with_a_mark_at_the_one_in_use() {
-    let home = Home::new(FILE);
+fn contexts_are_listed_with_a_mark_at_the_current_one() {
+    let home = ConfigHome::new(FILE);
     home.run("context").shows(expect![[r#"
         *	local	redis://127.0.0.1:6379/0	
         	prod	rediss://ops:***@redis.prod.example:6380/0	protected
@@ -130,8 +76,8 @@ fn they_are_listed_with_a_mark_at_the_one_in_use() {
 }
 
 #[test]
-fn they_are_documents() {
-    let home = Home::new(FILE);
+fn contexts_are_printed_as_documents() {
+    let home = ConfigHome::new(FILE);
     home.run("context list -o ndjson").shows(expect![[r#"
         {"name":"local","redis":"redis://127.0.0.1:6379/0","prefix":null,"label":"local","protected":false,"read_only":false,"password":null,"default":true,"used":true}
         {"name":"prod","redis":"rediss://ops:***@redis.prod.example:6380/0","prefix":null,"label":"PROD","protected":true,"read_only":false,"password":"password-command","default":false,"used":false}
@@ -146,8 +92,8 @@ fn they_are_documents() {
 }
 
 #[test]
-fn no_file_is_no_context() {
-    let home = Home::empty();
+fn without_a_file_there_are_no_contexts() {
+    let home = ConfigHome::empty();
     home.run("context").shows(expect![""]);
     assert_eq!(
         home.run("context -o json").json()["items"],
@@ -177,8 +123,8 @@ fn no_file_is_no_context() {
 }
 
 #[test]
-fn one_is_told_at_length() {
-    let home = Home::new(FILE);
+fn one_context_is_shown_in_full() {
+    let home = ConfigHome::new(FILE);
     home.run("context show").shows(expect![[r#"
         name	local
         redis	redis://127.0.0.1:6379/0
@@ -213,7 +159,7 @@ fn one_is_told_at_length() {
         hint: `qless context` lists those that there are
         --- exit 4
     "#]]);
-    let home = Home::new("[context.a]\nredis = 'redis://h'\n");
+    let home = ConfigHome::new("[context.a]\nredis = 'redis://h'\n");
     home.run("context show").shows(expect![[r#"
         --- stderr
         error: no context is in use
@@ -223,8 +169,8 @@ fn one_is_told_at_length() {
 }
 
 #[test]
-fn another_becomes_the_default_one_and_the_file_stays_as_it_is() {
-    let home = Home::new(FILE);
+fn changing_the_default_keeps_the_rest_of_the_file() {
+    let home = ConfigHome::new(FILE);
     home.run("context use prod --dry-run").shows(expect![[r#"
         --- stderr
         would make `prod` the default context
@@ -247,7 +193,7 @@ fn another_becomes_the_default_one_and_the_file_stays_as_it_is() {
           ]
         }
     "#]]);
-    let home = Home::new("[context.a]\nredis = \"redis://h\"\n");
+    let home = ConfigHome::new("[context.a]\nredis = \"redis://h\"\n");
     home.run("context use a").ok();
     assert_eq!(
         home.text(),
@@ -256,8 +202,8 @@ fn another_becomes_the_default_one_and_the_file_stays_as_it_is() {
 }
 
 #[test]
-fn one_is_removed_with_what_is_said_of_it() {
-    let home = Home::new(FILE);
+fn a_context_is_removed_with_its_comments() {
+    let home = ConfigHome::new(FILE);
     home.run("context remove prod --dry-run").ok();
     assert_eq!(home.text(), FILE);
     home.run("context remove prod").shows(expect![""]);
@@ -288,8 +234,8 @@ fn one_is_removed_with_what_is_said_of_it() {
 }
 
 #[test]
-fn one_is_added_with_what_is_typed() {
-    let home = Home::empty();
+fn a_context_is_added_from_flags() {
+    let home = ConfigHome::empty();
     let add = "context add prod --redis redis://ops@redis.prod.example:6380/0 --protected --label 'PROD EU' \
                --prefix {mail}: --password-command pass show redis/prod";
     home.run(&format!("{add} --dry-run")).shows(expect![[r#"
@@ -331,8 +277,8 @@ fn one_is_added_with_what_is_typed() {
 }
 
 #[test]
-fn what_is_no_context_is_not_added() {
-    let home = Home::empty();
+fn an_invalid_context_is_not_added() {
+    let home = ConfigHome::empty();
     let elsewhere = home.qless().env("QLESS_REDIS_URL", "redis://env:1");
     elsewhere.run("context add prod").shows(expect![[r#"
         --- stderr
@@ -358,8 +304,8 @@ fn what_is_no_context_is_not_added() {
 }
 
 #[test]
-fn what_is_added_stands_after_comments_and_in_any_notation() {
-    let home = Home::new("# only a comment\n");
+fn contexts_are_added_after_comments_and_in_any_notation() {
+    let home = ConfigHome::new("# only a comment\n");
     home.run("context add 'a b.c' --redis redis://h").ok();
     assert_eq!(
         home.text(),
@@ -385,11 +331,11 @@ fn what_is_added_stands_after_comments_and_in_any_notation() {
 }
 
 #[test]
-fn line_ends_and_marks_of_an_editor_stay() {
+fn line_ends_and_byte_order_marks_stay() {
     let text = "# c\ndefault = \"a\"  # x\n\n[context.a]\nredis = \"redis://h\"\n# about b\n\
                 [context.b]\nredis = \"redis://g\"\n";
     let dos = |text: &str| text.replace('\n', "\r\n");
-    let home = Home::new(&dos(text));
+    let home = ConfigHome::new(&dos(text));
     home.run("context use b").ok();
     assert_eq!(home.text(), dos(&text.replace("\"a\"", "\"b\"")));
     home.run("context remove a").ok();
@@ -404,8 +350,8 @@ fn line_ends_and_marks_of_an_editor_stay() {
 }
 
 #[test]
-fn the_file_that_a_link_leads_to_is_changed_and_keeps_its_mode() {
-    let home = Home::new("");
+fn a_symbolic_link_is_followed_and_the_mode_of_its_file_kept() {
+    let home = ConfigHome::new("");
     let real = home.dir().join("real.toml");
     std::fs::rename(home.path(), &real).unwrap();
     std::fs::set_permissions(&real, PermissionsExt::from_mode(0o640)).unwrap();
@@ -426,8 +372,8 @@ fn the_file_that_a_link_leads_to_is_changed_and_keeps_its_mode() {
 }
 
 #[test]
-fn a_file_that_cannot_be_written_is_told() {
-    let home = Home::new(FILE);
+fn a_config_file_that_cannot_be_written_is_an_error() {
+    let home = ConfigHome::new(FILE);
     home.run("context add a --redis redis://h --config /dev/null")
         .shows(expect![[r#"
             --- stderr
@@ -440,8 +386,8 @@ fn a_file_that_cannot_be_written_is_told() {
 }
 
 #[test]
-fn many_at_once_are_all_added() {
-    let home = Home::empty();
+fn contexts_added_concurrently_are_all_kept() {
+    let home = ConfigHome::empty();
     let add = |number: usize| {
         let mut command = home.qless().command();
         let name = format!("c{number}");
@@ -459,9 +405,9 @@ fn many_at_once_are_all_added() {
 }
 
 #[test]
-fn what_is_wrong_in_the_file_is_left_alone() {
+fn errors_elsewhere_in_the_file_are_left_alone() {
     let text = "[context.a]\nredis = \"redis://h\"\nlabell = \"A\"\n";
-    let home = Home::new(text);
+    let home = ConfigHome::new(text);
     for line in [
         "context add b --redis redis://h",
         "context use a",
@@ -474,8 +420,8 @@ fn what_is_wrong_in_the_file_is_left_alone() {
 }
 
 #[test]
-fn a_default_that_does_not_exist_is_mended_by_use() {
-    let home = Home::new("default = \"gone\"\n[context.a]\nredis = \"redis://h\"\n");
+fn context_use_replaces_a_default_that_does_not_exist() {
+    let home = ConfigHome::new("default = \"gone\"\n[context.a]\nredis = \"redis://h\"\n");
     home.run("queues").shows(expect![[r#"
         --- stderr
         error: config file `HOME/qless/config.toml`, line 1, column 11: `default` names no context, `gone` does not exist
@@ -487,9 +433,9 @@ fn a_default_that_does_not_exist_is_mended_by_use() {
 }
 
 #[test]
-fn validating_connects() {
+fn context_validate_connects_to_the_server() {
     let redis = Redis::with(&["--requirepass", "geheim"]);
-    let home = Home::new(&format!(
+    let home = ConfigHome::new(&format!(
         "[context.good]\nredis = \"{0}\"\npassword-command = [\"echo\", \"geheim\"]\n\
          [context.bad]\nredis = \"{0}\"\npassword-command = [\"echo\", \"falsch\"]\n\
          [context.none]\nredis = \"unix:///nonexistent/s\"\n",
@@ -529,8 +475,8 @@ fn validating_connects() {
 }
 
 #[test]
-fn read_only_does_not_keep_the_file_from_being_changed() {
-    let home = Home::new(FILE);
+fn read_only_does_not_protect_the_config_file() {
+    let home = ConfigHome::new(FILE);
     let qless = home.qless().env("QLESS_READ_ONLY", "1");
     qless.run("context use viewer").ok();
     qless.run("context use prod").ok();
@@ -544,8 +490,9 @@ fn read_only_does_not_keep_the_file_from_being_changed() {
 }
 
 #[test]
-fn names_of_others_are_shown_harmless() {
-    let home = Home::new("[context.\"a\\u001b[2Jb\"]\nredis = \"redis://h\"\nlabel = \"x\\ty\"\n");
+fn control_characters_in_context_names_are_escaped() {
+    let home =
+        ConfigHome::new("[context.\"a\\u001b[2Jb\"]\nredis = \"redis://h\"\nlabel = \"x\\ty\"\n");
     home.run("context").shows(expect![[r#"
         --- stderr
         error: config file `HOME/qless/config.toml`, line 3, column 9: `label` holds a control character, U+0009
@@ -559,8 +506,8 @@ fn names_of_others_are_shown_harmless() {
         "queues --context zz",
     ] {
         let ran = home.run(line);
-        let said = ran.stdout() + &ran.stderr();
-        assert!(!said.contains(['\x1b', '\u{202e}']), "{line}: {said:?}");
+        let output = ran.stdout() + &ran.stderr();
+        assert!(!output.contains(['\x1b', '\u{202e}']), "{line}: {output:?}");
     }
     let shown = home.run("context --columns name,redis");
     shown.shows(expect![[r#"

@@ -3,10 +3,10 @@
 use expect_test::expect;
 
 use super::jobs::busy;
-use crate::house::redis::Redis;
+use crate::support::redis::Redis;
 
 #[test]
-fn both_directions_are_shown_with_states() {
+fn dependencies_and_dependents_are_shown_with_states() {
     let redis = busy();
     redis.at(100).run("depends blocked").shows(expect![[r#"
         waits for	breaks	Thumb	images	failed
@@ -48,7 +48,7 @@ fn both_directions_are_shown_with_states() {
 }
 
 #[test]
-fn an_unknown_job_is_not_found() {
+fn depends_of_an_unknown_job_is_not_found() {
     busy().at(100).run("depends nope").shows(expect![[r#"
         --- stderr
         error: job `nope` does not exist
@@ -88,7 +88,7 @@ fn dependencies_are_added_and_dropped() {
 }
 
 #[test]
-fn all_are_dropped_at_once() {
+fn all_dependencies_are_dropped_together() {
     let redis = waiting();
     redis.at(10).run("depends d --on b").ok();
     redis
@@ -118,7 +118,7 @@ fn all_are_dropped_at_once() {
 }
 
 #[test]
-fn what_cannot_be_waited_for_is_refused() {
+fn an_invalid_dependency_is_refused() {
     let redis = waiting();
     redis.at(10).run("depends d --on b nope").shows(expect![[r#"
         --- stderr
@@ -160,7 +160,7 @@ fn what_cannot_be_waited_for_is_refused() {
 }
 
 #[test]
-fn many_jobs_wait_no_longer() {
+fn off_all_releases_many_jobs() {
     let redis = Redis::start();
     redis.at(1).run("put ci Build --jid root").ok();
     for (jid, more) in [("a", ""), ("b", "--delay 1h"), ("c d", ""), ("-x", "")] {

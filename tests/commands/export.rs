@@ -1,12 +1,12 @@
 //! `qless export`
 
 use std::os::unix::fs::PermissionsExt;
-use std::process::Stdio;
 
 use expect_test::expect;
 use serde_json::Value;
 
-use crate::house::redis::Redis;
+use crate::support::qless::RunOutput;
+use crate::support::redis::Redis;
 
 /// A job in each state, a recurring job, an option, a pause.
 fn mixed() -> Redis {
@@ -59,7 +59,7 @@ fn jids(text: &str) -> String {
 }
 
 #[test]
-fn each_job_is_a_line_with_all_that_it_takes() {
+fn each_job_is_exported_as_a_line_with_all_its_fields() {
     let redis = mixed();
     redis
         .at(100)
@@ -90,7 +90,7 @@ fn by() -> String {
 }
 
 #[test]
-fn selectors_and_jids_say_which() {
+fn selectors_and_jids_choose_the_exported_jobs() {
     let redis = mixed();
     let some = |line: &str| jids(&redis.at(100).run(line).ok());
     assert_eq!(some("export --queue img"), "held");
@@ -121,7 +121,7 @@ fn selectors_and_jids_say_which() {
 }
 
 #[test]
-fn the_head_counts_where_the_indexes_know() {
+fn the_header_counts_jobs_if_an_index_knows_them() {
     let redis = mixed();
     let count = |line: &str| lines(&redis.at(100).run(line).ok())[0]["jobs"].clone();
     assert_eq!(count("export --state failed"), 1);
@@ -130,7 +130,7 @@ fn the_head_counts_where_the_indexes_know() {
 }
 
 #[test]
-fn data_and_history_are_told_byte_for_byte() {
+fn data_and_history_are_exported_byte_for_byte() {
     let redis = Redis::start();
     let stored: [&[u8]; 7] = [
         b"[]",
@@ -167,8 +167,8 @@ fn data_and_history_are_told_byte_for_byte() {
                 .unwrap();
         }
     }
-    let told = redis.at(2).run("export --queue q").ok();
-    let told = told.lines().skip(1).map(|line| {
+    let printed = redis.at(2).run("export --queue q").ok();
+    let printed = printed.lines().skip(1).map(|line| {
         let part = |from: &str, to: &str| {
             let from = line.find(from).unwrap();
             let to = line[from..].find(to).map(|to| from + to);
@@ -188,11 +188,11 @@ fn data_and_history_are_told_byte_for_byte() {
         "data":{"a":1},"data_bytes":"eyJhIjoKMX0="
         "data":{"b":1.10,"a":[9007199254740993]},"data_bytes":"eyAiYiI6IDEuMTAsICAiYSI6CVs5MDA3MTk5MjU0NzQwOTkzXSB9"
         "data":[]
-    "#]].assert_eq(&told.collect::<String>());
+    "#]].assert_eq(&printed.collect::<String>());
 }
 
 #[test]
-fn names_that_are_not_text_are_told_in_base64() {
+fn names_that_are_not_text_are_exported_in_base64() {
     let redis = Redis::start();
     redis
         .at(1)
@@ -210,12 +210,12 @@ fn names_that_are_not_text_are_told_in_base64() {
             .map(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes),
         )
         .ok();
-    let told = redis.at(2).run("export --all").ok();
-    expect![[r#"{"kind":"job","v":1,"jid":"-x \\xfe","jid_bytes":"LXgg/g==","klass":"K \u202e","queue":"q\\xff","queue_bytes":"cf8=","state":"waiting","state_stored":"waiting","priority":0,"retries":5,"remaining":5,"worker":null,"expires":null,"tracked":false,"tags":["t\\xfd"],"tags_bytes":["dP0="],"data":{},"failure":null,"dependencies":[],"dependents":[],"spawned_from":null,"scheduled_for":null,"since":"1970-01-01T00:00:01.000Z","history":[{"what":"put","when":"1970-01-01T00:00:01.000Z","queue":"q\\xff"}],"history_bytes":["WzEsInB1dCIseyJxIjoicf8ifV0="]}"#]].assert_eq(told.lines().last().unwrap());
+    let printed = redis.at(2).run("export --all").ok();
+    expect![[r#"{"kind":"job","v":1,"jid":"-x \\xfe","jid_bytes":"LXgg/g==","klass":"K \u202e","queue":"q\\xff","queue_bytes":"cf8=","state":"waiting","state_stored":"waiting","priority":0,"retries":5,"remaining":5,"worker":null,"expires":null,"tracked":false,"tags":["t\\xfd"],"tags_bytes":["dP0="],"data":{},"failure":null,"dependencies":[],"dependents":[],"spawned_from":null,"scheduled_for":null,"since":"1970-01-01T00:00:01.000Z","history":[{"what":"put","when":"1970-01-01T00:00:01.000Z","queue":"q\\xff"}],"history_bytes":["WzEsInB1dCIseyJxIjoicf8ifV0="]}"#]].assert_eq(printed.lines().last().unwrap());
 }
 
 #[test]
-fn an_old_history_is_told_as_the_core_will_read_it() {
+fn a_legacy_history_is_exported_as_the_core_will_read_it() {
     let redis = Redis::start();
     redis.at(1).run("put q K --jid j").ok();
     redis.send(&[
@@ -224,9 +224,9 @@ fn an_old_history_is_told_as_the_core_will_read_it() {
         "history",
         r#"[{"put":5,"q":"q","popped":6,"worker":"w"}]"#,
     ]);
-    let told = redis.at(2).run("export j").ok();
+    let printed = redis.at(2).run("export j").ok();
     let history = redis.at(2).run("get j -o json").json();
-    let line = &lines(&told)[1];
+    let line = &lines(&printed)[1];
     expect![[r#"[{"queue":"q","what":"put","when":"1970-01-01T00:00:01.000Z"},{"queue":"q","what":"put","when":"1970-01-01T00:00:05.000Z"},{"what":"popped","when":"1970-01-01T00:00:06.000Z","worker":"w"}]"#]].assert_eq(&line["history"].to_string());
     assert_eq!(
         history["history"].as_array().unwrap().len(),
@@ -240,7 +240,7 @@ fn an_old_history_is_told_as_the_core_will_read_it() {
 }
 
 #[test]
-fn a_file_appears_when_it_is_whole() {
+fn an_export_file_appears_when_it_is_complete() {
     let redis = mixed();
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("m.ndjson");
@@ -264,11 +264,17 @@ fn a_file_appears_when_it_is_whole() {
     "#]]);
     let mode = std::fs::metadata(&file).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
-    let told = export("--queue img").ok();
-    assert_eq!(std::fs::read_to_string(&file).unwrap(), format!("{told}\n"));
+    let printed = export("--queue img").ok();
+    assert_eq!(
+        std::fs::read_to_string(&file).unwrap(),
+        format!("{printed}\n")
+    );
     // A refusal leaves what was there, and nothing beside it.
     export(&format!("--queue nobody {to}")).exits(4);
-    assert_eq!(std::fs::read_to_string(&file).unwrap(), format!("{told}\n"));
+    assert_eq!(
+        std::fs::read_to_string(&file).unwrap(),
+        format!("{printed}\n")
+    );
     export(&format!(
         "--queue img --file {}/no/file",
         dir.path().display()
@@ -289,7 +295,7 @@ fn a_file_appears_when_it_is_whole() {
 }
 
 #[test]
-fn what_is_not_there_is_told() {
+fn missing_jobs_are_reported_by_export() {
     let redis = mixed();
     let export = |rest: &str| redis.at(100).run(&format!("export {rest}"));
     export("").shows(expect![[r#"
@@ -329,7 +335,7 @@ fn what_is_not_there_is_told() {
 }
 
 #[test]
-fn looking_changes_nothing() {
+fn exporting_changes_nothing() {
     let redis = mixed();
     let before = redis.dump();
     redis
@@ -340,7 +346,7 @@ fn looking_changes_nothing() {
 }
 
 #[test]
-fn ten_thousand_jobs_go_through_and_a_cut_is_told() {
+fn ten_thousand_jobs_are_exported_and_a_broken_output_is_reported() {
     let redis = Redis::start();
     let put = |at: usize| {
         let jid = format!("j{at}");
@@ -362,27 +368,17 @@ fn ten_thousand_jobs_go_through_and_a_cut_is_told() {
         .spawn()
         .unwrap();
     drop(child.stdout.take());
-    let ended = child.wait_with_output().unwrap();
-    let signal = std::os::unix::process::ExitStatusExt::signal(&ended.status);
-    assert_eq!((signal, ended.stderr.is_empty()), (Some(13), true));
+    let ended = RunOutput::of_child(child);
+    assert_eq!((ended.code(), ended.stderr().as_str()), (128 + 13, ""));
     // A full disk is told.
     let full = std::fs::OpenOptions::new()
         .write(true)
         .open("/dev/full")
         .unwrap();
-    let ended = redis
-        .at(2)
-        .command()
-        .args(["export", "--queue", "q"])
-        .stdin(Stdio::null())
-        .stdout(full)
-        .spawn()
-        .unwrap()
-        .wait_with_output()
-        .unwrap();
-    assert_eq!(ended.status.code(), Some(1));
-    expect![[r#"
+    let mut command = redis.at(2).command();
+    RunOutput::of(command.args(["export", "--queue", "q"]).stdout(full)).shows(expect![[r#"
+        --- stderr
         error: cannot write to stdout: no space left on device
-    "#]]
-    .assert_eq(&String::from_utf8_lossy(&ended.stderr));
+        --- exit 1
+    "#]]);
 }

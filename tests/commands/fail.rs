@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use crate::house::redis::Redis;
+use crate::support::redis::Redis;
 
 fn running() -> Redis {
     let redis = Redis::start();
@@ -14,7 +14,7 @@ fn running() -> Redis {
 }
 
 #[test]
-fn a_running_job_is_failed_in_the_name_of_its_holder() {
+fn a_running_job_is_failed_on_behalf_of_its_holder() {
     let redis = running();
     redis
         .at(20)
@@ -84,7 +84,7 @@ fn the_message_may_come_from_a_file_or_stdin() {
 }
 
 #[test]
-fn what_is_not_running_or_not_ours_is_a_conflict() {
+fn failing_a_job_that_is_not_running_or_held_by_another_is_a_conflict() {
     let redis = running();
     let fail = |rest: &str| {
         redis
@@ -139,7 +139,7 @@ fn what_is_not_running_or_not_ours_is_a_conflict() {
 }
 
 #[test]
-fn several_are_failed_each_on_its_own() {
+fn several_jobs_are_failed_one_by_one() {
     let redis = running();
     redis
         .at(20)
@@ -167,7 +167,7 @@ fn several_are_failed_each_on_its_own() {
 }
 
 #[test]
-fn another_holder_makes_some_fail() {
+fn jobs_of_another_holder_are_not_failed() {
     let redis = running();
     redis.at(11).run("pop mail --worker w2").ok();
     redis
@@ -186,7 +186,7 @@ fn another_holder_makes_some_fail() {
 }
 
 #[test]
-fn a_selector_means_what_is_in_the_hands_of_workers() {
+fn a_selector_for_fail_means_running_jobs() {
     let redis = Redis::start();
     for at in 0..4 {
         redis.at(1).run(&format!("put mail K --jid j{at}")).ok();

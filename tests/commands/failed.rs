@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use expect_test::expect;
 use rustix::process::Signal;
 
-use crate::house::jobs::mixed;
-use crate::house::qless::Running;
-use crate::house::redis::Redis;
+use crate::support::jobs::mixed;
+use crate::support::qless::Running;
+use crate::support::redis::Redis;
 
 fn fails() -> Redis {
     let redis = Redis::start();
@@ -28,7 +28,7 @@ fn fails() -> Redis {
 }
 
 #[test]
-fn groups_are_listed_largest_first() {
+fn failure_groups_are_listed_largest_first() {
     let redis = fails();
     redis
         .at(200)
@@ -76,7 +76,7 @@ fn groups_are_listed_largest_first() {
 }
 
 #[test]
-fn the_jobs_of_a_group_come_newest_first() {
+fn the_jobs_of_a_group_are_listed_newest_first() {
     let redis = fails();
     redis
         .at(200)
@@ -119,7 +119,7 @@ fn the_jobs_of_a_group_come_newest_first() {
 }
 
 #[test]
-fn an_unknown_group_is_not_found() {
+fn failed_of_an_unknown_group_is_not_found() {
     fails()
         .at(200)
         .run("failed --group 'upload eror'")
@@ -136,7 +136,7 @@ fn an_unknown_group_is_not_found() {
 }
 
 #[test]
-fn no_failures_are_an_empty_list() {
+fn no_failures_give_an_empty_list() {
     let redis = Redis::start();
     redis.at(0).run("failed").shows(expect![[""]]);
     redis.at(0).run("failed -o json").shows(expect![[r#"
@@ -151,23 +151,23 @@ fn no_failures_are_an_empty_list() {
 }
 
 #[test]
-fn raw_is_the_reply_of_the_core() {
+fn raw_prints_the_reply_of_failed() {
     let redis = fails();
-    let told = redis.at(200).run("api failed").stdout();
-    assert_eq!(redis.at(200).run("failed -o raw").stdout(), told);
-    let told = redis.at(200).run("api failed 'upload error' 1 1").stdout();
+    let printed = redis.at(200).run("api failed").stdout();
+    assert_eq!(redis.at(200).run("failed -o raw").stdout(), printed);
+    let printed = redis.at(200).run("api failed 'upload error' 1 1").stdout();
     assert_eq!(
         redis
             .at(200)
             .run("failed --group 'upload error' --offset 1 --limit 1 -o raw")
             .stdout(),
-        told
+        printed
     );
     redis.at(200).run("failed --queue mail -o raw").exits(2);
 }
 
 #[test]
-fn groups_take_three_round_trips_and_few_calls() {
+fn groups_are_listed_in_three_round_trips_and_few_calls() {
     let redis = fails();
     redis.send(&["CONFIG", "RESETSTAT"]);
     redis.at(200).run("failed -o json").ok();
@@ -206,7 +206,7 @@ fn queues(redis: &Redis) -> String {
 }
 
 #[test]
-fn each_job_goes_back_to_its_own_queue() {
+fn retry_all_returns_each_job_to_its_own_queue() {
     let redis = failed_by_the_hundred(30);
     redis
         .at(300)
@@ -261,7 +261,7 @@ fn each_job_goes_back_to_its_own_queue() {
 }
 
 #[test]
-fn many_groups_are_retried_at_once() {
+fn many_groups_are_retried_together() {
     let redis = failed_by_the_hundred(30);
     redis
         .at(300)
@@ -330,7 +330,7 @@ fn three_thousand_in_one_group_are_retried() {
 }
 
 #[test]
-fn what_changed_since_it_was_listed_is_skipped() {
+fn jobs_that_changed_since_they_were_listed_are_skipped() {
     let redis = failed_by_the_hundred(6000);
     let running = retrying(&redis, "ndjson");
     // Jobs of the last slice are cancelled and put again while the first ones are retried.
@@ -378,7 +378,7 @@ fn failed(redis: &Redis) -> i64 {
 }
 
 #[test]
-fn failed_jobs_are_cancelled() {
+fn cancel_all_cancels_failed_jobs() {
     let redis = failed_by_the_hundred(30);
     redis
         .at(300)
@@ -408,7 +408,7 @@ fn failed_jobs_are_cancelled() {
 }
 
 #[test]
-fn an_action_wants_to_know_which_jobs() {
+fn an_action_requires_a_selection_of_jobs() {
     let redis = failed_by_the_hundred(3);
     redis.at(300).run("failed --retry-all").shows(expect![[r#"
             --- stderr
@@ -456,7 +456,7 @@ fn an_action_wants_to_know_which_jobs() {
 }
 
 #[test]
-fn an_interrupted_action_finishes_its_slice_and_says_what_remains() {
+fn an_interrupted_action_finishes_its_slice_and_reports_the_rest() {
     let redis = failed_by_the_hundred(6000);
     let running = retrying(&redis, "json");
     // The signal comes in the middle of a call.
@@ -472,14 +472,14 @@ fn an_interrupted_action_finishes_its_slice_and_says_what_remains() {
     assert_eq!(done % 200, 0);
     assert_eq!(failed(&redis), remaining);
     assert_eq!(count("failed"), 0);
-    let told = format!("interrupted after {done} of 5400");
-    assert!(stderr.contains(&told), "{stderr}");
+    let printed = format!("interrupted after {done} of 5400");
+    assert!(stderr.contains(&printed), "{stderr}");
     assert!(stderr.contains("run the same command again"), "{stderr}");
     redis.must_be_clean();
 }
 
 #[test]
-fn a_server_that_goes_away_leaves_the_rest_untried() {
+fn a_lost_server_leaves_the_rest_untried() {
     let mut redis = failed_by_the_hundred(6000);
     let running = retrying(&redis, "json");
     redis.kill();
@@ -495,7 +495,7 @@ fn a_server_that_goes_away_leaves_the_rest_untried() {
 }
 
 #[test]
-fn what_does_not_belong_in_the_list_is_skipped_and_named() {
+fn entries_that_do_not_belong_in_the_list_are_skipped_and_named() {
     let redis = mixed();
     redis.send(&["RPUSH", "ql:f:boom", "gh\u{1b}ost", "w", "r"]);
     redis.send(&["SADD", "ql:failures", "bang"]);
@@ -542,7 +542,7 @@ fn what_does_not_belong_in_the_list_is_skipped_and_named() {
               skipped  1  in the list of `bang`, but it is waiting
         "#]]);
     // What was damaged by hand is left as it was.
-    redis.must_tell(expect![[r#"
+    redis.must_report(expect![[r#"
         failed-stray f1 found [bang]
         failed-stray ghost found [boom]
         failed-stray r found [boom]
@@ -555,7 +555,7 @@ fn what_does_not_belong_in_the_list_is_skipped_and_named() {
 }
 
 #[test]
-fn verbs_over_all_groups_and_over_nothing() {
+fn actions_apply_to_all_groups_or_to_none() {
     let redis = mixed();
     redis
         .at(20)

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use crate::house::redis::Redis;
+use crate::support::redis::Redis;
 
 fn known() -> Redis {
     let redis = Redis::start();
@@ -57,7 +57,7 @@ fn an_empty_queue_is_forgotten() {
 }
 
 #[test]
-fn a_queue_with_something_in_it_is_kept() {
+fn a_queue_that_is_not_empty_is_kept() {
     let redis = known();
     redis
         .at(10)

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use crate::house::redis::Redis;
+use crate::support::redis::Redis;
 
 /// A job of each kind: `j` failed, `k` waits for it, `nightly` is a template.
 fn night() -> Redis {
@@ -29,7 +29,7 @@ fn night() -> Redis {
 }
 
 #[test]
-fn one_job_is_told_in_full() {
+fn one_job_is_shown_in_full() {
     night().at(100).run("get j").shows(expect![[r#"
         jid	j
         klass	Mail::Welcome
@@ -55,7 +55,7 @@ fn one_job_is_told_in_full() {
 }
 
 #[test]
-fn one_jid_is_one_document() {
+fn get_of_one_jid_is_one_document() {
     night().at(100).run("get j -o json").shows(expect![[r#"
         {
           "kind": "job",
@@ -122,7 +122,7 @@ fn digits_and_empty_lists_survive() {
 }
 
 #[test]
-fn several_are_a_list_in_the_order_asked() {
+fn several_jobs_are_a_list_in_the_order_given() {
     let redis = night();
     let list = redis.at(100).run("get k nightly j -o json").json();
     assert_eq!(list["kind"], "jobs");
@@ -137,7 +137,7 @@ fn several_are_a_list_in_the_order_asked() {
 }
 
 #[test]
-fn a_recurring_job_is_told_too() {
+fn get_shows_recurring_jobs() {
     night().at(100).run("get nightly").shows(expect![[r#"
         jid	nightly
         klass	Nightly
@@ -175,7 +175,7 @@ fn a_recurring_job_is_told_too() {
 }
 
 #[test]
-fn missing_jobs_are_told_after_the_rest() {
+fn missing_jobs_are_reported_after_the_others() {
     let redis = night();
     redis
         .at(100)
@@ -203,7 +203,7 @@ fn missing_jobs_are_told_after_the_rest() {
 }
 
 #[test]
-fn one_value_is_printed_bare() {
+fn one_field_is_printed_as_its_value() {
     let redis = night();
     let field = |path: &str| redis.at(100).run(&format!("get j --field {path}")).ok();
     assert_eq!(
@@ -233,7 +233,7 @@ fn one_value_is_printed_bare() {
 }
 
 #[test]
-fn jobs_are_named_or_selected() {
+fn jobs_are_given_by_jid_or_by_selector() {
     let redis = night();
     redis
         .at(100)
@@ -263,7 +263,7 @@ fn jobs_are_named_or_selected() {
 }
 
 #[test]
-fn raw_is_the_reply_of_the_core() {
+fn raw_prints_the_reply_of_get() {
     let redis = night();
     let get = redis.at(100).run("api get k").stdout();
     assert_eq!(redis.at(100).run("get k -o raw").stdout(), get);
@@ -277,7 +277,7 @@ fn raw_is_the_reply_of_the_core() {
 }
 
 #[test]
-fn raw_tells_of_missing_jobs_too() {
+fn raw_reports_missing_jobs() {
     let redis = night();
     let ran = redis.at(100).run("get j nope k -o raw").exits(4);
     let jobs: serde_json::Value = serde_json::from_str(&ran.stdout()).unwrap();
@@ -286,7 +286,7 @@ fn raw_tells_of_missing_jobs_too() {
 }
 
 #[test]
-fn a_list_is_read_line_by_line() {
+fn jids_are_read_line_by_line() {
     let redis = night();
     let list = "# two\n\n  j \r\n{\"kind\":\"job\",\"jid\":\"k\"}\n{\"summary\":{}}\nj";
     let get = |list: &[u8]| redis.at(100).input(list).run("get - -o jid");
@@ -304,7 +304,7 @@ fn a_list_is_read_line_by_line() {
 }
 
 #[test]
-fn a_list_without_an_end_is_refused() {
+fn a_jid_list_that_is_too_long_is_refused() {
     Redis::start()
         .at(0)
         .run("get @/dev/zero")

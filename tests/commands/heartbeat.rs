@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use crate::house::redis::Redis;
+use crate::support::redis::Redis;
 
 fn running() -> Redis {
     let redis = Redis::start();
@@ -13,7 +13,7 @@ fn running() -> Redis {
 }
 
 #[test]
-fn the_new_end_of_the_lock_is_printed() {
+fn heartbeat_prints_the_new_expiry_of_the_lock() {
     let redis = running();
     redis
         .at(40)
@@ -42,7 +42,7 @@ fn the_new_end_of_the_lock_is_printed() {
 }
 
 #[test]
-fn data_is_kept_byte_for_byte() {
+fn heartbeat_keeps_data_byte_for_byte() {
     let redis = running();
     redis
         .at(40)
@@ -62,7 +62,7 @@ fn data_is_kept_byte_for_byte() {
 }
 
 #[test]
-fn only_its_holder_pushes_it_back() {
+fn only_the_holder_extends_a_lock() {
     let redis = running();
     redis
         .at(40)

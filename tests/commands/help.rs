@@ -2,14 +2,14 @@
 
 use expect_test::expect;
 
-use crate::house::qless::Qless;
+use crate::support::qless::Qless;
 
-fn run(line: &str) -> crate::house::qless::Ran {
+fn run(line: &str) -> crate::support::qless::RunOutput {
     Qless::bare().run(line)
 }
 
 #[test]
-fn nothing_typed_gets_the_short_help_on_stderr() {
+fn no_arguments_print_the_short_help_on_stderr() {
     let ran = run("").exits(2);
     assert_eq!(ran.stdout(), "");
     assert!(ran.stderr().contains("Usage: qless [OPTIONS] <COMMAND>"));
@@ -17,7 +17,7 @@ fn nothing_typed_gets_the_short_help_on_stderr() {
 }
 
 #[test]
-fn help_that_was_asked_for_is_an_answer() {
+fn requested_help_goes_to_stdout() {
     for line in [
         "help",
         "--help",
@@ -37,7 +37,7 @@ fn help_that_was_asked_for_is_an_answer() {
 }
 
 #[test]
-fn help_comes_in_one_order() {
+fn every_help_page_has_its_sections_in_one_order() {
     let all = run("--help").ok();
     let places = [
         "Usage:",
@@ -73,7 +73,7 @@ fn help_comes_in_one_order() {
 }
 
 #[test]
-fn the_topics_are_there() {
+fn help_topics_exist() {
     run("help exit-codes").shows(expect![[r#"
           0  ok             done; also an empty list, a dry run, nothing to do
           1  error          anything not below; a defect
@@ -115,7 +115,7 @@ fn the_topics_are_there() {
 }
 
 #[test]
-fn the_rights_are_those_of_the_core() {
+fn the_rights_in_help_are_those_of_the_core() {
     expect![[r#"
         # put, pop, bulk verbs; clients that load a script of their own may need more:
         # the reference runs zremrangebyrank and zremrangebyscore, too
@@ -164,7 +164,7 @@ fn no_flag_shows_a_value_of_the_environment() {
 }
 
 #[test]
-fn wrong_usage_is_one_line_and_a_hint() {
+fn a_usage_error_is_one_line_and_a_hint() {
     run("lenght q").shows(expect![[r#"
         --- stderr
         error: unknown command `lenght`
@@ -251,7 +251,7 @@ fn commands_and_flags_are_not_abbreviated() {
 }
 
 #[test]
-fn an_empty_variable_counts_as_unset() {
+fn an_empty_environment_variable_counts_as_unset() {
     Qless::bare()
         .env("QLESS_OUTPUT", "")
         .env("QLESS_NOW", "")

@@ -3,14 +3,14 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-use crate::house::qless::Ran;
-use crate::house::redis::Redis;
+use crate::support::qless::RunOutput;
+use crate::support::redis::Redis;
 
 /// A window title, a direction, a C1 control, a line separator, a line end and a tab.
 const EVIL: &str = "\u{1b}]0;owned\u{7}\u{202e}\u{9b}31m\u{2028}x\nline\ttab";
 const WORKER: &[u8] = b"w\x1b[1m\xfe";
 
-fn run(redis: &Redis, words: &[&[u8]]) -> Ran {
+fn run(redis: &Redis, words: &[&[u8]]) -> RunOutput {
     redis
         .at(100)
         .args(words.iter().map(|word| OsStr::from_bytes(word)))
@@ -74,7 +74,7 @@ fn hostile() -> Redis {
 }
 
 #[test]
-fn nothing_that_others_wrote_reaches_a_terminal() {
+fn control_characters_from_the_server_never_reach_a_terminal() {
     let redis = hostile();
     let evil = EVIL.as_bytes();
     let lines: [&[&[u8]]; 30] = [

@@ -8,9 +8,9 @@ use expect_test::expect;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::house::qless::{Qless, Ran};
-use crate::house::redis::Redis;
-use crate::house::terminal::Terminal;
+use crate::support::qless::{Qless, RunOutput};
+use crate::support::redis::Redis;
+use crate::support::terminal::Terminal;
 
 const HEAD: &str =
     r#"{"kind":"export","v":1,"at":"1970-01-01T00:00:10.000Z","prefix":"ql:","jobs":null}"#;
@@ -34,7 +34,7 @@ fn file(lines: &[String]) -> String {
 }
 
 /// Imports lines at the moment 100.
-fn import(redis: &Redis, lines: &[String], flags: &str) -> Ran {
+fn import(redis: &Redis, lines: &[String], flags: &str) -> RunOutput {
     let text = file(lines);
     redis.at(100).input(text).run(&format!("import - {flags}"))
 }
@@ -56,7 +56,7 @@ fn place(name: &str) -> (tempfile::TempDir, PathBuf) {
 }
 
 #[test]
-fn each_job_comes_back_as_it_was() {
+fn each_job_is_imported_unchanged() {
     let from = Redis::start();
     from.at(1).run("put mail K --jid done").ok();
     from.at(2).run("pop mail --worker w").ok();
@@ -92,7 +92,7 @@ fn each_job_comes_back_as_it_was() {
             6 imported, 1 skipped
               skipped  1  complete
         "#]]);
-    let told = redis.at(100).run("export --all --with recur").ok();
+    let printed = redis.at(100).run("export --all --with recur").ok();
     let before = std::fs::read_to_string(&path).unwrap();
     expect![[r#"
         "held" expires "1970-01-01T00:01:09.000Z" -> null
@@ -111,7 +111,7 @@ fn each_job_comes_back_as_it_was() {
         "bad" since "1970-01-01T00:00:06.000Z" -> "1970-01-01T00:01:40.000Z"
         "done" is not there
     "#]]
-    .assert_eq(&difference(&before, &told));
+    .assert_eq(&difference(&before, &printed));
     // It goes on from there.
     let popped = redis.at(200).run("pop mail --worker w -o jid").ok();
     assert_eq!(popped, "first");
@@ -130,10 +130,10 @@ fn difference(before: &str, after: &str) -> String {
             .collect()
     };
     let (before, after) = (lines(before), lines(after));
-    let mut told = String::new();
+    let mut printed = String::new();
     for line in &before {
         let Some(now) = after.iter().find(|other| other["jid"] == line["jid"]) else {
-            told.push_str(&format!("{} is not there\n", line["jid"]));
+            printed.push_str(&format!("{} is not there\n", line["jid"]));
             continue;
         };
         for (name, old) in line.as_object().unwrap() {
@@ -142,17 +142,17 @@ fn difference(before: &str, after: &str) -> String {
                 let (old, new) = (old.as_array().unwrap(), new.as_array().unwrap());
                 assert_eq!(old[..], new[..old.len()]);
                 let more = serde_json::to_string(&new[old.len()..]).unwrap();
-                told.push_str(&format!("{} history + {more}\n", line["jid"]));
+                printed.push_str(&format!("{} history + {more}\n", line["jid"]));
             } else if old != new {
-                told.push_str(&format!("{} {name} {old} -> {new}\n", line["jid"]));
+                printed.push_str(&format!("{} {name} {old} -> {new}\n", line["jid"]));
             }
         }
     }
-    told
+    printed
 }
 
 #[test]
-fn names_and_data_of_all_kinds_come_back() {
+fn names_and_data_of_all_kinds_are_imported() {
     let redis = Redis::start();
     let lines: Vec<String> = [
         r#""jid_bytes":"av8g","queue_bytes":"cf4=","klass":"K\u202e\u0000","tags":["\u001b[31m"],"data":1"#,
@@ -170,8 +170,8 @@ fn names_and_data_of_all_kinds_come_back() {
         --- stderr
         4 imported
     "#]]);
-    let told = redis.at(100).run("export --all").ok();
-    let mut told: Vec<String> = told
+    let printed = redis.at(100).run("export --all").ok();
+    let mut printed: Vec<String> = printed
         .lines()
         .skip(1)
         .map(|line| {
@@ -198,13 +198,13 @@ fn names_and_data_of_all_kinds_come_back() {
             ]) + "\n"
         })
         .collect();
-    told.sort();
+    printed.sort();
     expect![[r#"
         "j 1" "" [] null "TmFO" -1.5 0 -1
         "j 2" "K" [] {"a":9007199254740993,"b":[],"n":1.1} 0 5 5
         "j 3" "K" [] [1,2] 0 5 5
         "j\\xff " "av8g" "cf4=" "KRLO\u0000" ["\u001b[31m"] 1 0 5 5 ["WzEwMCwicHV0Iix7InEiOiJx/iJ9XQ=="]
-    "#]].assert_eq(&told.concat());
+    "#]].assert_eq(&printed.concat());
     for at in 0..4 {
         let data = redis.send(&["HGET", &format!("ql:j:j {at}"), "data"]);
         let wanted = [
@@ -220,7 +220,7 @@ fn names_and_data_of_all_kinds_come_back() {
 }
 
 #[test]
-fn jobs_that_wait_come_behind_those_they_wait_for() {
+fn dependents_are_imported_after_their_dependencies() {
     let redis = Redis::start();
     // `d` waits for two that stand below it, `a` for one that was complete.
     let lines = [
@@ -250,7 +250,7 @@ fn jobs_that_wait_come_behind_those_they_wait_for() {
 }
 
 #[test]
-fn what_waits_for_nothing_that_is_there_is_refused() {
+fn a_job_with_a_missing_dependency_is_refused() {
     let redis = Redis::start();
     redis.at(1).run("put q K --jid here").ok();
     let before = redis.dump();
@@ -280,7 +280,7 @@ fn what_waits_for_nothing_that_is_there_is_refused() {
 }
 
 #[test]
-fn jobs_that_wait_for_each_other_are_refused() {
+fn an_import_with_a_dependency_cycle_is_refused() {
     let redis = Redis::start();
     let lines = [
         job("x", r#","state":"depends","dependencies":["a"]"#),
@@ -312,7 +312,7 @@ fn jobs_that_wait_for_each_other_are_refused() {
 }
 
 #[test]
-fn failed_jobs_come_back_as_they_are_told_to() {
+fn failed_jobs_are_imported_as_requested() {
     let failed = [
         job(
             "bad",
@@ -320,7 +320,7 @@ fn failed_jobs_come_back_as_they_are_told_to() {
         ),
         job("ok", ""),
     ];
-    for (flags, told) in [
+    for (flags, printed) in [
         ("", "failed -1"),
         ("--failed waiting", "waiting 5"),
         ("--failed skip", ""),
@@ -335,7 +335,7 @@ fn failed_jobs_come_back_as_they_are_told_to() {
         let found = found.map_or(String::new(), |job| {
             format!("{} {}", job["state"].as_str().unwrap(), job["remaining"])
         });
-        assert_eq!(found, told, "{flags}");
+        assert_eq!(found, printed, "{flags}");
     }
     let redis = Redis::start();
     import(&redis, &failed, "--yes").ok();
@@ -353,7 +353,7 @@ fn failed_jobs_come_back_as_they_are_told_to() {
 }
 
 #[test]
-fn jobs_that_exist_are_safe() {
+fn existing_jobs_are_not_overwritten() {
     let redis = Redis::start();
     redis.at(1).run("put mine K --jid a").ok();
     let before = redis.dump();
@@ -428,7 +428,7 @@ fn jobs_that_exist_are_safe() {
 }
 
 #[test]
-fn queues_have_other_names_here() {
+fn queues_can_be_renamed_by_an_import() {
     let redis = Redis::start();
     let lines = [
         job("a", ""),
@@ -471,7 +471,7 @@ fn queues_have_other_names_here() {
 }
 
 #[test]
-fn nothing_runs_where_it_is_held() {
+fn held_jobs_do_not_run() {
     let redis = Redis::start();
     redis.at(1).run("put other K --jid x").ok();
     redis.at(1).run("pause other --reason mine").ok();
@@ -505,7 +505,7 @@ fn nothing_runs_where_it_is_held() {
 }
 
 #[test]
-fn options_pauses_and_recurring_jobs_come_along() {
+fn options_pauses_and_recurring_jobs_are_imported() {
     let from = Redis::start();
     from.at(1)
         .run("config set heartbeat 90 mail-max-concurrency 2")
@@ -580,7 +580,7 @@ fn options_pauses_and_recurring_jobs_come_along() {
 }
 
 #[test]
-fn it_asks_first() {
+fn import_asks_for_confirmation() {
     let redis = Redis::start();
     let (_dir, path) = place("f");
     std::fs::write(&path, file(&[job("a", ""), job("b", "")])).unwrap();
@@ -614,13 +614,13 @@ fn it_asks_first() {
     .assert_eq(&asked.replace(&redis.url(), "URL"));
     assert!(redis.dump().is_empty());
     terminal.types("y\n");
-    let (status, _) = terminal.end();
-    assert!(status.success());
+    let ran = terminal.end();
+    assert_eq!(ran.code(), 0);
     assert_eq!(jids(&redis, ""), "a b");
 }
 
 #[test]
-fn a_file_is_checked_whole_before_anything_is_sent() {
+fn the_whole_file_is_checked_before_any_call() {
     let redis = Redis::start();
     let bad = |text: &str| {
         let ran = redis.at(100).input(text).run("import - --yes").exits(2);
@@ -632,7 +632,7 @@ fn a_file_is_checked_whole_before_anything_is_sent() {
         lines.push(job("end", ""));
         file(&lines)
     };
-    let told = [
+    let printed = [
         bad(""),
         bad("\n"),
         bad("[]"),
@@ -678,7 +678,7 @@ fn a_file_is_checked_whole_before_anything_is_sent() {
         error: stdin, line 5, column 19: `v` is 2: a newer qless wrote it, this one reads 1
         error: stdin, line 5, column 71: `every_s` wants a number of more than 0
         error: stdin, line 5, column 1: `heartbeat` wants seconds, or a duration such as `5m`, not `soon`
-    "#]].assert_eq(&told.concat());
+    "#]].assert_eq(&printed.concat());
     assert!(redis.dump().is_empty());
     let (dir, path) = place("f");
     let import = |path: &Path| {
@@ -698,7 +698,7 @@ fn a_file_is_checked_whole_before_anything_is_sent() {
 }
 
 #[test]
-fn an_export_that_was_cut_is_noticed() {
+fn a_truncated_export_is_detected() {
     let redis = Redis::start();
     for jid in ["a", "b", "c"] {
         redis.at(1).run(&format!("put q K --jid {jid}")).ok();
@@ -721,7 +721,7 @@ fn an_export_that_was_cut_is_noticed() {
 }
 
 #[test]
-fn what_cancel_saved_comes_back() {
+fn jobs_saved_by_cancel_can_be_imported() {
     let redis = Redis::start();
     let (_dir, path) = place("c.ndjson");
     let path = path.display().to_string();
@@ -805,17 +805,17 @@ fn the_example_of_the_issue_runs() {
         .env("QLESS_REDIS_URL", redis.url())
         .output()
         .unwrap();
-    let told = [ran.stdout, ran.stderr].concat();
+    let printed = [ran.stdout, ran.stderr].concat();
     expect![[r#"
         77
         {"photo":77}1 cancelled
         1 imported
     "#]]
-    .assert_eq(&String::from_utf8_lossy(&told));
+    .assert_eq(&String::from_utf8_lossy(&printed));
 }
 
 #[test]
-fn another_server_and_another_prefix_will_do() {
+fn an_export_can_be_imported_into_another_server_and_prefix() {
     let (from, to) = (Redis::start(), Redis::start());
     from.at(1).run("put mail K --jid a --prefix one:").ok();
     let (_dir, path) = place("mail.ndjson");
@@ -858,8 +858,8 @@ fn the_example_of_the_specification_runs() {
             .env("QLESS_CONFIG", dir.path().join("config.toml"))
             .output()
             .unwrap();
-        let told = String::from_utf8_lossy(&[ran.stdout, ran.stderr].concat()).into_owned();
-        told.replace(&new.url(), "NEW") + &format!("{:?}\n", ran.status.code())
+        let printed = String::from_utf8_lossy(&[ran.stdout, ran.stderr].concat()).into_owned();
+        printed.replace(&new.url(), "NEW") + &format!("{:?}\n", ran.status.code())
     };
     let line = "qless --context old export --queue mail --file mail.ndjson \
                 && qless --context new import mail.ndjson --hold";
@@ -879,7 +879,7 @@ fn the_example_of_the_specification_runs() {
 }
 
 #[test]
-fn a_signal_ends_it_between_two_slices() {
+fn a_signal_stops_an_import_between_two_slices() {
     let redis = Redis::start();
     let (_dir, path) = place("f");
     std::fs::write(&path, many()).unwrap();
@@ -890,17 +890,17 @@ fn a_signal_ends_it_between_two_slices() {
         assert!(Instant::now() < deadline);
     }
     running.signal(Signal::INT);
-    let told = running.end().exits(130).stderr();
-    assert!(told.contains("not tried"), "{told}");
+    let printed = running.end().exits(130).stderr();
+    assert!(printed.contains("not tried"), "{printed}");
     assert!(
-        told.ends_with("hint: the same command with `--if-absent` brings the rest\n"),
-        "{told}"
+        printed.ends_with("hint: the same command with `--if-absent` brings the rest\n"),
+        "{printed}"
     );
     redis.must_be_clean();
 }
 
 #[test]
-fn flags_of_bulk_verbs_are_kept() {
+fn import_supports_the_flags_of_bulk_verbs() {
     let redis = Redis::start();
     let (_dir, report) = place("report");
     let lines: Vec<String> = (0..4).map(|at| job(&format!("j{at}"), "")).collect();
@@ -971,7 +971,7 @@ fn many() -> String {
 }
 
 #[test]
-fn many_jobs_keep_their_order() {
+fn many_imported_jobs_keep_their_order() {
     let redis = Redis::start();
     let ran = redis.qless().input(many()).run("import - --yes");
     assert!(
@@ -987,7 +987,7 @@ fn many_jobs_keep_their_order() {
 }
 
 #[test]
-fn a_run_that_was_killed_is_finished_by_another() {
+fn a_killed_import_is_finished_by_the_next() {
     let redis = Redis::start();
     let (_dir, path) = place("f");
     std::fs::write(&path, many()).unwrap();
@@ -1009,9 +1009,9 @@ fn a_run_that_was_killed_is_finished_by_another() {
         assert!(kills < 100);
     }
     assert!(kills > 1);
-    let told = redis.qless().run("export --all").ok();
+    let printed = redis.qless().run("export --all").ok();
     let mut puts = 0;
-    for line in told.lines().skip(1) {
+    for line in printed.lines().skip(1) {
         let line: Value = serde_json::from_str(line).unwrap();
         let history = line["history"].as_array().unwrap();
         puts += history
@@ -1019,6 +1019,6 @@ fn a_run_that_was_killed_is_finished_by_another() {
             .filter(|entry| entry["what"] == "put")
             .count();
     }
-    assert_eq!((told.lines().count(), puts), (10_001, 10_000));
+    assert_eq!((printed.lines().count(), puts), (10_001, 10_000));
     redis.must_be_clean();
 }

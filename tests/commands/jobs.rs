@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use crate::house::redis::Redis;
+use crate::support::redis::Redis;
 
 /// Two queues with jobs in every state, at the moment 100.
 pub fn busy() -> Redis {
@@ -39,7 +39,7 @@ pub fn busy() -> Redis {
 }
 
 #[test]
-fn without_a_selector_all_that_is_in_queues_is_listed() {
+fn without_a_selector_all_jobs_in_queues_are_listed() {
     busy().at(100).run("jobs").shows(expect![[r#"
         runs	Mail::Digest	running	mail	0	5/5	1970-01-01T00:00:59.000Z	mx-1, lock until 1970-01-01T00:01:59.000Z
         stalls	Mail::Welcome	stalled	mail	10	5/5	1970-01-01T00:00:02.000Z	mx-2 lost it 1970-01-01T00:01:02.000Z
@@ -113,7 +113,7 @@ fn pages_are_cut_from_the_matches() {
 }
 
 #[test]
-fn totals_are_told_where_the_index_knows_them() {
+fn totals_are_reported_if_an_index_knows_them() {
     let redis = busy();
     let total =
         |line: &str| redis.at(100).run(&format!("jobs {line} -o json")).json()["total"].clone();
@@ -128,7 +128,7 @@ fn totals_are_told_where_the_index_knows_them() {
 }
 
 #[test]
-fn the_list_document_says_what_the_contract_says() {
+fn the_list_document_has_the_specified_fields() {
     busy()
         .at(100)
         .run("jobs --tag vip -o json")
@@ -246,7 +246,7 @@ fn counts_are_numbers_per_state() {
 }
 
 #[test]
-fn strangers_are_named_with_their_likes() {
+fn unknown_names_are_refused_with_the_nearest_known_ones() {
     let redis = busy();
     redis.at(100).run("jobs --queue mial").shows(expect![[r#"
         --- stderr
@@ -289,7 +289,7 @@ fn strangers_are_named_with_their_likes() {
 }
 
 #[test]
-fn columns_order_and_headers_are_as_asked() {
+fn columns_order_and_headers_follow_the_flags() {
     let redis = busy();
     redis
         .at(100)
@@ -312,7 +312,7 @@ fn columns_order_and_headers_are_as_asked() {
 }
 
 #[test]
-fn times_are_written_as_asked() {
+fn times_follow_the_time_format_flag() {
     let redis = busy();
     redis
         .at(100)
@@ -331,7 +331,7 @@ fn times_are_written_as_asked() {
 }
 
 #[test]
-fn raw_is_the_reply_of_the_core_where_it_has_one() {
+fn raw_prints_the_reply_of_jobs_if_there_is_one() {
     let redis = busy();
     redis
         .at(100)
@@ -354,7 +354,7 @@ fn raw_is_the_reply_of_the_core_where_it_has_one() {
 }
 
 #[test]
-fn long_lists_are_walked_in_slices_and_few_calls() {
+fn long_lists_are_read_in_slices_with_few_calls() {
     let redis = Redis::start();
     let mut script = redis.connection();
     let text = redis.qless().run("script").stdout();
@@ -397,7 +397,7 @@ fn long_lists_are_walked_in_slices_and_few_calls() {
 }
 
 #[test]
-fn a_closed_pipe_ends_quietly() {
+fn a_closed_pipe_ends_jobs_without_an_error() {
     let redis = busy();
     let mut child = redis
         .at(100)
@@ -416,8 +416,8 @@ fn pages_are_whole_numbers() {
     for flag in ["limit", "offset"] {
         for wrong in ["x", "1.5", "99999999999999999999"] {
             let ran = redis.at(0).run(&format!("jobs --{flag} {wrong}")).exits(2);
-            let told = format!("`--{flag}` wants a whole number between 0 and 9007199254740992");
-            assert!(ran.stderr().contains(&told), "{}", ran.stderr());
+            let printed = format!("`--{flag}` wants a whole number between 0 and 9007199254740992");
+            assert!(ran.stderr().contains(&printed), "{}", ran.stderr());
         }
     }
 }

@@ -6,20 +6,20 @@ use std::path::Path;
 use expect_test::expect;
 use tempfile::TempDir;
 
-use crate::house::qless::Qless;
+use crate::support::qless::Qless;
 
 /// A directory for a server of its own, which is stopped in the end.
-struct Night {
+struct LocalServer {
     dir: TempDir,
 }
 
-impl Night {
-    fn new() -> Night {
+impl LocalServer {
+    fn new() -> LocalServer {
         let dir = tempfile::Builder::new()
             .prefix("ql")
             .tempdir_in("/tmp")
             .unwrap();
-        Night { dir }
+        LocalServer { dir }
     }
 
     fn qless(&self) -> Qless {
@@ -39,33 +39,33 @@ impl Night {
     }
 }
 
-impl Drop for Night {
+impl Drop for LocalServer {
     fn drop(&mut self) {
         self.qless().run("local stop");
     }
 }
 
 #[test]
-fn it_starts_on_first_use_and_stays() {
-    let night = Night::new();
-    assert_eq!(night.status()["running"], false);
-    assert_eq!(night.qless().run("length mail").ok(), "0");
-    let pid = night.pid();
-    night.qless().run("api put w mail j K {} 0").ok();
-    let status = night.status();
+fn the_private_server_starts_on_first_use_and_stays() {
+    let local = LocalServer::new();
+    assert_eq!(local.status()["running"], false);
+    assert_eq!(local.qless().run("length mail").ok(), "0");
+    let pid = local.pid();
+    local.qless().run("api put w mail j K {} 0").ok();
+    let status = local.status();
     assert_eq!(status["kind"], "local");
     assert_eq!(status["running"], true);
     assert_eq!(status["jobs"], 1);
     assert_eq!(status["pid"], pid);
     assert!(status["bytes"].as_u64().unwrap() > 0);
-    let dir = night.dir.path().join("night");
+    let dir = local.dir.path().join("night");
     assert_eq!(
         std::fs::metadata(&dir).unwrap().permissions().mode() & 0o777,
         0o700
     );
     let socket = format!("unix://{}/redis.sock", dir.display());
     assert_eq!(status["url"], "unix://DIR/night/redis.sock");
-    let url = night.qless().run("local url");
+    let url = local.qless().run("local url");
     url.shows(expect![[r#"
         unix://DIR/night/redis.sock
     "#]]);
@@ -74,11 +74,11 @@ fn it_starts_on_first_use_and_stays() {
 }
 
 #[test]
-fn it_has_no_port_keeps_everything_and_evicts_nothing() {
-    let night = Night::new();
-    night.qless().run("length mail").ok();
+fn the_private_server_has_no_port_persists_and_evicts_nothing() {
+    let local = LocalServer::new();
+    local.qless().run("length mail").ok();
     let setting = |name: &str| {
-        let socket = night.dir.path().join("night/redis.sock");
+        let socket = local.dir.path().join("night/redis.sock");
         let client = redis::Client::open(format!("unix://{}", socket.display())).unwrap();
         let mut get = redis::cmd("CONFIG");
         get.arg("GET").arg(name);
@@ -89,35 +89,35 @@ fn it_has_no_port_keeps_everything_and_evicts_nothing() {
     assert_eq!(setting("appendonly"), "yes");
     assert_eq!(setting("appendfsync"), "everysec");
     assert_eq!(setting("maxmemory-policy"), "noeviction");
-    let path = night.dir.path().to_str().unwrap();
+    let path = local.dir.path().to_str().unwrap();
     let always = format!("--redis local:{path}/night?fsync=always length mail");
-    night.qless().run(&always).ok();
+    local.qless().run(&always).ok();
     assert_eq!(setting("appendfsync"), "always");
 }
 
 #[test]
-fn it_stops_and_starts_on_its_data() {
-    let night = Night::new();
-    night.qless().run("api put w mail j K {} 0").ok();
-    night.qless().run("local stop").shows(expect![[r#"
+fn the_private_server_restarts_with_its_data() {
+    let local = LocalServer::new();
+    local.qless().run("api put w mail j K {} 0").ok();
+    local.qless().run("local stop").shows(expect![[r#"
         --- stderr
         saved and stopped
     "#]]);
-    assert_eq!(night.status()["running"], false);
-    night.qless().run("local stop -q -o ndjson").ok();
-    assert_eq!(night.qless().run("length mail").ok(), "1");
-    assert_eq!(night.status()["running"], true);
-    night.qless().run("local start").shows(expect![[r#"
+    assert_eq!(local.status()["running"], false);
+    local.qless().run("local stop -q -o ndjson").ok();
+    assert_eq!(local.qless().run("length mail").ok(), "1");
+    assert_eq!(local.status()["running"], true);
+    local.qless().run("local start").shows(expect![[r#"
         --- stderr
         it was running already
     "#]]);
 }
 
 #[test]
-fn a_server_that_died_is_started_again_on_its_data() {
-    let night = Night::new();
-    night.qless().run("api put w mail j K {} 0").ok();
-    let pid = night.pid().to_string();
+fn a_crashed_private_server_restarts_with_its_data() {
+    let local = LocalServer::new();
+    local.qless().run("api put w mail j K {} 0").ok();
+    let pid = local.pid().to_string();
     std::thread::sleep(std::time::Duration::from_millis(1100)); // appendfsync everysec
     assert!(
         std::process::Command::new("kill")
@@ -126,15 +126,15 @@ fn a_server_that_died_is_started_again_on_its_data() {
             .unwrap()
             .success()
     );
-    assert_eq!(night.qless().run("length mail").ok(), "1");
-    assert_ne!(night.pid().to_string(), pid);
+    assert_eq!(local.qless().run("length mail").ok(), "1");
+    assert_ne!(local.pid().to_string(), pid);
 }
 
 #[test]
 fn two_first_commands_start_one_server() {
-    let night = Night::new();
+    let local = LocalServer::new();
     let started = std::thread::scope(|scope| {
-        let start = || night.qless().run("local start").stderr();
+        let start = || local.qless().run("local start").stderr();
         let runs: Vec<_> = (0..4).map(|_| scope.spawn(start)).collect();
         runs.into_iter()
             .map(|run| run.join().unwrap())
@@ -142,15 +142,15 @@ fn two_first_commands_start_one_server() {
     });
     let count = started
         .iter()
-        .filter(|told| told.as_str() == "started\n")
+        .filter(|text| text.as_str() == "started\n")
         .count();
     assert_eq!(count, 1, "{started:?}");
 }
 
 #[test]
-fn the_default_directory_is_that_of_the_state() {
-    let night = Night::new();
-    let home = night.dir.path().to_str().unwrap();
+fn the_default_directory_is_the_state_directory() {
+    let local = LocalServer::new();
+    let home = local.dir.path().to_str().unwrap();
     let qless = || {
         Qless::bare()
             .hide(home, "DIR")
@@ -178,20 +178,20 @@ fn the_default_directory_is_that_of_the_state() {
 }
 
 #[test]
-fn without_a_server_program_the_install_line_is_told() {
-    let night = Night::new();
-    let ran = night
+fn without_a_server_program_the_install_command_is_printed() {
+    let local = LocalServer::new();
+    let ran = local
         .qless()
         .env("PATH", "/nonexistent")
         .run("length mail")
         .exits(6);
-    let told = ran.stderr();
+    let text = ran.stderr();
     assert!(
-        told.contains("needs `redis-server` or `valkey-server`"),
-        "{told}"
+        text.contains("needs `redis-server` or `valkey-server`"),
+        "{text}"
     );
-    assert!(told.contains("set QLESS_REDIS_SERVER"), "{told}");
-    let missing = night
+    assert!(text.contains("set QLESS_REDIS_SERVER"), "{text}");
+    let missing = local
         .qless()
         .env("QLESS_REDIS_SERVER", "/nonexistent/redis-server");
     let ran = missing.run("length mail").exits(6);
@@ -201,7 +201,7 @@ fn without_a_server_program_the_install_line_is_told() {
         "{}",
         ran.stderr()
     );
-    let wrong = night
+    let wrong = local
         .qless()
         .env("QLESS_REDIS_SERVER", "false")
         .run("length mail")
@@ -214,8 +214,8 @@ fn without_a_server_program_the_install_line_is_told() {
 }
 
 #[test]
-fn a_directory_that_cannot_be_is_refused_with_a_way_out() {
-    let night = Night::new();
+fn an_unusable_directory_is_refused_with_a_hint() {
+    let local = LocalServer::new();
     let at = |dir: &str| Qless::bare().env("QLESS_REDIS_URL", format!("local:{dir}"));
     let long = at(&format!("/tmp/{}", "d".repeat(110)))
         .run("length mail")
@@ -226,7 +226,7 @@ fn a_directory_that_cannot_be_is_refused_with_a_way_out() {
         "{}",
         long.stderr()
     );
-    let file = night.dir.path().join("file");
+    let file = local.dir.path().join("file");
     std::fs::write(&file, "").unwrap();
     let file = at(file.to_str().unwrap()).run("length mail").exits(6);
     assert!(
@@ -248,13 +248,13 @@ fn a_directory_that_cannot_be_is_refused_with_a_way_out() {
 }
 
 #[test]
-fn a_directory_that_others_use_is_not_closed_to_them() {
-    let night = Night::new();
-    let shared = night.dir.path().join("night");
+fn the_mode_of_an_existing_directory_is_kept() {
+    let local = LocalServer::new();
+    let shared = local.dir.path().join("night");
     std::fs::create_dir(&shared).unwrap();
     std::fs::write(shared.join("theirs"), "").unwrap();
     std::fs::set_permissions(&shared, std::fs::Permissions::from_mode(0o755)).unwrap();
-    night.qless().run("length mail").shows(expect![[r#"
+    local.qless().run("length mail").shows(expect![[r#"
         --- stderr
         error: cannot use `DIR/night`: others may enter it, and it holds other things
         hint: name another directory: `--redis local:/DIR`
@@ -263,17 +263,17 @@ fn a_directory_that_others_use_is_not_closed_to_them() {
     let mode = || std::fs::metadata(&shared).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(), 0o755);
     std::fs::remove_file(shared.join("theirs")).unwrap();
-    assert_eq!(night.qless().run("length mail").ok(), "0");
+    assert_eq!(local.qless().run("length mail").ok(), "0");
     assert_eq!(mode(), 0o700);
 }
 
 #[test]
-fn a_program_that_never_comes_up_is_not_waited_for_longer_than_told() {
-    let night = Night::new();
-    let program = night.dir.path().join("server");
+fn starting_a_server_that_never_replies_ends_with_the_timeout() {
+    let local = LocalServer::new();
+    let program = local.dir.path().join("server");
     std::fs::write(&program, "#!/bin/sh\necho hang on\nexec sleep 60\n").unwrap();
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let qless = night.qless().env("QLESS_REDIS_SERVER", program);
+    let qless = local.qless().env("QLESS_REDIS_SERVER", program);
     let begun = std::time::Instant::now();
     qless.run("length mail --timeout 300ms").shows(expect![[r#"
             --- stderr
@@ -285,7 +285,7 @@ fn a_program_that_never_comes_up_is_not_waited_for_longer_than_told() {
 }
 
 #[test]
-fn it_is_offered_where_the_default_server_refuses() {
+fn local_is_suggested_if_the_default_server_refuses_connections() {
     // Only where nobody listens on the usual port.
     if std::net::TcpStream::connect("127.0.0.1:6379").is_ok() {
         return;

@@ -2,10 +2,10 @@
 
 use expect_test::expect;
 
-use crate::house::redis::Redis;
+use crate::support::redis::Redis;
 
 #[test]
-fn a_line_is_appended() {
+fn log_appends_an_entry_to_the_history() {
     let redis = Redis::start();
     redis.at(1).run("put mail K --jid a").ok();
     redis
@@ -53,7 +53,7 @@ fn a_line_is_appended() {
 }
 
 #[test]
-fn what_the_core_writes_itself_is_refused() {
+fn entries_reserved_for_the_core_are_refused() {
     let redis = Redis::start();
     redis.at(1).run("put mail K --jid a").ok();
     redis.at(2).run("log a popped").shows(expect![[r#"

@@ -2,14 +2,14 @@
 
 use expect_test::expect;
 
-use crate::house::qless::Qless;
+use crate::support::qless::Qless;
 
-fn run(line: &str) -> crate::house::qless::Ran {
+fn run(line: &str) -> crate::support::qless::RunOutput {
     Qless::bare().run(line)
 }
 
 #[test]
-fn pages_are_those_of_the_directory() {
+fn printed_pages_equal_the_files_of_the_directory() {
     for page in qless::internals::manual().unwrap() {
         let name = page.name().to_owned();
         assert_eq!(run(&format!("man {name}")).bytes(), page.bytes, "{name}");

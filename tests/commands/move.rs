@@ -2,8 +2,8 @@
 
 use expect_test::expect;
 
-use crate::house::jobs::mixed;
-use crate::house::redis::Redis;
+use crate::support::jobs::mixed;
+use crate::support::redis::Redis;
 
 /// What a list shows of the jobs of a queue.
 fn listed(queue: &str) -> String {
@@ -11,7 +11,7 @@ fn listed(queue: &str) -> String {
 }
 
 #[test]
-fn a_job_goes_to_another_queue() {
+fn move_puts_a_job_into_another_queue() {
     let redis = mixed();
     redis.at(20).run("move w --to slow").shows(expect![[""]]);
     redis.at(20).run("move f1 --to slow").shows(expect![[""]]);
@@ -29,7 +29,7 @@ fn a_job_goes_to_another_queue() {
 }
 
 #[test]
-fn a_time_still_ahead_is_kept_unless_another_is_told() {
+fn move_keeps_a_future_due_time_unless_one_is_given() {
     let redis = mixed();
     redis.at(20).run("move s d --to slow").shows(expect![[r#"
         --- stderr
@@ -68,7 +68,7 @@ fn a_time_still_ahead_is_kept_unless_another_is_told() {
 }
 
 #[test]
-fn a_running_job_is_taken_from_its_worker_only_by_force() {
+fn move_takes_a_running_job_only_with_force() {
     let redis = mixed();
     redis
         .at(20)
@@ -102,7 +102,7 @@ fn a_running_job_is_taken_from_its_worker_only_by_force() {
 }
 
 #[test]
-fn a_selector_means_all_but_complete_jobs() {
+fn a_selector_for_move_means_all_but_complete_jobs() {
     let redis = mixed();
     redis
         .at(20)
@@ -174,7 +174,7 @@ fn a_selector_means_all_but_complete_jobs() {
 }
 
 #[test]
-fn many_need_not_all_run_at_once() {
+fn move_spreads_many_jobs_over_time() {
     let redis = Redis::start();
     for jid in ["a", "b", "c", "d"] {
         redis.at(1).run(&format!("put mail K --jid {jid}")).ok();

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use crate::house::redis::Redis;
+use crate::support::redis::Redis;
 
 fn queues() -> Redis {
     let redis = Redis::start();
@@ -75,7 +75,7 @@ fn a_pause_has_an_end_and_a_reason() {
 }
 
 #[test]
-fn running_jobs_are_stopped_if_told() {
+fn running_jobs_are_stopped_if_requested() {
     let redis = queues();
     redis.at(20).run("pause images --stop-running").ok();
     redis
@@ -89,7 +89,7 @@ fn running_jobs_are_stopped_if_told() {
 }
 
 #[test]
-fn an_unknown_queue_is_not_found() {
+fn pausing_an_unknown_queue_is_not_found() {
     let redis = queues();
     redis.at(20).run("pause imges").shows(expect![[r#"
         --- stderr
@@ -121,7 +121,7 @@ fn an_unknown_queue_is_not_found() {
 }
 
 #[test]
-fn all_are_paused_and_unpaused() {
+fn all_queues_are_paused_and_unpaused() {
     let redis = queues();
     redis.at(20).run("pause --all -o ndjson").shows(expect![[r#"
             {"kind":"done","v":1,"action":"pause","targets":["images","mail"]}

@@ -3,7 +3,7 @@
 use expect_test::expect;
 
 use super::jobs::busy;
-use crate::house::redis::Redis;
+use crate::support::redis::Redis;
 
 #[test]
 fn the_next_jobs_are_shown_in_the_order_of_pop() {
@@ -24,7 +24,7 @@ fn the_next_jobs_are_shown_in_the_order_of_pop() {
 }
 
 #[test]
-fn due_recurring_jobs_are_put_as_by_the_core() {
+fn peek_puts_due_recurring_jobs_as_the_core_does() {
     let redis = Redis::start();
     redis
         .at(0)
@@ -36,17 +36,17 @@ fn due_recurring_jobs_are_put_as_by_the_core() {
 }
 
 #[test]
-fn raw_is_the_reply_of_the_core() {
+fn raw_prints_the_reply_of_peek() {
     let redis = busy();
-    let told = redis.at(100).run("api peek mail 2").stdout();
+    let printed = redis.at(100).run("api peek mail 2").stdout();
     assert_eq!(
         redis.at(100).run("peek mail --count 2 -o raw").stdout(),
-        told
+        printed
     );
 }
 
 #[test]
-fn an_empty_queue_is_fine_and_an_unknown_one_is_not() {
+fn peek_accepts_an_empty_queue_and_refuses_an_unknown_one() {
     let redis = busy();
     redis.at(100).run("peek images").shows(expect![[""]]);
     redis.at(100).run("peek imges").shows(expect![[r#"
@@ -68,7 +68,7 @@ fn an_empty_queue_is_fine_and_an_unknown_one_is_not() {
 }
 
 #[test]
-fn read_only_foresees_what_the_core_would_do() {
+fn read_only_peek_predicts_the_reply_of_the_core() {
     let redis = Redis::start();
     let api = |now: f64, line: &str| redis.at(now).run(&format!("api {line}")).ok();
     api(0.0, "put me q stalls K {} 0");
@@ -108,7 +108,7 @@ fn read_only_foresees_what_the_core_would_do() {
 }
 
 #[test]
-fn a_count_that_is_none_is_refused_in_our_words() {
+fn an_invalid_peek_count_is_a_usage_error() {
     let redis = Redis::start();
     redis.at(0).run("peek mail --count x").shows(expect![[r#"
         --- stderr

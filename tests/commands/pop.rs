@@ -2,8 +2,8 @@
 
 use expect_test::expect;
 
-use crate::house::redis::Redis;
-use crate::house::text::words;
+use crate::support::redis::Redis;
+use crate::support::text::words;
 
 fn waiting() -> Redis {
     let redis = Redis::start();
@@ -38,7 +38,7 @@ fn jobs_are_popped_in_the_order_of_the_queues() {
 }
 
 #[test]
-fn nothing_there_is_exit_4_and_no_output() {
+fn an_empty_queue_pops_nothing_and_exits_with_4() {
     let redis = waiting();
     for format in ["table", "json", "ndjson", "jid", "raw"] {
         redis
@@ -51,7 +51,7 @@ fn nothing_there_is_exit_4_and_no_output() {
 }
 
 #[test]
-fn the_default_worker_is_stable() {
+fn the_default_worker_name_is_stable() {
     let redis = waiting();
     let as_ann = || redis.at(10).env("USER", "ann");
     let job = as_ann().run("pop mail -o json").json();
@@ -61,7 +61,7 @@ fn the_default_worker_is_stable() {
 }
 
 #[test]
-fn the_document_is_that_of_get() {
+fn the_document_of_pop_equals_that_of_get() {
     let redis = waiting();
     let popped = redis.at(10).run("pop mail --worker w -o json").json();
     let mut job = redis.at(10).run("get a -o json").json();
@@ -74,7 +74,7 @@ fn the_document_is_that_of_get() {
 }
 
 #[test]
-fn raw_is_the_reply_of_the_core() {
+fn raw_prints_the_reply_of_pop() {
     let redis = waiting();
     let raw = redis
         .at(10)
@@ -86,7 +86,7 @@ fn raw_is_the_reply_of_the_core() {
 }
 
 #[test]
-fn many_are_popped_in_several_calls() {
+fn many_jobs_are_popped_in_several_calls() {
     let redis = Redis::start();
     redis.calls((0..1100).map(|n| (1.0, words(&format!("put me q j{n:04} K {{}} 0")))));
     let jids = redis
@@ -113,7 +113,7 @@ fn a_dry_run_pops_nothing() {
 }
 
 #[test]
-fn a_name_or_a_count_that_cannot_be_is_refused() {
+fn an_invalid_pop_name_or_count_is_refused() {
     let redis = waiting();
     redis.at(10).run("pop ''").shows(expect![[r#"
         --- stderr
@@ -139,14 +139,14 @@ fn a_name_or_a_count_that_cannot_be_is_refused() {
 }
 
 #[test]
-fn a_worker_of_the_environment_is_a_name_too() {
+fn the_worker_name_may_come_from_the_environment() {
     let redis = Redis::start();
     redis.at(0).run("api put w q j K {} 0").ok();
     let at = redis.at(0).env("QLESS_WORKER", "a\nb");
     for line in ["pop q", "complete j", "heartbeat j"] {
         let ran = at.run(line).exits(2);
-        let told = "error: `QLESS_WORKER` holds a control character, U+000A\n";
-        assert_eq!(ran.stderr(), told);
+        let printed = "error: `QLESS_WORKER` holds a control character, U+000A\n";
+        assert_eq!(ran.stderr(), printed);
     }
     assert_eq!(redis.at(0).run("workers").ok(), "");
 }

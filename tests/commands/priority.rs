@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use crate::house::redis::Redis;
+use crate::support::redis::Redis;
 
 fn waiting() -> Redis {
     let redis = Redis::start();
@@ -65,7 +65,7 @@ fn the_jid_and_both_priorities_are_printed() {
 }
 
 #[test]
-fn a_number_that_is_none_is_refused() {
+fn an_invalid_priority_is_refused() {
     let redis = waiting();
     redis
         .at(10)
@@ -102,7 +102,7 @@ fn a_number_that_is_none_is_refused() {
 }
 
 #[test]
-fn a_selector_asks() {
+fn a_selector_for_priority_asks_for_confirmation() {
     let redis = waiting();
     redis
         .at(10)

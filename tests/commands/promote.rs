@@ -2,14 +2,14 @@
 
 use expect_test::expect;
 
-use crate::house::jobs::mixed;
-use crate::house::redis::Redis;
+use crate::support::jobs::mixed;
+use crate::support::redis::Redis;
 
 /// What a list shows.
 const COLUMNS: &str = "jobs --columns jid,state,queue,left,detail --time-format unix";
 
 #[test]
-fn a_scheduled_job_runs_now() {
+fn promote_makes_a_scheduled_job_wait() {
     let redis = mixed();
     redis.at(20).run("promote s").shows(expect![[""]]);
     redis
@@ -27,7 +27,7 @@ fn a_scheduled_job_runs_now() {
 }
 
 #[test]
-fn other_jobs_are_refused_in_words() {
+fn jobs_that_are_not_scheduled_are_refused() {
     let redis = mixed();
     for jid in ["w", "d", "r", "f1", "c", "nope"] {
         redis
@@ -71,7 +71,7 @@ fn other_jobs_are_refused_in_words() {
 }
 
 #[test]
-fn many_are_promoted_and_the_others_skipped() {
+fn scheduled_jobs_are_promoted_and_the_others_skipped() {
     let redis = mixed();
     redis
         .at(20)
@@ -92,7 +92,7 @@ fn many_are_promoted_and_the_others_skipped() {
 }
 
 #[test]
-fn a_selector_means_scheduled_jobs() {
+fn a_selector_for_promote_means_scheduled_jobs() {
     let redis = mixed();
     redis.at(20).run("promote --queue mail").shows(expect![[r#"
         --- stderr
@@ -128,7 +128,7 @@ fn a_selector_means_scheduled_jobs() {
 }
 
 #[test]
-fn many_need_not_all_run_at_once() {
+fn promote_spreads_many_jobs_over_time() {
     let redis = Redis::start();
     for jid in ["a", "b", "c", "d"] {
         redis

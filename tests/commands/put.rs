@@ -2,12 +2,11 @@
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::process::Stdio;
 
 use expect_test::expect;
 
-use crate::house::qless::Qless;
-use crate::house::redis::Redis;
+use crate::support::qless::{Qless, RunOutput};
+use crate::support::redis::Redis;
 
 fn data(redis: &Redis, jid: &str) -> String {
     redis.at(0).run(&format!("get {jid} --data")).stdout()
@@ -36,7 +35,7 @@ fn stdout_is_exactly_the_jid() {
 }
 
 #[test]
-fn the_document_says_where_it_is() {
+fn the_document_of_put_names_the_queue_and_the_state() {
     let redis = Redis::start();
     let line =
         "put mail K --jid j1 --delay 10m --priority -3 --tag eu --tag vip --retries 2 -o json";
@@ -88,7 +87,7 @@ fn the_document_says_where_it_is() {
 }
 
 #[test]
-fn data_is_sent_as_it_is_given() {
+fn data_is_sent_unchanged() {
     let redis = Redis::start();
     let text = r#"{"n": 9007199254740993, "l": [], "e": "caf\u00e9 / \/"}"#;
     redis.at(0).args(["put", "q", "K", text, "--jid", "a"]).ok();
@@ -152,7 +151,7 @@ fn data_is_built_from_pairs() {
 }
 
 #[test]
-fn data_that_is_not_json_is_refused_with_its_place() {
+fn invalid_json_is_refused_with_line_and_column() {
     let redis = Redis::start();
     let put = |data: &str| redis.at(0).input(data).args(["put", "q", "K", "-"]);
     put("{\"a\": 1,\n \"b\" 2}").shows(expect![[r#"
@@ -261,18 +260,17 @@ fn too_much_data_is_refused() {
 }
 
 #[test]
-fn a_closed_stdin_is_empty() {
+fn a_closed_stdin_is_read_as_empty() {
     let redis = Redis::start();
     let qless = redis.at(0);
     let mut command = qless.command();
-    command.args(["put", "q", "K", "-"]).stdin(Stdio::null());
-    let output = command.output().unwrap();
-    assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("data is not JSON"));
+    command.args(["put", "q", "K", "-"]);
+    let ran = RunOutput::of(&mut command).exits(2);
+    assert!(ran.stderr().contains("data is not JSON"));
 }
 
 #[test]
-fn names_that_cannot_be_are_refused_before_anything_is_sent() {
+fn invalid_names_are_refused_before_any_call() {
     // No server is there: what is refused is refused before connecting.
     let put = |line: &str| {
         Qless::bare()
@@ -361,7 +359,7 @@ fn names_that_cannot_be_are_refused_before_anything_is_sent() {
 }
 
 #[test]
-fn a_jid_that_exists_is_a_conflict() {
+fn putting_an_existing_jid_is_a_conflict() {
     let redis = Redis::start();
     redis.at(10).run("put mail K --jid j1").ok();
     redis.at(20).run("put other K2 --jid j1").shows(expect![[r#"
@@ -422,7 +420,7 @@ fn a_replaced_job_is_taken_from_its_worker() {
 }
 
 #[test]
-fn dependencies_must_exist() {
+fn dependencies_of_a_new_job_must_exist() {
     let redis = Redis::start();
     redis.at(10).run("put mail K --jid a").ok();
     redis
@@ -473,7 +471,7 @@ fn dependencies_must_exist() {
 }
 
 #[test]
-fn a_time_is_absolute_or_from_now_on() {
+fn a_due_time_is_absolute_or_relative() {
     let redis = Redis::start();
     redis.at(86_400).run("put q K --jid a --at 06:00").ok();
     redis
@@ -495,7 +493,7 @@ fn a_time_is_absolute_or_from_now_on() {
 }
 
 #[test]
-fn a_dry_run_changes_nothing() {
+fn a_dry_run_of_put_changes_nothing() {
     let redis = Redis::start();
     redis
         .at(10)
@@ -538,7 +536,7 @@ fn a_dry_run_changes_nothing() {
 }
 
 #[test]
-fn names_may_be_any_bytes() {
+fn put_accepts_names_of_any_bytes() {
     let redis = Redis::start();
     let name = |bytes: &[u8]| OsString::from_vec(bytes.to_vec());
     let words: Vec<OsString> = vec![
@@ -587,6 +585,6 @@ fn a_delay_beyond_the_calendar_is_refused() {
         "#]]);
     assert_eq!(redis.at(0).run("queues").ok(), "");
     redis.at(0).run("put mail K --jid j --delay 1000y").ok();
-    let told = redis.at(0).run("get j -o json").json();
-    assert_eq!(told["scheduled_for"], "2970-01-08T00:00:00.000Z");
+    let printed = redis.at(0).run("get j -o json").json();
+    assert_eq!(printed["scheduled_for"], "2970-01-08T00:00:00.000Z");
 }

@@ -11,18 +11,18 @@ use expect_test::expect;
 use rustix::process::Signal;
 use tempfile::TempDir;
 
-use crate::house::qless::Qless;
-use crate::house::redis::Redis;
+use crate::support::qless::Qless;
+use crate::support::redis::Redis;
 
 /// A server, and a directory for files.
-struct Place {
+struct Workspace {
     redis: Redis,
     dir: TempDir,
 }
 
-impl Place {
-    fn new() -> Place {
-        Place {
+impl Workspace {
+    fn new() -> Workspace {
+        Workspace {
             redis: Redis::start(),
             dir: tempfile::tempdir().unwrap(),
         }
@@ -42,7 +42,7 @@ impl Place {
     }
 
     /// Runs `put --from` of a text in a file `jobs`, with more arguments.
-    fn put(&self, text: impl AsRef<[u8]>, more: &str) -> crate::house::qless::Ran {
+    fn put(&self, text: impl AsRef<[u8]>, more: &str) -> crate::support::qless::RunOutput {
         let path = self.file("jobs", text);
         self.qless()
             .run(&format!("put --from {} {more}", path.display()))
@@ -72,7 +72,7 @@ fn night(lines: usize) -> String {
 
 #[test]
 fn each_line_becomes_a_job() {
-    let place = Place::new();
+    let workspace = Workspace::new();
     let lines = concat!(
         r#"{"queue":"mail","klass":"Mail::Welcome","jid":"a","data":{"n": 9007199254740993, "l": [], "e":"caf\u00e9"}}"#,
         "\n",
@@ -81,13 +81,13 @@ fn each_line_becomes_a_job() {
         r#"{"jid":"c","at":"2026-11-21T06:00:00Z","depends":["a","b"]}"#,
         "\n",
     );
-    place
+    workspace
         .put(lines, "q K --tag all --priority 1")
         .shows(expect![[r#"
         --- stderr
         3 put
     "#]]);
-    let qless = place.qless();
+    let qless = workspace.qless();
     assert_eq!(
         qless.run("get a --data").stdout(),
         r#"{"n": 9007199254740993, "l": [], "e":"caf\u00e9"}"#
@@ -129,21 +129,21 @@ fn each_line_becomes_a_job() {
 }
 
 #[test]
-fn lines_may_begin_and_end_as_other_systems_have_it() {
-    let place = Place::new();
+fn byte_order_marks_and_other_line_ends_are_accepted() {
+    let workspace = Workspace::new();
     let lines = "\u{feff}{\"jid\":\"a\"}\r\n\r\n   \n{\"jid\":\"b\"}\r\n{\"jid\":\"c\"}";
-    place.put(lines, "q K -o jid").shows(expect![[r#"
+    workspace.put(lines, "q K -o jid").shows(expect![[r#"
         a
         b
         c
         --- stderr
         3 put
     "#]]);
-    place.put("", "q K").shows(expect![[r#"
+    workspace.put("", "q K").shows(expect![[r#"
         --- stderr
         no jobs to put
     "#]]);
-    place.put("\n\n", "q K -o json").shows(expect![[r#"
+    workspace.put("\n\n", "q K -o json").shows(expect![[r#"
         {
           "kind": "bulk",
           "v": 1,
@@ -161,15 +161,15 @@ fn lines_may_begin_and_end_as_other_systems_have_it() {
         --- stderr
         no jobs to put
     "#]]);
-    place.put("{}\n{}\n", "q K -o jid | wc").exits(2);
-    let jids = place.put("{}\n{}\n", "q K -o jid").stdout();
+    workspace.put("{}\n{}\n", "q K -o jid | wc").exits(2);
+    let jids = workspace.put("{}\n{}\n", "q K -o jid").stdout();
     assert_eq!(jids.lines().map(str::len).collect::<Vec<_>>(), [32, 32]);
 }
 
 #[test]
 fn standard_input_is_read_too() {
-    let place = Place::new();
-    let qless = place.qless().input(night(3));
+    let workspace = Workspace::new();
+    let qless = workspace.qless().input(night(3));
     qless
         .run("put --from - --jid-from content")
         .shows(expect![[r#"
@@ -189,10 +189,10 @@ fn standard_input_is_read_too() {
         --- exit 2
     "#]]);
     // A redirected file needs no copy, and may have been read in part.
-    let path = place.file("jobs", "{\"jid\":\"x\"}\n{\"jid\":\"y\"}\n");
+    let path = workspace.file("jobs", "{\"jid\":\"x\"}\n{\"jid\":\"y\"}\n");
     let mut file = File::open(path).unwrap();
     file.read_exact(&mut [0; 12]).unwrap();
-    let mut command = place.qless().command();
+    let mut command = workspace.qless().command();
     let output = command
         .args(["put", "q", "K", "--from", "-", "-o", "jid"])
         .stdin(file)
@@ -202,22 +202,22 @@ fn standard_input_is_read_too() {
 }
 
 #[test]
-fn nothing_is_sent_before_all_lines_were_checked() {
-    let place = Place::new();
+fn all_lines_are_checked_before_any_call() {
+    let workspace = Workspace::new();
     let mut lines: Vec<String> = night(100_000).lines().map(str::to_owned).collect();
     lines[99_998] = lines[99_998].replace(",\"klass\"", " \"klass\"");
-    place.put(lines.join("\n"), "").shows(expect![[r#"
+    workspace.put(lines.join("\n"), "").shows(expect![[r#"
         --- stderr
         error: `DIR/jobs`, line 99999, column 20: expected `,` or `}`, not `"`
         --- exit 2
     "#]]);
-    assert_eq!(place.keys(), 0);
+    assert_eq!(workspace.keys(), 0);
 }
 
 #[test]
-fn a_line_that_is_no_job_is_told_with_its_place() {
-    let place = Place::new();
-    for (line, told) in [
+fn an_invalid_line_is_reported_with_its_position() {
+    let workspace = Workspace::new();
+    for (line, printed) in [
         (&b"[]"[..], "line 2, column 1: expected `{`, not `[`"),
         (
             b"{\"data\":{\"a\":1}",
@@ -269,36 +269,36 @@ fn a_line_that_is_no_job_is_told_with_its_place() {
         ),
     ] {
         let text = [b"{\"jid\":\"first\"}\n", line, b"\n"].concat();
-        let ran = place.put(text, "q K --max-data 30").exits(2);
-        assert_eq!(ran.stderr(), format!("error: `DIR/jobs`, {told}\n"));
+        let ran = workspace.put(text, "q K --max-data 30").exits(2);
+        assert_eq!(ran.stderr(), format!("error: `DIR/jobs`, {printed}\n"));
         assert_eq!(ran.stdout(), "");
     }
     let deep = format!("{{\"data\":{}{}}}", "[".repeat(1001), "]".repeat(1001));
-    place.put(deep, "q K").shows(expect![[r#"
+    workspace.put(deep, "q K").shows(expect![[r#"
         --- stderr
         error: `DIR/jobs`, line 1, column 1009: nested deeper than 1000
         --- exit 2
     "#]]);
     let long = format!("{{\"data\":\"{}\"}}", " ".repeat(2 << 20));
-    place.put(long, "q K --max-data 10").shows(expect![[r#"
+    workspace.put(long, "q K --max-data 10").shows(expect![[r#"
         --- stderr
         error: `DIR/jobs`, line 1: it is longer than 1048586 bytes
         hint: `--max-data` raises the limit
         --- exit 2
     "#]]);
-    place.put("{\"queue\":\"q\"}", "").shows(expect![[r#"
+    workspace.put("{\"queue\":\"q\"}", "").shows(expect![[r#"
         --- stderr
         error: `DIR/jobs`, line 1, column 1: it names no klass
         hint: add `"klass"` to the line, or name it on the command line: `qless put QUEUE KLASS --from …`
         --- exit 2
     "#]]);
-    assert_eq!(place.keys(), 0);
+    assert_eq!(workspace.keys(), 0);
 }
 
 #[test]
-fn contradictions_are_usage_errors() {
-    let place = Place::new();
-    let path = place.file("jobs", night(1));
+fn contradicting_flags_are_usage_errors() {
+    let workspace = Workspace::new();
+    let path = workspace.file("jobs", night(1));
     for more in [
         "q K {} --from FILE",
         "--from FILE --jid a",
@@ -320,9 +320,9 @@ fn contradictions_are_usage_errors() {
         "--from FILE -o csv",
     ] {
         let line = format!("put {more}").replace("FILE", path.to_str().unwrap());
-        place.qless().run(&line).exits(2);
+        workspace.qless().run(&line).exits(2);
     }
-    place
+    workspace
         .qless()
         .run("put --from /nonexistent/jobs")
         .shows(expect![[r#"
@@ -330,25 +330,25 @@ fn contradictions_are_usage_errors() {
             error: cannot read `/nonexistent/jobs`: no such file or directory
             --- exit 2
         "#]]);
-    place
+    workspace
         .qless()
-        .args(["put", "--from", place.dir.path().to_str().unwrap()])
+        .args(["put", "--from", workspace.dir.path().to_str().unwrap()])
         .shows(expect![[r#"
             --- stderr
             error: cannot read `DIR`: is a directory
             --- exit 2
         "#]]);
-    assert_eq!(place.keys(), 0);
+    assert_eq!(workspace.keys(), 0);
     let read_only = format!("put --from {} --read-only", path.display());
-    place.qless().run(&read_only).exits(9);
+    workspace.qless().run(&read_only).exits(9);
 }
 
 #[test]
-fn a_job_that_is_there_already_is_a_failure_unless_told_otherwise() {
-    let place = Place::new();
-    place.qless().run("put q K --jid a").ok();
+fn an_existing_job_is_a_failure_unless_a_flag_allows_it() {
+    let workspace = Workspace::new();
+    workspace.qless().run("put q K --jid a").ok();
     let lines = "{\"jid\":\"a\"}\n{\"jid\":\"b\"}\n";
-    place.put(lines, "q K -o ndjson").shows(expect![[r#"
+    workspace.put(lines, "q K -o ndjson").shows(expect![[r#"
         {"jid":"a","result":"failed","code":"exists","detail":"a job of this id exists already","queue":"q","state_before":null,"state_after":null,"line":1}
         {"jid":"b","result":"done","code":"ok","detail":null,"queue":"q","state_before":null,"state_after":"waiting","line":2}
         {"summary":{"action":"put","dry_run":false,"context":null,"matched":2,"done":1,"skipped":0,"failed":1,"remaining":0,"elapsed_s":0}}
@@ -357,13 +357,13 @@ fn a_job_that_is_there_already_is_a_failure_unless_told_otherwise() {
           failed   1  a job of this id exists already: a
         --- exit 3
     "#]]);
-    place.put(lines, "q K").shows(expect![[r#"
+    workspace.put(lines, "q K").shows(expect![[r#"
         --- stderr
         0 put, 2 failed
           failed   2  a job of this id exists already: a, b
         --- exit 5
     "#]]);
-    place
+    workspace
         .put(lines, "q K --if-absent -o json")
         .shows(expect![[r#"
             {
@@ -404,7 +404,7 @@ fn a_job_that_is_there_already_is_a_failure_unless_told_otherwise() {
             --- stderr
             0 put, 2 already there
         "#]]);
-    place
+    workspace
         .put(lines, "q K --if-absent -o jid")
         .shows(expect![[r#"
             a
@@ -412,8 +412,8 @@ fn a_job_that_is_there_already_is_a_failure_unless_told_otherwise() {
             --- stderr
             0 put, 2 already there
         "#]]);
-    place.put(lines, "q2 K --replace -v -o json").exits(0);
-    place
+    workspace.put(lines, "q2 K --replace -v -o json").exits(0);
+    workspace
         .qless()
         .run("jobs --queue q2 -o jid")
         .shows(expect![[r#"
@@ -423,22 +423,22 @@ fn a_job_that_is_there_already_is_a_failure_unless_told_otherwise() {
 }
 
 #[test]
-fn lines_may_wait_for_others_in_any_order() {
-    let place = Place::new();
+fn lines_may_depend_on_others_in_any_order() {
+    let workspace = Workspace::new();
     let lines = concat!(
         "{\"jid\":\"last\",\"depends\":[\"middle\",\"outside\"]}\n",
         "{\"jid\":\"alone\"}\n",
         "{\"jid\":\"middle\",\"depends\":[\"first\"]}\n",
         "{\"jid\":\"first\"}\n",
     );
-    place.put(lines, "q K").shows(expect![[r#"
+    workspace.put(lines, "q K").shows(expect![[r#"
         --- stderr
         3 put, 1 failed
           failed   1  a job that it would wait for does not exist: last
         --- exit 3
     "#]]);
-    place.qless().run("put q K --jid outside").ok();
-    place
+    workspace.qless().run("put q K --jid outside").ok();
+    workspace
         .put(lines, "q K --if-absent -o jid")
         .shows(expect![[r#"
             last
@@ -448,12 +448,12 @@ fn lines_may_wait_for_others_in_any_order() {
             --- stderr
             1 put, 3 already there
         "#]]);
-    place.qless().run("depends last").shows(expect![[r#"
+    workspace.qless().run("depends last").shows(expect![[r#"
         waits for	middle	K	q	depends
         waits for	outside	K	q	waiting
     "#]]);
     let missing = "{\"jid\":\"m\",\"depends\":[\"nope\"]}\n";
-    place.put(missing, "q K -o ndjson").shows(expect![[r#"
+    workspace.put(missing, "q K -o ndjson").shows(expect![[r#"
         {"jid":"m","result":"failed","code":"missing_dependency","detail":"`nope` does not exist","queue":"q","state_before":null,"state_after":null,"line":1}
         {"summary":{"action":"put","dry_run":false,"context":null,"matched":1,"done":0,"skipped":0,"failed":1,"remaining":0,"elapsed_s":0}}
         --- stderr
@@ -461,48 +461,50 @@ fn lines_may_wait_for_others_in_any_order() {
           failed   1  a job that it would wait for does not exist: m
         --- exit 4
     "#]]);
-    place.put(missing, "q K --allow-missing").shows(expect![[r#"
+    workspace
+        .put(missing, "q K --allow-missing")
+        .shows(expect![[r#"
             --- stderr
             1 put
         "#]]);
 }
 
 #[test]
-fn a_cycle_is_told_before_anything_is_sent() {
-    let place = Place::new();
+fn a_dependency_cycle_is_reported_before_any_call() {
+    let workspace = Workspace::new();
     let lines = concat!(
         "{\"jid\":\"x\"}\n",
         "{\"jid\":\"a\",\"depends\":[\"b\"]}\n",
         "{\"jid\":\"b\",\"depends\":[\"x\",\"c\"]}\n",
         "{\"jid\":\"c\",\"depends\":[\"a\"]}\n",
     );
-    place.put(lines, "q K").shows(expect![[r#"
+    workspace.put(lines, "q K").shows(expect![[r#"
         --- stderr
         error: `DIR/jobs`, line 2: jobs wait for each other: a → b → c → a
         --- exit 2
     "#]]);
     // What the command line says of all lines is said of `a`, too.
-    place
+    workspace
         .put("{\"jid\":\"b\"}\n{\"jid\":\"a\"}\n", "q K --depends a")
         .shows(expect![[r#"
             --- stderr
             error: `DIR/jobs`, line 2, column 1: it waits for itself: a → a
             --- exit 2
         "#]]);
-    assert_eq!(place.keys(), 0);
+    assert_eq!(workspace.keys(), 0);
 }
 
 #[test]
-fn ten_thousand_lines_that_wait_for_the_next_are_put_from_the_end() {
-    let place = Place::new();
+fn a_chain_of_ten_thousand_lines_is_put_in_dependency_order() {
+    let workspace = Workspace::new();
     let line = |at| format!("{{\"jid\":\"j{at}\",\"depends\":[\"j{}\"]}}\n", at + 1);
     let mut lines: String = (1..10_000).map(line).collect();
     lines.push_str("{\"jid\":\"j10000\"}\n");
-    place.put(lines, "q K").shows(expect![[r#"
+    workspace.put(lines, "q K").shows(expect![[r#"
         --- stderr
         10000 put
     "#]]);
-    place
+    workspace
         .qless()
         .run("jobs --queue q --count")
         .shows(expect![[r#"
@@ -517,15 +519,15 @@ fn ten_thousand_lines_that_wait_for_the_next_are_put_from_the_end() {
 }
 
 #[test]
-fn jids_come_from_the_content() {
-    let place = Place::new();
+fn jids_are_derived_from_the_content() {
+    let workspace = Workspace::new();
     let lines = concat!(
         "{\"data\":{\"a\":1}}\n",
         "{\"data\":{\"a\":1},\"priority\":7}\n",
         "{\"data\":{\"a\": 1}}\n",
         "{\"jid\":\"told\",\"data\":{\"a\":1}}\n",
     );
-    place
+    workspace
         .put(lines, "mail Mail::Welcome --jid-from content -o ndjson")
         .shows(expect![[r#"
             {"jid":"6f90cfffc6e00a30f45b1ea234651cc3","result":"done","code":"ok","detail":null,"queue":"mail","state_before":null,"state_after":"waiting","line":1}
@@ -537,14 +539,14 @@ fn jids_come_from_the_content() {
             3 put, 1 already there
         "#]]);
     // printf '4:mail13:Mail::Welcome2:{}' | sha256sum | cut -c1-32
-    place
+    workspace
         .put("{}", "mail Mail::Welcome --jid-from content -o jid")
         .shows(expect![[r#"
             8bc483e3e3ffe8dd47490e78e5036b62
             --- stderr
             1 put
         "#]]);
-    place
+    workspace
         .put(lines, "mail Mail::Welcome --jid-from content")
         .shows(expect![[r#"
             --- stderr
@@ -553,15 +555,15 @@ fn jids_come_from_the_content() {
 }
 
 #[test]
-fn jids_come_from_a_place_in_the_data() {
-    let place = Place::new();
+fn jids_are_read_from_a_path_in_the_data() {
+    let workspace = Workspace::new();
     let lines = concat!(
         "{\"data\":{\"user\":{\"id\":9007199254740993}}}\n",
         "{\"data\":{\"user\":{\"id\":\"\\u00e4\"}}}\n",
         "{\"data\":{\"user\":{\"id\":1.50}}}\n",
         "{\"jid\":\"told\",\"data\":{}}\n",
     );
-    place
+    workspace
         .put(lines, "q K --jid-from user.id -o jid")
         .shows(expect![[r#"
             9007199254740993
@@ -571,13 +573,13 @@ fn jids_come_from_a_place_in_the_data() {
             --- stderr
             4 put
         "#]]);
-    place
+    workspace
         .put(lines, "q K --jid-from /user/id")
         .shows(expect![[r#"
             --- stderr
             0 put, 4 already there
         "#]]);
-    for (data, told) in [
+    for (data, printed) in [
         ("{}", "line 2, column 9: there is no `user.id` in its data"),
         (
             "{\"user\":{\"id\":null}}",
@@ -605,11 +607,11 @@ fn jids_come_from_a_place_in_the_data() {
         ),
     ] {
         let lines = format!("{{\"data\":{{\"user\":{{\"id\":\"7\"}}}}}}\n{{\"data\":{data}}}\n");
-        let ran = place.put(lines, "q K --jid-from user.id").exits(2);
-        assert_eq!(ran.stderr(), format!("error: `DIR/jobs`, {told}\n"));
+        let ran = workspace.put(lines, "q K --jid-from user.id").exits(2);
+        assert_eq!(ran.stderr(), format!("error: `DIR/jobs`, {printed}\n"));
     }
     // Data of the command line are looked at, too.
-    place
+    workspace
         .put("{}\n{}\n", "q K --data '{\"id\":5}' --jid-from id")
         .shows(expect![[r#"
             --- stderr
@@ -619,42 +621,42 @@ fn jids_come_from_a_place_in_the_data() {
 }
 
 #[test]
-fn many_lines_are_put_once_however_often() {
-    let place = Place::new();
-    let path = place.file("night.ndjson", night(5_000));
+fn many_lines_are_put_once_however_often_the_command_runs() {
+    let workspace = Workspace::new();
+    let path = workspace.file("night.ndjson", night(5_000));
     let line = format!("put --from {} --jid-from photo", path.display());
-    place.qless().run(&line).shows(expect![[r#"
+    workspace.qless().run(&line).shows(expect![[r#"
         --- stderr
         5000 put
     "#]]);
-    place.qless().run(&line).shows(expect![[r#"
+    workspace.qless().run(&line).shows(expect![[r#"
         --- stderr
         0 put, 5000 already there
     "#]]);
-    assert_eq!(place.jobs(), 5_000);
+    assert_eq!(workspace.jobs(), 5_000);
 }
 
 #[test]
-fn the_first_failure_can_end_all() {
-    let place = Place::new();
-    place.qless().run("put q K --jid b").ok();
+fn fail_fast_stops_put_from_at_the_first_failure() {
+    let workspace = Workspace::new();
+    workspace.qless().run("put q K --jid b").ok();
     let lines = "{\"jid\":\"a\"}\n{\"jid\":\"b\"}\n{\"jid\":\"c\"}\n";
-    place.put(lines, "q K --fail-fast").shows(expect![[r#"
+    workspace.put(lines, "q K --fail-fast").shows(expect![[r#"
         --- stderr
         1 put, 1 failed, 1 not tried
           failed   1  a job of this id exists already: b
         --- exit 3
     "#]]);
-    assert_eq!(place.jobs(), 2);
+    assert_eq!(workspace.jobs(), 2);
 }
 
 #[test]
-fn a_rehearsal_changes_nothing() {
-    let place = Place::new();
-    place.qless().run("put q K --jid a").ok();
-    let before = place.redis.dump();
+fn a_dry_run_of_put_from_changes_nothing() {
+    let workspace = Workspace::new();
+    workspace.qless().run("put q K --jid a").ok();
+    let before = workspace.redis.dump();
     let lines = "{\"jid\":\"a\"}\n{\"jid\":\"b\"}\n";
-    place
+    workspace
         .put(lines, "q K --dry-run --if-absent -o ndjson")
         .shows(expect![[r#"
             {"jid":"a","result":"skipped","code":"exists","detail":null,"queue":"q","state_before":null,"state_after":null,"line":1}
@@ -663,27 +665,27 @@ fn a_rehearsal_changes_nothing() {
             --- stderr
             would put 1, 1 already there
         "#]]);
-    place.put(lines, "q K --dry-run").shows(expect![[r#"
+    workspace.put(lines, "q K --dry-run").shows(expect![[r#"
         --- stderr
         would put 1, 1 failed
           failed   1  a job of this id exists already: a
         --- exit 5
     "#]]);
-    let journal = place.dir.path().join("journal");
+    let journal = workspace.dir.path().join("journal");
     let more = format!("q K -n --replace --journal {}", journal.display());
-    place.put(lines, &more).shows(expect![[r#"
+    workspace.put(lines, &more).shows(expect![[r#"
         --- stderr
         would put 2
     "#]]);
     assert!(!journal.exists());
-    assert_eq!(place.redis.dump(), before);
+    assert_eq!(workspace.redis.dump(), before);
 }
 
 #[test]
-fn a_rate_is_kept() {
-    let place = Place::new();
+fn put_from_keeps_the_rate() {
+    let workspace = Workspace::new();
     let begun = Instant::now();
-    place.put(night(30), "--rate 100/s").ok();
+    workspace.put(night(30), "--rate 100/s").ok();
     let took = begun.elapsed();
     assert!(took >= Duration::from_millis(190), "{took:?}");
 }
@@ -691,10 +693,10 @@ fn a_rate_is_kept() {
 #[test]
 fn jobs_are_popped_in_the_order_of_their_lines() {
     for more in ["", "--batch 7", "--jid-from photo --batch 1"] {
-        let place = Place::new();
-        place.put(night(450), more).ok();
+        let workspace = Workspace::new();
+        workspace.put(night(450), more).ok();
         let pop = "pop uploads --count 450 -o ndjson";
-        let popped = place.redis.at(1001).run(pop).ok();
+        let popped = workspace.redis.at(1001).run(pop).ok();
         let photos = popped.lines().map(|line| {
             let job: serde_json::Value = serde_json::from_str(line).unwrap();
             job["data"]["photo"].as_u64().unwrap()
@@ -724,12 +726,12 @@ fn waiting(connection: &mut redis::Connection) -> i64 {
 }
 
 #[test]
-fn lost_answers_lose_and_double_nothing() {
-    let place = Place::new();
-    let path = place.file("night.ndjson", night(2_000));
+fn lost_replies_neither_lose_nor_duplicate_jobs() {
+    let workspace = Workspace::new();
+    let path = workspace.file("night.ndjson", night(2_000));
     let line = format!("put --from {} --batch 20", path.display());
-    let mut run = place.redis.qless().start(&line);
-    let mut connection = place.redis.connection();
+    let mut run = workspace.redis.qless().start(&line);
+    let mut connection = workspace.redis.connection();
     let mut kill = redis::cmd("CLIENT");
     kill.arg(&["KILL", "TYPE", "normal", "SKIPME", "yes"]);
     let deadline = Instant::now() + Duration::from_secs(60);
@@ -745,12 +747,12 @@ fn lost_answers_lose_and_double_nothing() {
         }
     }
     let ran = run.end();
-    let (code, told) = (ran.code(), ran.stderr());
-    assert_eq!(code, 0, "{told}");
-    assert!(told.starts_with("2000 put"), "{told}");
+    let (code, printed) = (ran.code(), ran.stderr());
+    assert_eq!(code, 0, "{printed}");
+    assert!(printed.starts_with("2000 put"), "{printed}");
     assert!(cuts > 1, "{cuts}");
-    assert_eq!(photos(&place.redis), each_once(2_000));
-    place.redis.must_be_clean();
+    assert_eq!(photos(&workspace.redis), each_once(2_000));
+    workspace.redis.must_be_clean();
 }
 
 /// Returns how often each photo is in the queue.
@@ -771,54 +773,54 @@ fn each_once(lines: u64) -> BTreeMap<u64, usize> {
 }
 
 #[test]
-fn an_interrupted_run_says_what_remains_and_the_next_goes_on() {
-    let place = Place::new();
-    let path = place.file("night.ndjson", night(2_000));
+fn an_interrupted_run_reports_the_rest_and_the_next_continues() {
+    let workspace = Workspace::new();
+    let path = workspace.file("night.ndjson", night(2_000));
     let line = format!(
         "put --from {} --jid-from photo --rate 400/s",
         path.display()
     );
-    let run = place.redis.qless().start(&line);
-    await_jobs(&place.redis, 40);
+    let run = workspace.redis.qless().start(&line);
+    await_jobs(&workspace.redis, 40);
     run.signal(Signal::INT);
     let ran = run.end();
-    let (code, told) = (ran.code(), ran.stderr());
-    assert_eq!(code, 130, "{told}");
-    assert!(told.contains(" put, "), "{told}");
-    assert!(told.contains(" not tried"), "{told}");
-    assert!(told.contains("error: interrupted after "), "{told}");
+    let (code, printed) = (ran.code(), ran.stderr());
+    assert_eq!(code, 130, "{printed}");
+    assert!(printed.contains(" put, "), "{printed}");
+    assert!(printed.contains(" not tried"), "{printed}");
+    assert!(printed.contains("error: interrupted after "), "{printed}");
     assert!(
-        told.contains(" of 2000\nhint: run the same command again to go on: `qless put "),
-        "{told}"
+        printed.contains(" of 2000\nhint: run the same command again to go on: `qless put "),
+        "{printed}"
     );
-    let put = photos(&place.redis).len();
-    assert!(told.starts_with(&format!("{put} put, ")), "{told}");
+    let put = photos(&workspace.redis).len();
+    assert!(printed.starts_with(&format!("{put} put, ")), "{printed}");
     let line = line.replace(" --rate 400/s", "");
-    let there = place.qless().run(&line).exits(0).stderr();
+    let there = workspace.qless().run(&line).exits(0).stderr();
     assert_eq!(there, format!("{} put, {put} already there\n", 2_000 - put));
-    assert_eq!(photos(&place.redis), each_once(2_000));
-    place.redis.must_be_clean();
+    assert_eq!(photos(&workspace.redis), each_once(2_000));
+    workspace.redis.must_be_clean();
 }
 
 #[test]
 fn a_killed_run_is_finished_by_the_next() {
-    let place = Place::new();
-    let path = place.file("night.ndjson", night(4_000));
+    let workspace = Workspace::new();
+    let path = workspace.file("night.ndjson", night(4_000));
     let line = format!("put --from {} --jid-from photo", path.display());
     for jobs in [1, 1_500, 3_000] {
-        let run = place.redis.qless().start(&line);
-        await_jobs(&place.redis, jobs);
+        let run = workspace.redis.qless().start(&line);
+        await_jobs(&workspace.redis, jobs);
         run.signal(Signal::KILL);
         run.end();
     }
-    place.qless().run(&line).exits(0);
-    assert_eq!(photos(&place.redis), each_once(4_000));
-    place.redis.must_be_clean();
+    workspace.qless().run(&line).exits(0);
+    assert_eq!(photos(&workspace.redis), each_once(4_000));
+    workspace.redis.must_be_clean();
 }
 
-fn journaled(place: &Place, lines: usize) -> (PathBuf, String) {
-    let path = place.file("night.ndjson", night(lines));
-    let journal = place.dir.path().join("night.journal");
+fn journaled(workspace: &Workspace, lines: usize) -> (PathBuf, String) {
+    let path = workspace.file("night.ndjson", night(lines));
+    let journal = workspace.dir.path().join("night.journal");
     let line = format!(
         "put --from {} --journal {}",
         path.display(),
@@ -828,31 +830,31 @@ fn journaled(place: &Place, lines: usize) -> (PathBuf, String) {
 }
 
 #[test]
-fn a_journal_keeps_jids_over_kill_9() {
-    let place = Place::new();
-    let (journal, line) = journaled(&place, 3_000);
+fn a_journal_keeps_jids_after_kill_9() {
+    let workspace = Workspace::new();
+    let (journal, line) = journaled(&workspace, 3_000);
     let mut first = None;
     for jobs in [1, 700, 1_900] {
-        let run = place.redis.qless().start(&format!("{line} --batch 50"));
-        await_jobs(&place.redis, jobs);
+        let run = workspace.redis.qless().start(&format!("{line} --batch 50"));
+        await_jobs(&workspace.redis, jobs);
         run.signal(Signal::KILL);
         run.end();
-        let jids = place.qless().run("jobs --queue uploads -o jid").ok();
+        let jids = workspace.qless().run("jobs --queue uploads -o jid").ok();
         first = first.or_else(|| jids.lines().next().map(str::to_owned));
     }
-    place.qless().run(&line).exits(0);
-    assert_eq!(photos(&place.redis), each_once(3_000));
+    workspace.qless().run(&line).exits(0);
+    assert_eq!(photos(&workspace.redis), each_once(3_000));
     // A job that is gone by then is not put again, nor one that was put.
-    place
+    workspace
         .qless()
         .run(&format!("cancel {}", first.unwrap()))
         .ok();
-    place.qless().run(&line).shows(expect![[r#"
+    workspace.qless().run(&line).shows(expect![[r#"
         --- stderr
         0 put, 3000 done before
     "#]]);
-    assert_eq!(photos(&place.redis).len(), 2_999);
-    place.redis.must_be_clean();
+    assert_eq!(photos(&workspace.redis).len(), 2_999);
+    workspace.redis.must_be_clean();
     let mode = fs::metadata(&journal).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
 }
@@ -865,29 +867,29 @@ fn cut(journal: &Path, lines: usize) {
 }
 
 #[test]
-fn a_line_that_was_sent_and_not_noted_is_known_by_its_jid() {
-    let place = Place::new();
-    let (journal, line) = journaled(&place, 3);
-    place.qless().run(&format!("{line} -o jid")).exits(0);
+fn a_line_sent_but_not_journaled_is_recognized_by_its_jid() {
+    let workspace = Workspace::new();
+    let (journal, line) = journaled(&workspace, 3);
+    workspace.qless().run(&format!("{line} -o jid")).exits(0);
     // As if it had ended before the answer.
     cut(&journal, 4);
-    place.qless().run(&line).shows(expect![[r#"
+    workspace.qless().run(&line).shows(expect![[r#"
         --- stderr
         3 put
     "#]]);
-    assert_eq!(photos(&place.redis), each_once(3));
+    assert_eq!(photos(&workspace.redis), each_once(3));
     // As if it had ended in the middle of writing.
     let text = fs::read_to_string(&journal).unwrap();
     fs::write(&journal, &text[..text.len() - 9]).unwrap();
-    place.qless().run(&line).shows(expect![[r#"
+    workspace.qless().run(&line).shows(expect![[r#"
         --- stderr
         3 put
     "#]]);
-    place.qless().run(&line).shows(expect![[r#"
+    workspace.qless().run(&line).shows(expect![[r#"
         --- stderr
         0 put, 3 done before
     "#]]);
-    assert_eq!(photos(&place.redis), each_once(3));
+    assert_eq!(photos(&workspace.redis), each_once(3));
     let lines = fs::read_to_string(&journal).unwrap();
     assert!(
         lines
@@ -898,70 +900,74 @@ fn a_line_that_was_sent_and_not_noted_is_known_by_its_jid() {
 }
 
 #[test]
-fn a_line_that_failed_is_tried_again() {
-    let place = Place::new();
-    let journal = place.dir.path().join("journal");
+fn a_failed_line_is_tried_again() {
+    let workspace = Workspace::new();
+    let journal = workspace.dir.path().join("journal");
     let more = format!("q K --journal {}", journal.display());
-    place.qless().run("put q K --jid a").ok();
+    workspace.qless().run("put q K --jid a").ok();
     let lines = "{\"jid\":\"a\"}\n{\"jid\":\"b\"}\n";
-    place.put(lines, &more).exits(3);
-    place.put(lines, &more).shows(expect![[r#"
+    workspace.put(lines, &more).exits(3);
+    workspace.put(lines, &more).shows(expect![[r#"
         --- stderr
         0 put, 1 done before, 1 failed
           failed   1  a job of this id exists already: a
         --- exit 3
     "#]]);
-    place.qless().run("cancel a").ok();
-    place.put(lines, &more).shows(expect![[r#"
+    workspace.qless().run("cancel a").ok();
+    workspace.put(lines, &more).shows(expect![[r#"
         --- stderr
         1 put, 1 done before
     "#]]);
 }
 
 #[test]
-fn what_was_replaced_before_a_crash_is_not_replaced_again() {
-    let place = Place::new();
-    let journal = place.dir.path().join("journal");
+fn a_job_replaced_before_a_crash_is_not_replaced_again() {
+    let workspace = Workspace::new();
+    let journal = workspace.dir.path().join("journal");
     let more = format!("q K --replace --journal {}", journal.display());
     let lines = "{\"jid\":\"a\"}\n{\"jid\":\"b\"}\n{\"jid\":\"c\"}\n";
     for jid in ["a", "b"] {
-        place
+        workspace
             .redis
             .at(1)
             .run(&format!("put old K --jid {jid}"))
             .ok();
     }
-    place.put(lines, &more).shows(expect![[r#"
+    workspace.put(lines, &more).shows(expect![[r#"
         --- stderr
         3 put
     "#]]);
     cut(&journal, 4);
     // One was popped since: it stays with its worker.
-    place.redis.at(1001).run("pop q --count 1 --worker w").ok();
-    let before = place
+    workspace
+        .redis
+        .at(1001)
+        .run("pop q --count 1 --worker w")
+        .ok();
+    let before = workspace
         .qless()
         .run("jobs --queue q --columns jid,state")
         .stdout();
-    place.put(lines, &more).shows(expect![[r#"
+    workspace.put(lines, &more).shows(expect![[r#"
         --- stderr
         3 put
     "#]]);
     assert_eq!(
-        place
+        workspace
             .qless()
             .run("jobs --queue q --columns jid,state")
             .stdout(),
         before
     );
     // One that was not replaced is.
-    place.redis.send(&["FLUSHALL"]);
-    place.redis.at(1).run("put old K --jid a").ok();
+    workspace.redis.send(&["FLUSHALL"]);
+    workspace.redis.at(1).run("put old K --jid a").ok();
     cut(&journal, 4);
-    place.put(lines, &more).shows(expect![[r#"
+    workspace.put(lines, &more).shows(expect![[r#"
         --- stderr
         3 put
     "#]]);
-    place
+    workspace
         .qless()
         .run("jobs --queue q -o jid")
         .shows(expect![[r#"
@@ -973,11 +979,11 @@ fn what_was_replaced_before_a_crash_is_not_replaced_again() {
 
 #[test]
 fn a_journal_belongs_to_its_input_prefix_and_command() {
-    let place = Place::new();
-    let (journal, line) = journaled(&place, 3);
-    place.qless().run(&line).exits(0);
+    let workspace = Workspace::new();
+    let (journal, line) = journaled(&workspace, 3);
+    workspace.qless().run(&line).exits(0);
     let before = fs::read(&journal).unwrap();
-    place
+    workspace
         .qless()
         .run(&format!("{line} --tag more"))
         .shows(expect![[r#"
@@ -986,7 +992,7 @@ fn a_journal_belongs_to_its_input_prefix_and_command() {
             hint: name another file
             --- exit 2
         "#]]);
-    place
+    workspace
         .qless()
         .run(&format!("{line} --prefix other:"))
         .shows(expect![[r#"
@@ -995,17 +1001,17 @@ fn a_journal_belongs_to_its_input_prefix_and_command() {
             hint: name another file
             --- exit 2
         "#]]);
-    let night = place.dir.path().join("night.ndjson");
+    let night = workspace.dir.path().join("night.ndjson");
     let text = fs::read_to_string(&night).unwrap();
     fs::write(&night, text.replace("{\"photo\":2}", "{\"photo\":9}")).unwrap();
-    place.qless().run(&line).shows(expect![[r#"
+    workspace.qless().run(&line).shows(expect![[r#"
         --- stderr
         error: `DIR/night.journal`, line 3: line 2 of the input is not what it was
         hint: repair the line, or name another file
         --- exit 2
     "#]]);
     fs::write(&night, text.lines().next().unwrap()).unwrap();
-    place.qless().run(&line).shows(expect![[r#"
+    workspace.qless().run(&line).shows(expect![[r#"
         --- stderr
         error: `DIR/night.journal`, line 3: the input has no line 2 any more
         hint: repair the line, or name another file
@@ -1018,17 +1024,17 @@ fn a_journal_belongs_to_its_input_prefix_and_command() {
         text + "{\"queue\":\"uploads\",\"klass\":\"K\",\"data\":{\"photo\":4}}\n",
     )
     .unwrap();
-    place.qless().run(&line).shows(expect![[r#"
+    workspace.qless().run(&line).shows(expect![[r#"
         --- stderr
         1 put, 3 done before
     "#]]);
-    let other = place.file("other", "something else\n");
+    let other = workspace.file("other", "something else\n");
     let line = format!(
         "put q K --from {} --journal {}",
         night.display(),
         other.display()
     );
-    place.qless().run(&line).shows(expect![[r#"
+    workspace.qless().run(&line).shows(expect![[r#"
         --- stderr
         error: `DIR/other` exists and is no journal of ours
         hint: name another file
@@ -1036,7 +1042,7 @@ fn a_journal_belongs_to_its_input_prefix_and_command() {
     "#]]);
     assert_eq!(fs::read(&other).unwrap(), b"something else\n");
     let missing = "put q K --from /dev/null --journal /nonexistent/journal";
-    place.qless().run(missing).shows(expect![[r#"
+    workspace.qless().run(missing).shows(expect![[r#"
         --- stderr
         error: cannot write `/nonexistent/journal`: no such file or directory
         hint: nothing was changed; name a file that can be written
@@ -1045,23 +1051,23 @@ fn a_journal_belongs_to_its_input_prefix_and_command() {
 }
 
 #[test]
-fn a_file_that_changes_meanwhile_is_noticed() {
-    let place = Place::new();
-    let path = place.file("night.ndjson", night(2_000));
+fn an_input_file_that_changes_meanwhile_is_detected() {
+    let workspace = Workspace::new();
+    let path = workspace.file("night.ndjson", night(2_000));
     let line = format!(
         "put --from {} --jid-from photo --rate 400/s",
         path.display()
     );
-    let run = place.redis.qless().start(&line);
-    await_jobs(&place.redis, 40);
+    let run = workspace.redis.qless().start(&line);
+    await_jobs(&workspace.redis, 40);
     let mut file = File::options().append(true).open(&path).unwrap();
     file.write_all(b"{}\n").unwrap();
     let ran = run.end();
-    let (code, told) = (ran.code(), ran.stderr());
-    assert_eq!(code, 1, "{told}");
+    let (code, printed) = (ran.code(), ran.stderr());
+    assert_eq!(code, 1, "{printed}");
     assert!(
-        told.contains("night.ndjson` was changed while it was read"),
-        "{told}"
+        printed.contains("night.ndjson` was changed while it was read"),
+        "{printed}"
     );
-    assert!(told.contains(" not tried"), "{told}");
+    assert!(printed.contains(" not tried"), "{printed}");
 }

@@ -3,7 +3,7 @@
 use expect_test::expect;
 
 use super::jobs::busy;
-use crate::house::redis::Redis;
+use crate::support::redis::Redis;
 
 #[test]
 fn queues_are_counted_by_state() {
@@ -44,7 +44,7 @@ fn queues_are_counted_by_state() {
 }
 
 #[test]
-fn names_may_be_globs() {
+fn queues_accepts_globs() {
     let redis = busy();
     let names = |line: &str| {
         redis
@@ -64,7 +64,7 @@ fn names_may_be_globs() {
 }
 
 #[test]
-fn looking_changes_nothing() {
+fn listing_queues_changes_nothing() {
     let redis = busy();
     let before = redis.dump();
     redis.at(10_000).run("queues").ok();
@@ -76,7 +76,7 @@ fn looking_changes_nothing() {
 }
 
 #[test]
-fn no_queues_are_an_empty_list() {
+fn no_queues_give_an_empty_list() {
     let redis = Redis::start();
     redis.at(0).run("queues").shows(expect![[""]]);
     redis.at(0).run("queues -o json").shows(expect![[r#"
@@ -97,8 +97,8 @@ fn no_queues_are_an_empty_list() {
 }
 
 #[test]
-fn raw_is_the_reply_of_the_core() {
+fn raw_prints_the_reply_of_queues() {
     let redis = busy();
-    let told = redis.at(100).run("api queues mail").stdout();
-    assert_eq!(redis.at(100).run("queues mail -o raw").stdout(), told);
+    let printed = redis.at(100).run("api queues mail").stdout();
+    assert_eq!(redis.at(100).run("queues mail -o raw").stdout(), printed);
 }

@@ -3,10 +3,10 @@
 use expect_test::expect;
 
 use super::jobs::busy;
-use crate::house::qless::Qless;
+use crate::support::qless::Qless;
 
 #[test]
-fn writes_are_refused_before_there_is_a_connection() {
+fn read_only_refuses_writes_before_connecting() {
     let nowhere = Qless::bare().env("QLESS_REDIS_URL", "unix:///nowhere/at/all");
     nowhere.run("put q K --read-only").shows(expect![[r#"
         --- stderr
@@ -43,7 +43,7 @@ fn writes_are_refused_before_there_is_a_connection() {
 }
 
 #[test]
-fn looking_works_and_the_server_itself_lets_nothing_change() {
+fn read_only_allows_reads_and_the_server_enforces_it() {
     let redis = busy();
     redis.send(&["SCRIPT", "FLUSH"]);
     redis.send(&["CONFIG", "RESETSTAT"]);

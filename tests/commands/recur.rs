@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use crate::house::redis::Redis;
+use crate::support::redis::Redis;
 
 fn templates() -> Redis {
     let redis = Redis::start();
@@ -67,7 +67,7 @@ fn templates_are_listed_by_queue() {
 }
 
 #[test]
-fn one_template_is_one_document() {
+fn recur_show_prints_one_document() {
     let redis = templates();
     redis
         .at(100)
@@ -132,10 +132,10 @@ fn an_unknown_template_is_not_found() {
 }
 
 #[test]
-fn raw_is_the_reply_of_the_core() {
+fn raw_prints_the_reply_of_recur() {
     let redis = templates();
-    let told = redis.at(100).run("api recur.get warm").stdout();
-    assert_eq!(redis.at(100).run("recur get warm -o raw").stdout(), told);
+    let printed = redis.at(100).run("api recur.get warm").stdout();
+    assert_eq!(redis.at(100).run("recur get warm -o raw").stdout(), printed);
     redis.at(100).run("recur list -o raw").exits(2);
 }
 
@@ -213,7 +213,7 @@ fn a_template_is_put() {
 }
 
 #[test]
-fn a_template_that_cannot_be_is_refused() {
+fn an_invalid_template_is_refused() {
     let redis = Redis::start();
     redis.at(0).run("recur put web Warm").shows(expect![[r#"
             --- stderr
@@ -335,7 +335,7 @@ fn a_template_is_tagged() {
 }
 
 #[test]
-fn a_copy_is_put_now() {
+fn recur_run_puts_a_copy_immediately() {
     let redis = templates();
     let jid = redis.at(100).run("recur run nightly").ok();
     let job = redis.at(101).run(&format!("get {jid} -o json")).json();

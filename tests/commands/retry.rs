@@ -2,11 +2,11 @@
 
 use expect_test::expect;
 
-use crate::house::jobs::mixed;
-use crate::house::redis::Redis;
+use crate::support::jobs::mixed;
+use crate::support::redis::Redis;
 
 #[test]
-fn a_failed_job_goes_back_to_its_own_queue() {
+fn retry_returns_a_failed_job_to_its_own_queue() {
     let redis = mixed();
     redis
         .at(20)
@@ -69,7 +69,7 @@ fn a_failed_job_goes_back_to_its_own_queue() {
 }
 
 #[test]
-fn it_can_go_elsewhere_later_and_with_another_priority() {
+fn retry_can_change_queue_time_and_priority() {
     let redis = mixed();
     redis
         .at(20)
@@ -88,7 +88,7 @@ fn it_can_go_elsewhere_later_and_with_another_priority() {
 }
 
 #[test]
-fn a_complete_job_runs_again_only_if_told() {
+fn a_complete_job_is_retried_only_if_requested() {
     let redis = mixed();
     redis.at(20).run("retry c").shows(expect![[r#"
         --- stderr
@@ -110,7 +110,7 @@ fn a_complete_job_runs_again_only_if_told() {
 }
 
 #[test]
-fn a_running_job_is_taken_from_its_worker_only_by_force() {
+fn retry_takes_a_running_job_only_with_force() {
     let redis = mixed();
     redis.at(20).run("retry r").shows(expect![[r#"
         --- stderr
@@ -144,7 +144,7 @@ fn a_running_job_is_taken_from_its_worker_only_by_force() {
 }
 
 #[test]
-fn a_job_that_is_not_there_to_be_retried_is_a_conflict() {
+fn retrying_a_job_in_another_state_is_a_conflict() {
     let redis = mixed();
     redis.at(20).run("retry w").shows(expect![[r#"
         --- stderr
@@ -184,7 +184,7 @@ fn a_job_that_is_not_there_to_be_retried_is_a_conflict() {
 }
 
 #[test]
-fn several_are_retried_and_the_others_skipped_with_a_reason() {
+fn failed_jobs_are_retried_and_others_skipped_with_a_reason() {
     let redis = mixed();
     redis
         .at(20)
@@ -287,7 +287,7 @@ fn several_are_retried_and_the_others_skipped_with_a_reason() {
 }
 
 #[test]
-fn jids_come_from_stdin_and_files_too() {
+fn jids_may_come_from_stdin_and_files() {
     let redis = mixed();
     redis
         .at(20)
@@ -332,7 +332,7 @@ fn jids_come_from_stdin_and_files_too() {
 }
 
 #[test]
-fn what_jobs_prints_can_be_piped_in() {
+fn the_output_of_jobs_can_be_piped_into_retry() {
     let redis = mixed();
     let lines = redis.at(20).run("jobs --state failed -o ndjson").stdout();
     redis.at(21).input(lines).run("retry -").shows(expect![[r#"
@@ -342,7 +342,7 @@ fn what_jobs_prints_can_be_piped_in() {
 }
 
 #[test]
-fn a_selector_means_failed_jobs_and_asks() {
+fn a_selector_for_retry_means_failed_jobs_and_asks_for_confirmation() {
     let redis = mixed();
     redis.at(20).run("retry --group boom").shows(expect![[r#"
         --- stderr
@@ -416,7 +416,7 @@ fn a_selector_means_failed_jobs_and_asks() {
 }
 
 #[test]
-fn the_holder_gives_a_job_back_and_spends_a_try() {
+fn the_holder_releases_a_job_and_uses_one_retry() {
     let redis = mixed();
     redis.at(20).run("retry r --worker w2").shows(expect![[r#"
             --- stderr
@@ -472,7 +472,7 @@ fn the_holder_gives_a_job_back_and_spends_a_try() {
 }
 
 #[test]
-fn the_holder_fails_a_job_without_tries_left() {
+fn the_holder_fails_a_job_without_remaining_retries() {
     let redis = Redis::start();
     redis.at(1).run("put mail K --jid a --retries 0").ok();
     redis.at(2).run("pop mail --worker w1").ok();
@@ -489,7 +489,7 @@ fn the_holder_fails_a_job_without_tries_left() {
 }
 
 #[test]
-fn a_retry_is_noted_in_the_history() {
+fn a_retry_is_recorded_in_the_history() {
     let redis = mixed();
     redis.at(20).env("USER", "ann").run("retry f1").ok();
     let job = redis.at(21).run("get f1 -o json").json();
@@ -500,7 +500,7 @@ fn a_retry_is_noted_in_the_history() {
 }
 
 #[test]
-fn a_selector_means_failed_jobs_whatever_else_may_be_retried() {
+fn a_selector_for_retry_means_only_failed_jobs() {
     let redis = mixed();
     redis
         .at(20)
@@ -531,7 +531,7 @@ fn a_selector_means_failed_jobs_whatever_else_may_be_retried() {
 }
 
 #[test]
-fn a_queue_that_nobody_knows_is_not_one_without_failures() {
+fn retrying_in_an_unknown_queue_is_not_found() {
     let redis = mixed();
     for line in ["retry --queue mial --yes", "failed --queue mial"] {
         redis.at(20).run(line).shows(expect![[r#"

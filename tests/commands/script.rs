@@ -1,10 +1,10 @@
 //! `qless script`
 
-use crate::house::qless::Qless;
-use crate::house::redis::Redis;
+use crate::support::qless::Qless;
+use crate::support::redis::Redis;
 
 #[test]
-fn it_prints_exactly_what_is_loaded() {
+fn script_prints_exactly_what_is_loaded() {
     let redis = Redis::start();
     let script = redis.at(0).run("script");
     let script = std::str::from_utf8(script.bytes()).unwrap();
@@ -22,7 +22,7 @@ fn it_prints_exactly_what_is_loaded() {
 }
 
 #[test]
-fn a_prefix_is_written_into_it() {
+fn the_prefix_is_written_into_the_script() {
     let script = Qless::bare().run("script --prefix {t}:");
     assert!(script.stdout().contains("'{t}:"));
     assert!(!script.stdout().contains("'ql:"));
@@ -34,7 +34,7 @@ fn a_prefix_is_written_into_it() {
 }
 
 #[test]
-fn the_library_form_serves_plugins() {
+fn the_library_form_works_for_plugins() {
     let redis = Redis::start();
     let library = Qless::bare().run("script --lib").stdout();
     let plugin = "return Qless.config.get(ARGV[1]) * ARGV[2]";
@@ -43,13 +43,17 @@ fn the_library_form_serves_plugins() {
 }
 
 #[test]
-fn a_fault_of_ours_names_file_and_line() {
+fn a_fault_of_the_script_names_file_and_line() {
     let redis = Redis::start();
     // A heartbeat that is no number is a fault that the reference has, too.
     redis.at(0).run("api config.set heartbeat soon").ok();
     redis.at(0).run("api put w q j K {} 0").ok();
-    let told = redis.at(0).run("api pop q w 1");
-    if told.code() != 0 {
-        assert!(!told.stderr().contains("script line"), "{}", told.stderr());
+    let printed = redis.at(0).run("api pop q w 1");
+    if printed.code() != 0 {
+        assert!(
+            !printed.stderr().contains("script line"),
+            "{}",
+            printed.stderr()
+        );
     }
 }

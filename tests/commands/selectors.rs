@@ -9,7 +9,8 @@ use expect_test::expect;
 use serde_json::{Value, json};
 
 use crate::commands::jobs::busy;
-use crate::house::redis::Redis;
+use crate::support::random::{self, Draw};
+use crate::support::redis::Redis;
 
 /// Returns the jids that a selector means, as one line.
 fn jids(redis: &Redis, line: &str) -> String {
@@ -18,7 +19,7 @@ fn jids(redis: &Redis, line: &str) -> String {
 }
 
 #[test]
-fn classes_are_named_or_fitted() {
+fn classes_are_selected_by_name_or_glob() {
     let redis = busy();
     let jids = |line| sorted(&jids(&redis, line));
     assert_eq!(jids("--klass Deploy"), "blocked");
@@ -34,7 +35,7 @@ fn classes_are_named_or_fitted() {
 }
 
 #[test]
-fn holders_are_those_who_hold_a_lock_or_lost_it_last() {
+fn a_worker_selects_jobs_it_holds_or_held_last() {
     let redis = busy();
     assert_eq!(jids(&redis, "--held-by mx-1"), "runs");
     assert_eq!(jids(&redis, "--held-by 'mx-*'"), "runs stalls");
@@ -53,7 +54,7 @@ fn holders_are_those_who_hold_a_lock_or_lost_it_last() {
 }
 
 #[test]
-fn a_forgotten_worker_still_holds_its_jobs() {
+fn a_forgotten_worker_still_selects_its_jobs() {
     let redis = busy();
     redis.at(100).run("api worker.deregister mx-1").ok();
     assert_eq!(jids(&redis, "--held-by mx-1"), "runs");
@@ -99,7 +100,7 @@ fn messages_are_searched_in_failed_jobs() {
 }
 
 #[test]
-fn tracked_jobs_are_meant_by_a_flag() {
+fn a_flag_selects_tracked_jobs() {
     let redis = busy();
     assert_eq!(jids(&redis, "--tracked"), "");
     redis.at(90).run("track waits breaks --yes").ok();
@@ -178,18 +179,18 @@ fn data_is_compared_as_it_is_stored() {
             wanted => assert_eq!(jids(line), wanted, "{line}"),
         }
     }
-    let stray = OsStr::from_bytes(b"user.id=\xff");
+    let misplaced_entry = OsStr::from_bytes(b"user.id=\xff");
     let args = [
         OsStr::new("jobs"),
         OsStr::new("--where"),
-        stray,
+        misplaced_entry,
         OsStr::new("-ojid"),
     ];
     assert_eq!(redis.at(100).args(args).ok(), "bytes");
 }
 
 #[test]
-fn reading_every_job_is_announced() {
+fn a_scan_of_every_job_is_announced() {
     let redis = busy();
     redis
         .at(100)
@@ -349,7 +350,7 @@ fn flags_that_exclude_each_other_are_refused() {
 }
 
 #[test]
-fn values_that_make_no_sense_are_refused() {
+fn invalid_selector_values_are_refused() {
     let nowhere = Redis::start().qless();
     let refused = |args: &[&str]| {
         let args = ["jobs"].into_iter().chain(args.iter().copied());
@@ -391,7 +392,7 @@ fn values_that_make_no_sense_are_refused() {
 }
 
 #[test]
-fn names_may_be_anything() {
+fn selectors_accept_any_name() {
     let names: [&[u8]; 9] = [
         b"a*b",
         b"-x",
@@ -499,7 +500,7 @@ fn commands(redis: &Redis) -> u64 {
 }
 
 #[test]
-fn what_an_index_knows_costs_no_more_in_a_large_database() {
+fn selections_by_index_cost_the_same_in_a_large_database() {
     let selectors = [
         "--group boom",
         "--group 'bo*'",
@@ -556,7 +557,7 @@ fn what_an_index_knows_costs_no_more_in_a_large_database() {
 }
 
 #[test]
-fn every_job_is_read_in_slices_and_told_once() {
+fn every_job_is_read_in_slices_and_listed_once() {
     let redis = Redis::start();
     let put = |n: usize| {
         let data = format!(r#"{{"n":{}}}"#, n % 10);
@@ -564,10 +565,10 @@ fn every_job_is_read_in_slices_and_told_once() {
         (n as f64, words.map(str::to_owned).to_vec())
     };
     redis.calls((0..5_000).map(put));
-    let told = redis.at(9_000).run("jobs --where n=3 -o jid").ok();
-    let told: Vec<&str> = told.lines().collect();
-    let once: BTreeSet<&str> = told.iter().copied().collect();
-    assert_eq!((told.len(), once.len()), (500, 500));
+    let printed = redis.at(9_000).run("jobs --where n=3 -o jid").ok();
+    let printed: Vec<&str> = printed.lines().collect();
+    let once: BTreeSet<&str> = printed.iter().copied().collect();
+    assert_eq!((printed.len(), once.len()), (500, 500));
     assert!(once.iter().all(|jid| jid.ends_with('3')));
     assert_eq!(
         redis
@@ -588,7 +589,7 @@ fn every_job_is_read_in_slices_and_told_once() {
 }
 
 #[test]
-fn a_stream_ends_with_its_reader() {
+fn a_stream_stops_when_its_reader_closes_the_pipe() {
     let redis = Redis::start();
     let put = |n: usize| {
         let words = ["put", "me", "q", &format!("j-{n}"), "K", "{}", "0"];
@@ -621,27 +622,11 @@ fn sorted(jids: &str) -> String {
     jids.join(" ")
 }
 
-/// Small random numbers, the same in each run.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % sides as u64) as usize
-    }
-
-    fn of<'a>(&mut self, choices: &[&'a str]) -> &'a str {
-        choices[self.roll(choices.len())]
-    }
-}
-
 const QUEUES: [&str; 3] = ["mail", "mail-eu", "im/ages"];
 const NOW: f64 = 1_000.0;
 
 /// A database with jobs in all states.
-fn random(dice: &mut Dice) -> Redis {
+fn random_jobs(dice: &mut Draw) -> Redis {
     let redis = Redis::start();
     let mut calls: Vec<(f64, Vec<String>)> = Vec::new();
     let words =
@@ -665,8 +650,8 @@ fn random(dice: &mut Dice) -> Redis {
             "tags",
             dice.of(&["[]", r#"["eu"]"#, r#"["vip","eu"]"#]),
         ]));
-        if n > 5 && dice.roll(6) == 0 {
-            let on = format!("[\"j-{}\"]", dice.roll(n));
+        if n > 5 && dice.below(6) == 0 {
+            let on = format!("[\"j-{}\"]", dice.below(n));
             put.extend(words(&["depends", &on]));
         }
         calls.push((n as f64 * 10.0, put));
@@ -674,18 +659,18 @@ fn random(dice: &mut Dice) -> Redis {
     redis.calls(calls);
     for (at, worker) in [(650, "w-1"), (660, "w-2"), (700, "x"), (980, "w-1")] {
         for queue in QUEUES {
-            let count = 1 + dice.roll(5);
+            let count = 1 + dice.below(5);
             let line = format!("pop {queue} --worker {worker} --count {count} -o jid");
             let popped = redis.at(at).run(&line).stdout();
             for jid in popped.lines() {
-                let end = match dice.roll(5) {
+                let end = match dice.below(5) {
                     0 | 1 => {
                         let group = dice.of(&["boom", "bang", "timed out"]);
                         let message = dice.of(&["call timed out", "it crashed"]);
                         vec!["api", "fail", jid, worker, group, message]
                     }
                     2 => vec!["api", "complete", jid, worker, queue, "{}"],
-                    3 if dice.roll(2) == 0 => vec!["api", "timeout", jid],
+                    3 if dice.below(2) == 0 => vec!["api", "timeout", jid],
                     _ => continue,
                 };
                 redis.at(at + 5).args(end).ok();
@@ -693,20 +678,20 @@ fn random(dice: &mut Dice) -> Redis {
         }
     }
     for _ in 0..5 {
-        let jid = format!("j-{}", dice.roll(60));
+        let jid = format!("j-{}", dice.below(60));
         redis.at(990).args(["api", "track", "track", &jid]).ok();
     }
     redis
 }
 
-type Judge = Box<dyn Fn(&Value) -> bool>;
+type Predicate = Box<dyn Fn(&Value) -> bool>;
 
 /// A flag, and what it asks of a job's document.
-fn flag(dice: &mut Dice) -> (&'static str, &'static str, Judge) {
-    fn is(field: &'static str, value: &'static str) -> Judge {
+fn flag(dice: &mut Draw) -> (&'static str, &'static str, Predicate) {
+    fn is(field: &'static str, value: &'static str) -> Predicate {
         Box::new(move |job| job[field] == value)
     }
-    fn starts(field: &'static str, start: &'static str) -> Judge {
+    fn starts(field: &'static str, start: &'static str) -> Predicate {
         Box::new(move |job| {
             job[field]
                 .as_str()
@@ -714,25 +699,25 @@ fn flag(dice: &mut Dice) -> (&'static str, &'static str, Judge) {
         })
     }
     /// Nobody holds a lock that was taken away.
-    fn held(start: &'static str) -> Judge {
+    fn held(start: &'static str) -> Predicate {
         Box::new(move |job| {
             let worker = job["worker"].as_str().unwrap_or_default();
             job["state_stored"] == "running" && worker.starts_with(start)
         })
     }
-    fn age(judge: fn(f64) -> bool) -> Judge {
+    fn age(matches_job: fn(f64) -> bool) -> Predicate {
         Box::new(move |job| {
             let since: jiff::Timestamp = job["since"].as_str().unwrap().parse().unwrap();
-            judge(NOW - since.as_millisecond() as f64 / 1e3)
+            matches_job(NOW - since.as_millisecond() as f64 / 1e3)
         })
     }
-    fn failed(judge: fn(&Value) -> bool) -> Judge {
-        Box::new(move |job| job["state"] == "failed" && judge(&job["failure"]))
+    fn failed(matches_job: fn(&Value) -> bool) -> Predicate {
+        Box::new(move |job| job["state"] == "failed" && matches_job(&job["failure"]))
     }
-    fn tagged(tag: &'static str) -> Judge {
+    fn tagged(tag: &'static str) -> Predicate {
         Box::new(move |job| job["tags"].as_array().unwrap().contains(&json!(tag)))
     }
-    match dice.roll(26) {
+    match dice.below(26) {
         0 => ("--queue", "mail", is("queue", "mail")),
         1 => ("--queue", "mail*", starts("queue", "mail")),
         2 => ("--queue", "im/*", starts("queue", "im/")),
@@ -794,85 +779,87 @@ fn flag(dice: &mut Dice) -> (&'static str, &'static str, Judge) {
 
 /// Returns whether a job fits: flags of different kinds narrow, repeats of one kind widen but for
 /// tags and data.
-fn fits(flags: &[(&'static str, &'static str, Judge)], job: &Value) -> bool {
-    flags.iter().all(|(flag, _, judge)| match *flag {
-        "--tag" | "--where" => judge(job),
+fn fits(flags: &[(&'static str, &'static str, Predicate)], job: &Value) -> bool {
+    flags.iter().all(|(flag, _, matches_job)| match *flag {
+        "--tag" | "--where" => matches_job(job),
         kind => flags
             .iter()
-            .any(|(other, _, judge)| *other == kind && judge(job)),
+            .any(|(other, _, matches_job)| *other == kind && matches_job(job)),
     })
 }
 
 #[test]
-fn what_is_listed_is_what_a_filter_over_all_jobs_finds() {
-    for seed in [1, 2, 3] {
-        let mut dice = Dice(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(seed));
-        let redis = random(&mut dice);
-        let at = redis.at(NOW);
-        let all = at.run("jobs --all -o ndjson").ok();
-        let all: Vec<Value> = all
-            .lines()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect();
-        assert_eq!(all.len(), 60);
-        for _ in 0..60 {
-            let mut flags: Vec<_> = (0..1 + dice.roll(3)).map(|_| flag(&mut dice)).collect();
-            for once in ["--older-than", "--newer-than", "--message", "--tracked"] {
-                let mut met = false;
-                flags.retain(|(flag, ..)| *flag != once || !std::mem::replace(&mut met, true));
-            }
-            let typed: Vec<&str> = flags
-                .iter()
-                .flat_map(|(flag, value, _)| [*flag, *value])
-                .filter(|word| !word.is_empty())
-                .collect();
-            let fitting = all.iter().filter(|job| fits(&flags, job));
-            let wanted: BTreeSet<&str> = fitting.map(|job| job["jid"].as_str().unwrap()).collect();
-            let run = |before: &[&'static str], after: &[&'static str]| {
-                at.args([before, &typed, after].concat())
-            };
-            let ran = run(&["jobs"], &["-o", "jid"]);
-            if ran.code() != 0 {
-                // Flags that exclude each other, or a name that nothing has.
-                let stranger = typed.contains(&"nowhere") || typed.contains(&"nobody");
-                let wrong = ran.code() == 2 && wanted.is_empty() || ran.code() == 4 && stranger;
-                assert!(wrong, "{typed:?} {} {wanted:?}", ran.stderr());
-                continue;
-            }
-            let (stdout, mut found) = (ran.stdout(), BTreeSet::new());
-            for jid in stdout.lines() {
-                assert!(found.insert(jid), "{typed:?}: {jid} twice");
-            }
-            assert_eq!(found, wanted, "{typed:?}");
-            let counts = run(&["jobs", "--count"], &["-o", "json"]).json();
-            let states = [
-                "waiting",
-                "running",
-                "stalled",
-                "scheduled",
-                "depends",
-                "failed",
-                "complete",
-            ];
-            for state in states {
-                let wanted = all
-                    .iter()
-                    .filter(|job| job["state"] == state && fits(&flags, job));
-                // Queues count what is due as waiting; here nothing is.
-                assert_eq!(counts[state], wanted.count(), "{typed:?} {state}");
-            }
-            // What is listed is what is acted on.
-            let acted = run(&["tag", "--add", "t", "--dry-run"], &["-o", "ndjson"]);
-            let items = acted.stdout();
-            let items = items
-                .lines()
-                .map(|line| serde_json::from_str::<Value>(line).unwrap());
-            let acted: BTreeSet<String> = items
-                .filter_map(|item| Some(item["jid"].as_str()?.to_owned()))
-                .collect();
-            let wanted: BTreeSet<String> = wanted.into_iter().map(str::to_owned).collect();
-            assert_eq!(acted, wanted, "{typed:?}");
+fn random_selections_list_what_a_filter_over_all_jobs_finds() {
+    random::rounds(|seed| (0..3).for_each(|part| selections_are_exact(seed + part)));
+}
+
+fn selections_are_exact(seed: u64) {
+    let mut dice = Draw::new(seed);
+    let redis = random_jobs(&mut dice);
+    let at = redis.at(NOW);
+    let all = at.run("jobs --all -o ndjson").ok();
+    let all: Vec<Value> = all
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(all.len(), 60);
+    for _ in 0..60 {
+        let mut flags: Vec<_> = (0..1 + dice.below(3)).map(|_| flag(&mut dice)).collect();
+        for once in ["--older-than", "--newer-than", "--message", "--tracked"] {
+            let mut met = false;
+            flags.retain(|(flag, ..)| *flag != once || !std::mem::replace(&mut met, true));
         }
-        redis.must_be_clean();
+        let typed: Vec<&str> = flags
+            .iter()
+            .flat_map(|(flag, value, _)| [*flag, *value])
+            .filter(|word| !word.is_empty())
+            .collect();
+        let fitting = all.iter().filter(|job| fits(&flags, job));
+        let wanted: BTreeSet<&str> = fitting.map(|job| job["jid"].as_str().unwrap()).collect();
+        let run = |before: &[&'static str], after: &[&'static str]| {
+            at.args([before, &typed, after].concat())
+        };
+        let ran = run(&["jobs"], &["-o", "jid"]);
+        if ran.code() != 0 {
+            // Flags that exclude each other, or a name that nothing has.
+            let stranger = typed.contains(&"nowhere") || typed.contains(&"nobody");
+            let wrong = ran.code() == 2 && wanted.is_empty() || ran.code() == 4 && stranger;
+            assert!(wrong, "{typed:?} {} {wanted:?}", ran.stderr());
+            continue;
+        }
+        let (stdout, mut found) = (ran.stdout(), BTreeSet::new());
+        for jid in stdout.lines() {
+            assert!(found.insert(jid), "{typed:?}: {jid} twice");
+        }
+        assert_eq!(found, wanted, "{typed:?}");
+        let counts = run(&["jobs", "--count"], &["-o", "json"]).json();
+        let states = [
+            "waiting",
+            "running",
+            "stalled",
+            "scheduled",
+            "depends",
+            "failed",
+            "complete",
+        ];
+        for state in states {
+            let wanted = all
+                .iter()
+                .filter(|job| job["state"] == state && fits(&flags, job));
+            // Queues count what is due as waiting; here nothing is.
+            assert_eq!(counts[state], wanted.count(), "{typed:?} {state}");
+        }
+        // What is listed is what is acted on.
+        let acted = run(&["tag", "--add", "t", "--dry-run"], &["-o", "ndjson"]);
+        let items = acted.stdout();
+        let items = items
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let acted: BTreeSet<String> = items
+            .filter_map(|item| Some(item["jid"].as_str()?.to_owned()))
+            .collect();
+        let wanted: BTreeSet<String> = wanted.into_iter().map(str::to_owned).collect();
+        assert_eq!(acted, wanted, "{typed:?}");
     }
+    redis.must_be_clean();
 }

@@ -2,8 +2,8 @@
 
 use expect_test::expect;
 
-use crate::house::redis::Redis;
-use crate::house::terminal;
+use crate::support::redis::Redis;
+use crate::support::terminal;
 
 const DAY: f64 = 86400.0;
 
@@ -23,7 +23,7 @@ fn worked() -> Redis {
 }
 
 #[test]
-fn a_day_of_a_queue_is_counted() {
+fn stats_counts_a_day_of_a_queue() {
     let redis = worked();
     redis
         .at(DAY + 500.0)
@@ -132,7 +132,7 @@ fn a_day_of_a_queue_is_counted() {
 }
 
 #[test]
-fn days_are_named_or_near() {
+fn days_are_given_as_dates_or_words() {
     let redis = worked();
     let completed = |now: f64, day: &str| {
         let stats = redis
@@ -168,7 +168,7 @@ fn days_are_named_or_near() {
 }
 
 #[test]
-fn a_queue_never_seen_is_not_found() {
+fn stats_of_an_unknown_queue_is_not_found() {
     worked().at(DAY).run("stats mial").shows(expect![[r#"
         --- stderr
         error: queue `mial` does not exist
@@ -178,12 +178,12 @@ fn a_queue_never_seen_is_not_found() {
 }
 
 #[test]
-fn raw_is_the_reply_of_the_core() {
+fn raw_prints_the_reply_of_stats() {
     let redis = worked();
-    let told = redis.at(DAY + 500.0).run("api stats mail 86400").stdout();
+    let printed = redis.at(DAY + 500.0).run("api stats mail 86400").stdout();
     assert_eq!(
         redis.at(DAY + 500.0).run("stats mail -o raw").stdout(),
-        told
+        printed
     );
 }
 
@@ -217,10 +217,10 @@ fn percentiles_are_bounds_from_the_histogram() {
         .run("stats mail -o json --day 1970-01-02")
         .json();
     let wait = &stats["items"][0]["wait"];
-    let told = |name: &str| (wait[name]["lo_s"].clone(), wait[name]["hi_s"].clone());
-    assert_eq!(told("p50"), (23.into(), 24.into()));
-    assert_eq!(told("p90"), (604_800.into(), serde_json::Value::Null));
-    assert_eq!(told("max"), (604_800.into(), serde_json::Value::Null));
+    let printed = |name: &str| (wait[name]["lo_s"].clone(), wait[name]["hi_s"].clone());
+    assert_eq!(printed("p50"), (23.into(), 24.into()));
+    assert_eq!(printed("p90"), (604_800.into(), serde_json::Value::Null));
+    assert_eq!(printed("max"), (604_800.into(), serde_json::Value::Null));
     redis
         .at(DAY + 50_000.0)
         .run("stats mail --histogram wait --headers always")
@@ -242,11 +242,11 @@ fn percentiles_are_bounds_from_the_histogram() {
 }
 
 #[test]
-fn people_see_a_picture() {
+fn a_terminal_shows_a_histogram() {
     let redis = waited(&[0.5, 0.5, 23.4, 23.4, 23.4, 90.0, 4000.0]);
     let mut qless = redis.at(DAY + 50_000.0).command();
     qless.args(["stats", "mail"]);
-    let (_, seen) = terminal::run(qless, 100);
+    let seen = terminal::run(qless, 100).stdout();
     expect![[r#"
         mail on 1970-01-02 (UTC, so far)    7 completed   0 failures   0 failed now   0 retries
 
@@ -258,7 +258,7 @@ fn people_see_a_picture() {
     "#]].assert_eq(&seen);
     let mut qless = redis.at(DAY + 50_000.0).command();
     qless.args(["stats", "mail", "--day", "yesterday", "--histogram", "run"]);
-    let (_, seen) = terminal::run(qless, 100);
+    let seen = terminal::run(qless, 100).stdout();
     expect![[r#"
         mail on 1970-01-01 (UTC)    0 completed   0 failures   0 failed now   0 retries
 
@@ -288,11 +288,11 @@ fn days_are_compared_with_the_day_before() {
             1970-01-03	–
             1970-01-02	≤ 5s
         "#]]);
-    let told = qless.run("stats mail --days 2 -o json").json();
-    assert_eq!(told["total"], 2);
-    assert_eq!(told["items"][0]["completed_per_hour"], 0.083);
-    assert_eq!(told["items"][0]["change"], serde_json::Value::Null);
-    assert_eq!(told["items"][1]["change"], -1);
+    let printed = qless.run("stats mail --days 2 -o json").json();
+    assert_eq!(printed["total"], 2);
+    assert_eq!(printed["items"][0]["completed_per_hour"], 0.083);
+    assert_eq!(printed["items"][0]["change"], serde_json::Value::Null);
+    assert_eq!(printed["items"][1]["change"], -1);
     assert_eq!(
         qless
             .run("stats mail --days 2 -o ndjson")
@@ -323,7 +323,7 @@ fn each_queue_has_days_of_its_own() {
 }
 
 #[test]
-fn days_exclude_a_day_and_have_limits() {
+fn days_excludes_day_and_has_limits() {
     let redis = Redis::start();
     redis.at(0).run("stats mail --days 2 --day today").exits(2);
     redis

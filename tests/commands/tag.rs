@@ -3,7 +3,7 @@
 use expect_test::expect;
 
 use super::jobs::busy;
-use crate::house::redis::Redis;
+use crate::support::redis::Redis;
 
 #[test]
 fn tags_are_listed_most_used_first() {
@@ -32,10 +32,10 @@ fn tags_are_listed_most_used_first() {
 }
 
 #[test]
-fn raw_is_the_reply_of_the_core() {
+fn raw_prints_the_reply_of_tag() {
     let redis = busy();
-    let told = redis.at(100).run("api tag top").stdout();
-    assert_eq!(redis.at(100).run("tag -o raw").stdout(), told);
+    let printed = redis.at(100).run("api tag top").stdout();
+    assert_eq!(redis.at(100).run("tag -o raw").stdout(), printed);
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn tags_are_added_and_removed() {
 }
 
 #[test]
-fn an_unknown_job_or_a_tag_that_cannot_be_is_refused() {
+fn an_unknown_job_or_an_invalid_tag_is_refused() {
     let redis = Redis::start();
     redis.at(1).run("put mail K --jid a --tag new").ok();
     redis.at(3).run("tag nope --add x").shows(expect![[r#"
@@ -162,7 +162,7 @@ fn an_unknown_job_or_a_tag_that_cannot_be_is_refused() {
 }
 
 #[test]
-fn a_tag_is_not_added_and_removed_at_once() {
+fn adding_and_removing_the_same_tag_is_refused() {
     let redis = Redis::start();
     redis.at(0).run("api put w q j K {} 0").ok();
     let at = redis.at(0);

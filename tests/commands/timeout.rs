@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use crate::house::redis::Redis;
+use crate::support::redis::Redis;
 
 fn running() -> Redis {
     let redis = Redis::start();
@@ -14,7 +14,7 @@ fn running() -> Redis {
 }
 
 #[test]
-fn the_lock_is_taken_away_and_no_try_is_spent() {
+fn timeout_revokes_the_lock_and_uses_no_retry() {
     let redis = running();
     redis.at(20).run("timeout b").shows(expect![[r#""#]]);
     redis
@@ -60,7 +60,7 @@ fn the_lock_is_taken_away_and_no_try_is_spent() {
 }
 
 #[test]
-fn what_is_not_running_is_a_conflict() {
+fn timing_out_a_job_that_is_not_running_is_a_conflict() {
     let redis = running();
     redis.at(20).run("timeout c").shows(expect![[r#"
         --- stderr
@@ -86,7 +86,7 @@ fn what_is_not_running_is_a_conflict() {
 }
 
 #[test]
-fn a_selector_means_the_running_ones_and_asks() {
+fn a_selector_for_timeout_means_running_jobs_and_asks_for_confirmation() {
     let redis = running();
     redis.at(20).run("timeout --queue mail").shows(expect![[r#"
         --- stderr

@@ -3,10 +3,10 @@
 use expect_test::expect;
 
 use super::jobs::busy;
-use crate::house::redis::Redis;
+use crate::support::redis::Redis;
 
 #[test]
-fn tracked_jobs_are_listed_and_the_expired_told() {
+fn tracked_jobs_are_listed_and_expired_ones_reported() {
     let redis = busy();
     for (now, jid) in [(80, "waits"), (81, "runs"), (82, "waits-2")] {
         redis.at(now).run(&format!("api track track {jid}")).ok();
@@ -27,7 +27,7 @@ fn tracked_jobs_are_listed_and_the_expired_told() {
 }
 
 #[test]
-fn nothing_tracked_is_an_empty_list() {
+fn no_tracked_jobs_give_an_empty_list() {
     busy().at(100).run("track").shows(expect![[""]]);
     busy().at(100).run("track -o json").shows(expect![[r#"
         {
@@ -42,7 +42,7 @@ fn nothing_tracked_is_an_empty_list() {
 }
 
 #[test]
-fn jobs_are_tracked_and_no_longer() {
+fn jobs_are_tracked_and_untracked() {
     let redis = Redis::start();
     redis.at(1).run("put mail K --jid a").ok();
     redis.at(2).run("put mail K --jid b").ok();
@@ -108,7 +108,7 @@ fn jobs_are_tracked_and_no_longer() {
 }
 
 #[test]
-fn what_has_expired_is_pruned() {
+fn prune_untracks_expired_jobs() {
     let redis = Redis::start();
     for jid in ["a", "b", "c"] {
         redis.at(1).run(&format!("put mail K --jid {jid}")).ok();

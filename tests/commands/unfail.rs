@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use crate::house::redis::Redis;
+use crate::support::redis::Redis;
 
 fn failed() -> Redis {
     let redis = Redis::start();
@@ -20,7 +20,7 @@ fn failed() -> Redis {
 }
 
 #[test]
-fn the_oldest_go_to_one_queue() {
+fn unfail_moves_the_oldest_failures_to_one_queue() {
     let redis = failed();
     redis
         .at(10)
@@ -73,7 +73,7 @@ fn the_oldest_go_to_one_queue() {
 }
 
 #[test]
-fn an_unknown_group_is_not_found() {
+fn unfail_of_an_unknown_group_is_not_found() {
     let redis = failed();
     redis
         .at(10)

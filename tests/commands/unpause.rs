@@ -2,10 +2,10 @@
 
 use expect_test::expect;
 
-use crate::house::redis::Redis;
+use crate::support::redis::Redis;
 
 #[test]
-fn a_queue_goes_on() {
+fn an_unpaused_queue_gives_jobs_again() {
     let redis = Redis::start();
     redis.at(1).run("put images K --jid a").ok();
     redis.at(2).run("pause images").ok();
@@ -29,7 +29,7 @@ fn a_queue_goes_on() {
 }
 
 #[test]
-fn an_unknown_queue_is_not_found() {
+fn unpausing_an_unknown_queue_is_not_found() {
     let redis = Redis::start();
     redis.at(1).run("put images K").ok();
     redis.at(2).run("unpause imags").shows(expect![[r#"

@@ -2,10 +2,10 @@
 
 use expect_test::expect;
 
-use crate::house::qless::Qless;
+use crate::support::qless::Qless;
 
 #[test]
-fn the_document_names_version_and_core() {
+fn the_version_document_names_version_and_core() {
     let document = Qless::bare().run("version -o json").json();
     assert_eq!(document["kind"], "version");
     assert_eq!(document["v"], 1);
@@ -18,7 +18,7 @@ fn the_document_names_version_and_core() {
 }
 
 #[test]
-fn a_version_is_no_job() {
+fn version_refuses_a_job_argument() {
     Qless::bare().run("version -o jid").shows(expect![[r#"
         --- stderr
         error: `-o jid` is for commands whose result is jobs

@@ -5,10 +5,10 @@ use std::io::{BufRead, BufReader};
 use expect_test::expect;
 use rustix::process::Signal;
 
-use crate::house::qless::Qless;
-use crate::house::redis::Redis;
-use crate::house::terminal::Terminal;
-use crate::house::text::words;
+use crate::support::qless::Qless;
+use crate::support::redis::Redis;
+use crate::support::terminal::Terminal;
+use crate::support::text::words;
 
 const ENTER: &str = "\x1b[?1049h";
 const LEAVE: &str = "\x1b[?1049l";
@@ -36,8 +36,9 @@ fn a_terminal_is_repainted_until_ctrl_c() {
     redis.at(100).run("put mail K --jid b").ok();
     screen.until(|written| written.contains("mail         2 "));
     screen.signal("-INT");
-    let (status, written) = screen.end();
-    assert_eq!(status.code(), Some(0));
+    let ran = screen.end();
+    let written = ran.stdout();
+    assert_eq!(ran.code(), 0);
     assert!(
         written.starts_with(ENTER) && written.ends_with(LEAVE),
         "{written:?}"
@@ -53,7 +54,7 @@ fn a_terminal_is_repainted_until_ctrl_c() {
 }
 
 #[test]
-fn a_frame_is_as_large_as_the_terminal_is_now() {
+fn a_frame_follows_the_size_of_the_terminal() {
     let redis = Redis::start();
     for at in 0..30 {
         redis.at(at).run("put mail Mail::Welcome").ok();
@@ -68,13 +69,14 @@ fn a_frame_is_as_large_as_the_terminal_is_now() {
     assert_eq!(frames(&both)[1].lines().count(), 33);
     assert!(widest(&frames(&both)[1]) <= Some(100));
     screen.signal("-TERM");
-    let (status, written) = screen.end();
-    assert_eq!(status.code(), Some(143));
+    let ran = screen.end();
+    let written = ran.stdout();
+    assert_eq!(ran.code(), 143);
     assert!(written.ends_with(LEAVE));
 }
 
 #[test]
-fn every_command_that_looks_can_be_watched() {
+fn every_reading_command_can_be_watched() {
     let redis = Redis::start();
     redis.at(100).run("put mail K --jid a").ok();
     for line in ["queues", "jobs", "workers", "failed", "track", "stats mail"] {
@@ -85,12 +87,12 @@ fn every_command_that_looks_can_be_watched() {
             "{written}"
         );
         screen.signal("-INT");
-        assert_eq!(screen.end().0.code(), Some(0), "{line}");
+        assert_eq!(screen.end().code(), 0, "{line}");
     }
 }
 
 #[test]
-fn a_lost_server_is_told_and_comes_back() {
+fn a_lost_server_is_reported_until_it_returns() {
     let mut redis = Redis::start();
     redis.at(100).run("put mail K --jid a").ok();
     let screen = watching(&redis.at(100), "queues --watch=0.5", 100, 24);
@@ -103,7 +105,7 @@ fn a_lost_server_is_told_and_comes_back() {
     redis.at(100).run("put images K --jid a").ok();
     screen.until(|written| written.contains("images "));
     screen.signal("-INT");
-    assert_eq!(screen.end().0.code(), Some(0));
+    assert_eq!(screen.end().code(), 0);
 }
 
 #[test]
@@ -120,9 +122,10 @@ fn ctrl_c_does_not_wait_for_a_server() {
     }
     assert!(frames(&screen.written()).len() <= seen + 1);
     screen.signal("-INT");
-    let (status, written) = screen.end();
+    let ran = screen.end();
+    let written = ran.stdout();
     redis.thaw();
-    assert_eq!(status.code(), Some(0));
+    assert_eq!(ran.code(), 0);
     assert!(written.ends_with(LEAVE), "{written:?}");
     assert!(begun.elapsed().as_secs() < 10);
 }
@@ -144,9 +147,9 @@ fn ndjson_is_a_document_for_each_tick() {
         let mut running = redis
             .at(160)
             .start(&format!("{line} --watch=0.5s -o ndjson"));
-        let told = running.child.stdout.take().unwrap();
-        let told = BufReader::new(told).lines().take(2);
-        for document in told {
+        let printed = running.child.stdout.take().unwrap();
+        let printed = BufReader::new(printed).lines().take(2);
+        for document in printed {
             let document: serde_json::Value = serde_json::from_str(&document.unwrap()).unwrap();
             assert_eq!(document["kind"], kind, "{line}");
             assert_eq!(document["at"], "1970-01-01T00:02:40.000Z", "{line}");
@@ -185,7 +188,7 @@ fn watching_changes_nothing() {
 }
 
 #[test]
-fn what_cannot_be_watched_is_a_usage_error() {
+fn watching_a_writing_command_is_a_usage_error() {
     let redis = Redis::start();
     let run = |line: &str| redis.at(100).run(line);
     run("queues --watch").shows(expect![[r#"

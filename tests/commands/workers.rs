@@ -54,7 +54,7 @@ fn workers_are_listed_last_seen_first() {
 }
 
 #[test]
-fn one_worker_shows_its_jobs() {
+fn one_worker_is_shown_with_its_jobs() {
     let redis = busy();
     redis.at(100).run("workers mx-2").shows(expect![[r#"
         stalls	Mail::Welcome	stalled	mail	10	5/5	1970-01-01T00:00:02.000Z	mx-2 lost it 1970-01-01T00:01:02.000Z
@@ -83,7 +83,7 @@ fn one_worker_shows_its_jobs() {
 }
 
 #[test]
-fn a_worker_that_holds_nothing_is_known_all_the_same() {
+fn a_worker_without_jobs_is_listed() {
     busy().at(100).run("workers d-1 -o json").shows(expect![[r#"
             {
               "kind": "worker",
@@ -97,8 +97,8 @@ fn a_worker_that_holds_nothing_is_known_all_the_same() {
 }
 
 #[test]
-fn raw_is_the_reply_of_the_core() {
+fn raw_prints_the_reply_of_workers() {
     let redis = busy();
-    let told = redis.at(100).run("api workers mx-1").stdout();
-    assert_eq!(redis.at(100).run("workers mx-1 -o raw").stdout(), told);
+    let printed = redis.at(100).run("api workers mx-1").stdout();
+    assert_eq!(redis.at(100).run("workers mx-1 -o raw").stdout(), printed);
 }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::house::core::{Core, Reply};
+use crate::support::core::{Core, Reply};
 
 #[test]
 fn unset_options_answer_their_defaults_in_their_own_type() {
@@ -44,13 +44,13 @@ fn all_options_are_the_defaults_overlaid_with_what_is_stored() {
 }
 
 #[test]
-fn setting_and_unsetting_are_told_to_the_log() {
+fn setting_and_unsetting_publish_to_the_log() {
     let mut core = Core::new();
     assert_eq!(core.ok("config.set 0 a/b 'x \"y\"'"), Reply::Nil);
     assert_eq!(core.ok("config.unset 0 a/b"), Reply::Nil);
     assert_eq!(core.ok("config.unset 0 a/b"), Reply::Nil);
     assert_eq!(
-        core.told(),
+        core.published(),
         [
             r#"ql:log {"option":"a\/b","event":"config_set","value":"x \"y\""}"#,
             r#"ql:log {"event":"config_unset","option":"a\/b"}"#,
@@ -61,7 +61,7 @@ fn setting_and_unsetting_are_told_to_the_log() {
 }
 
 #[test]
-fn a_negative_heartbeat_makes_every_lock_lapse_at_once() {
+fn a_negative_heartbeat_makes_every_lock_expire_immediately() {
     let mut core = Core::new();
     core.all("config.set 0 heartbeat -10; config.set 0 grace-period 0; put 0 w q j K {} 0");
     assert_eq!(core.jids("pop 1 q w1 1"), ["j"]);

@@ -1,7 +1,7 @@
 //! What a call costs in Redis commands, against the goals of the project: counts are exact, so a
 //! command that creeps in is seen at once. Microseconds are for `make bench`.
 
-use crate::house::core::{Core, Reply};
+use crate::support::core::{Core, Reply};
 
 /// Commands that ran inside the script while these calls were made.
 fn commands(core: &mut Core, lines: &[String]) -> u64 {
@@ -65,7 +65,7 @@ fn the_cheapest_call_is_one_command() {
 }
 
 #[test]
-fn put_stays_within_its_goal() {
+fn put_stays_within_its_budget() {
     costs(&mut Core::new(), 8.0, put(100, ""));
     costs(&mut Core::new(), 8.0, each(100, "put 1 w q j# K {} 600"));
     costs(
@@ -87,7 +87,7 @@ fn put_stays_within_its_goal() {
 }
 
 #[test]
-fn pop_works_on_the_batch() {
+fn the_cost_of_pop_grows_with_its_batch_only() {
     costs(&mut running(1), 7.0, each(100, "pop 3 q w1 1"));
     costs(&mut waiting(100, ""), 19.0, each(100, "pop 2 q w1 1"));
     costs_per(
@@ -118,7 +118,7 @@ fn pop_works_on_the_batch() {
 }
 
 #[test]
-fn lost_locks_are_taken_in_batches() {
+fn expired_locks_are_handled_in_batches() {
     let mut core = running(1000);
     costs_per(
         &mut core,
@@ -129,7 +129,7 @@ fn lost_locks_are_taken_in_batches() {
 }
 
 #[test]
-fn settling_a_job_stays_within_its_goal() {
+fn finishing_a_job_stays_within_its_budget() {
     costs(&mut running(100), 15.0, each(100, "complete 3 j# w1 q {}"));
     costs(
         &mut running(100),
@@ -161,7 +161,7 @@ fn completing_with_a_full_history_deletes_one_old_job() {
 }
 
 #[test]
-fn a_whole_cycle_stays_within_its_goal() {
+fn a_full_job_cycle_stays_within_its_budget() {
     let lines: Vec<String> = (0..100)
         .flat_map(|n| {
             [
@@ -176,7 +176,7 @@ fn a_whole_cycle_stays_within_its_goal() {
 }
 
 #[test]
-fn bringing_back_and_cancelling_stay_within_their_goals() {
+fn retrying_and_cancelling_stay_within_their_budgets() {
     let failed = || {
         let mut core = running(400);
         core.many(each(400, "fail 3 j# w1 G M"));
@@ -201,7 +201,7 @@ fn bringing_back_and_cancelling_stay_within_their_goals() {
 }
 
 #[test]
-fn reading_stays_within_its_goal() {
+fn reading_stays_within_its_budget() {
     let mut core = running(100);
     costs(&mut core, 3.0, each(100, "get 3 j#"));
     let all: String = (0..100).map(|n| format!(" j{n}")).collect();
@@ -217,7 +217,7 @@ fn reading_stays_within_its_goal() {
 }
 
 #[test]
-fn lists_of_many_stay_within_their_goals() {
+fn long_lists_stay_within_their_budgets() {
     let mut core = Core::new();
     core.many(each(50, "put 1 w queue-# j# K {} 0"));
     costs(&mut core, 352.0, each(3, "queues 2"));
@@ -233,7 +233,7 @@ fn lists_of_many_stay_within_their_goals() {
 }
 
 #[test]
-fn changing_a_job_stays_within_its_goal() {
+fn changing_a_job_stays_within_its_budget() {
     costs(&mut waiting(100, ""), 4.0, each(100, "priority 2 j# 7"));
     costs(
         &mut waiting(100, ""),

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::house::core::{Core, short};
+use crate::support::core::{Core, short};
 
 /// `a` waits in `q`; `b` waits for it.
 fn chain() -> Core {
@@ -19,7 +19,7 @@ fn finish(core: &mut Core, now: u32, jid: &str) {
 }
 
 #[test]
-fn both_sides_know_of_a_dependency() {
+fn a_dependency_is_stored_on_both_jobs() {
     let mut core = chain();
     assert_eq!(core.json("get 2 a")["dependents"], json!(["b"]));
     let job = core.json("get 2 b");
@@ -32,20 +32,20 @@ fn both_sides_know_of_a_dependency() {
 }
 
 #[test]
-fn completing_lets_go_who_waited_in_silence() {
+fn completion_releases_dependents_without_events() {
     let mut core = chain();
     finish(&mut core, 5, "a");
     assert_eq!(core.state("b"), "waiting");
     assert_eq!(core.score("ql:q:q-work", "b"), Some(-5.0 / 1e10));
     assert_eq!(
-        core.told(),
+        core.published(),
         [r#"ql:log {"jid":"a","event":"completed","queue":"q"}"#]
     );
     assert_eq!(core.history("b").len(), 1);
 }
 
 #[test]
-fn a_job_waits_for_all_it_depends_on() {
+fn a_job_is_released_after_its_last_dependency() {
     let mut core = chain();
     core.ok(r#"put 1 w q c K {} 0 depends ["a","b"]"#);
     finish(&mut core, 5, "a");
@@ -55,7 +55,7 @@ fn a_job_waits_for_all_it_depends_on() {
 }
 
 #[test]
-fn a_delay_is_kept_for_when_the_waiting_ends() {
+fn a_delay_applies_after_the_last_dependency() {
     let mut core = Core::new();
     core.ok("put 0 w q a K {} 0");
     core.ok(r#"put 0 w q b K {} 50 depends ["a"]"#);
@@ -99,7 +99,7 @@ fn stalled_and_failed_jobs_are_not_satisfied() {
 }
 
 #[test]
-fn a_failed_job_keeps_the_others_waiting() {
+fn a_failed_job_blocks_its_dependents() {
     let mut core = chain();
     core.all("pop 2 q w1 1; fail 3 a w1 G M");
     assert_eq!(core.state("b"), "depends");
@@ -109,7 +109,7 @@ fn a_failed_job_keeps_the_others_waiting() {
 }
 
 #[test]
-fn advancing_lets_nobody_go() {
+fn advancing_releases_no_dependents() {
     let mut core = chain();
     core.all("pop 2 q w1 1; complete 3 a w1 q {} next p");
     assert_eq!(core.state("b"), "depends");
@@ -130,7 +130,7 @@ fn d_35_putting_again_without_dependencies_keeps_the_old_ones() {
 }
 
 #[test]
-fn putting_again_with_others_drops_the_old_ones() {
+fn putting_again_with_other_dependencies_drops_the_old_ones() {
     let mut core = chain();
     core.ok("put 1 w q c K {} 0");
     core.ok(r#"put 2 w q b K {} 0 depends ["c"]"#);
@@ -150,7 +150,7 @@ fn d_70_a_dependency_on_oneself_is_satisfied() {
 }
 
 #[test]
-fn d_23_putting_again_without_a_delay_forgets_the_old_one() {
+fn d_23_putting_again_without_a_delay_clears_the_old_delay() {
     let mut core = chain();
     core.ok(r#"put 2 w q c K {} 100 depends ["a"]"#);
     core.ok("put 3 w q c K {} 0");
@@ -160,7 +160,7 @@ fn d_23_putting_again_without_a_delay_forgets_the_old_one() {
 }
 
 #[test]
-fn dependencies_can_be_added_and_taken_away() {
+fn dependencies_can_be_added_and_dropped() {
     let mut core = chain();
     core.all("put 1 w q c K {} 0; put 1 w q d K {} 0");
     assert_eq!(core.ok("depends 2 b on c d gone").int(), 1);
@@ -187,7 +187,7 @@ fn dependencies_can_be_added_and_taken_away() {
 }
 
 #[test]
-fn all_dependencies_can_be_taken_away_at_once() {
+fn all_dependencies_can_be_dropped_together() {
     let mut core = chain();
     core.all("put 1 w q c K {} 0; depends 2 b on c; depends 3 b off all");
     assert_eq!(core.state("b"), "waiting");
@@ -197,7 +197,7 @@ fn all_dependencies_can_be_taken_away_at_once() {
 }
 
 #[test]
-fn d_32_taking_the_last_away_honours_a_delay_to_come() {
+fn d_32_dropping_the_last_dependency_respects_a_future_delay() {
     let mut core = Core::new();
     core.ok("put 0 w q a K {} 0");
     core.ok(r#"put 0 w q b K {} 50 depends ["a"]"#);
@@ -215,7 +215,7 @@ fn d_32_taking_the_last_away_honours_a_delay_to_come() {
 }
 
 #[test]
-fn a_job_is_cancelled_with_all_that_wait_for_it_in_any_order() {
+fn a_job_is_cancelled_with_its_dependents_in_any_order() {
     let mut core = chain();
     core.ok(r#"put 1 w q c K {} 0 depends ["b"]"#);
     let error = core.refused("cancel 2 a b");
@@ -229,14 +229,14 @@ fn a_job_is_cancelled_with_all_that_wait_for_it_in_any_order() {
 }
 
 #[test]
-fn cancelling_who_waits_frees_the_other_side() {
+fn cancelling_a_dependent_removes_it_from_its_dependency() {
     let mut core = chain();
     core.ok("cancel 2 b");
     assert_eq!(core.json("get 3 a")["dependents"], json!({}));
 }
 
 #[test]
-fn d_17_a_leftover_entry_restarts_nobody() {
+fn d_17_a_leftover_entry_restarts_no_job() {
     let mut core = chain();
     core.all("put 1 w p run K {} 0; pop 1 p w2 1; put 1 w p done K {} 0; pop 1 p w2 1; complete 2 done w2 p {}");
     core.redis("SADD ql:j:a-dependents run done gone");
@@ -261,7 +261,7 @@ fn d_59_a_leftover_entry_does_not_block_a_cancel() {
 }
 
 #[test]
-fn d_57_nothing_is_left_of_a_job_that_is_cancelled_or_expires() {
+fn d_57_a_cancelled_or_expired_job_leaves_no_keys() {
     let mut core = Core::new();
     core.ok("put 0 w q a K {} 0");
     core.redis("SADD ql:j:a-dependents gone");
@@ -280,7 +280,7 @@ fn d_57_nothing_is_left_of_a_job_that_is_cancelled_or_expires() {
 }
 
 #[test]
-fn d_14_d_19_what_a_job_waits_for_is_a_list_of_ids() {
+fn d_14_d_19_dependencies_are_a_list_of_ids() {
     let mut core = chain();
     core.all("put 1 w p run K {} 0; pop 1 p w2 1");
     for depends in ["[[]]", "[{}]", "5"] {

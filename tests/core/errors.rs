@@ -2,7 +2,7 @@
 //! nothing has changed after each.
 
 use super::script::COMMANDS;
-use crate::house::core::{Core, Reply, Wire, script, short};
+use crate::support::core::{Core, Reply, Wire, script, short};
 
 /// The call is refused with exactly this text behind the position, and changes nothing.
 #[track_caller]
@@ -90,7 +90,7 @@ fn a_call_without_a_command_is_refused() {
 }
 
 #[test]
-fn an_unknown_command_wins_over_a_bad_time() {
+fn an_unknown_command_is_refused_before_a_bad_time() {
     let core = &mut Core::new();
     says(core, "nope", "Unknown command nope");
     says(core, "nope x", "Unknown command nope");
@@ -105,7 +105,7 @@ fn an_unknown_command_wins_over_a_bad_time() {
 }
 
 #[test]
-fn a_bad_time_wins_over_every_argument() {
+fn a_bad_time_is_refused_before_every_argument() {
     let core = &mut Core::new();
     for command in COMMANDS {
         says(
@@ -127,7 +127,7 @@ fn a_bad_time_wins_over_every_argument() {
 }
 
 #[test]
-fn the_prefix_of_the_server_stands_before_the_text() {
+fn the_server_adds_its_prefix_to_the_error_text() {
     let mut core = Core::new();
     let error = core.refused("put 0 w");
     let text = "Queue(): no queue name provided";
@@ -140,7 +140,7 @@ fn the_prefix_of_the_server_stands_before_the_text() {
 }
 
 #[test]
-fn commands_about_a_job_want_its_id() {
+fn commands_about_a_job_require_its_id() {
     let core = &mut Core::new();
     for command in [
         "get",
@@ -159,7 +159,7 @@ fn commands_about_a_job_want_its_id() {
 }
 
 #[test]
-fn commands_about_a_template_want_its_id() {
+fn commands_about_a_template_require_its_id() {
     let core = &mut Core::new();
     for command in [
         "unrecur",
@@ -177,7 +177,7 @@ fn commands_about_a_template_want_its_id() {
 }
 
 #[test]
-fn commands_about_a_queue_want_its_name() {
+fn commands_about_a_queue_require_its_name() {
     let core = &mut Core::new();
     for command in ["stats", "peek", "pop", "put", "unfail", "recur", "length"] {
         says(
@@ -190,7 +190,7 @@ fn commands_about_a_queue_want_its_name() {
 }
 
 #[test]
-fn config_set_and_unset_want_their_arguments() {
+fn config_set_and_unset_require_their_arguments() {
     let core = &mut Core::new();
     says(
         core,
@@ -292,7 +292,7 @@ fn complete_refuses_in_this_order() {
 }
 
 #[test]
-fn complete_wants_an_array_of_ids_as_dependencies() {
+fn complete_requires_an_array_of_ids_as_dependencies() {
     // D-14: refused before anything is written; the reference lost the job.
     let core = &mut one_of_each();
     for depends in [
@@ -615,7 +615,7 @@ fn log_refuses_in_this_order() {
 }
 
 #[test]
-fn cancel_names_the_first_dependent_that_stays() {
+fn cancel_names_the_first_dependent_that_is_not_cancelled() {
     let core = &mut one_of_each();
     says(
         core,
@@ -737,7 +737,7 @@ fn put_options(core: &mut Core, line: &str) {
 }
 
 #[test]
-fn put_wants_arrays_of_plain_values() {
+fn put_requires_arrays_of_plain_values() {
     // D-19: refused before anything is written; the reference lost the job.
     let core = &mut one_of_each();
     for list in ["[[]]", "[{}]", r#"["a",{"b":1}]"#, "5", r#""a""#] {
@@ -923,7 +923,7 @@ fn d_43_an_interval_that_is_not_positive_is_refused_by_recur_update() {
 }
 
 #[test]
-fn recur_tag_and_untag_want_a_template() {
+fn recur_tag_and_untag_require_a_template() {
     let core = &mut one_of_each();
     for jid in ["nope", "waiting"] {
         says(
@@ -1121,7 +1121,7 @@ fn stats_peek_and_pop_refuse_in_this_order() {
 }
 
 #[test]
-fn commands_over_names_want_at_least_one() {
+fn commands_over_names_require_at_least_one() {
     let core = &mut one_of_each();
     for command in ["pause", "unpause", "queue.forget", "worker.deregister"] {
         server_says(core, &format!("{command} 9"), "rong number of arg");
@@ -1129,7 +1129,7 @@ fn commands_over_names_want_at_least_one() {
 }
 
 #[test]
-fn a_fraction_where_redis_wants_an_integer_is_refused_in_its_words() {
+fn a_fraction_where_redis_expects_an_integer_is_refused_with_its_message() {
     let core = &mut one_of_each();
     for line in [
         "pop 9 q w1 1.5",

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::house::core::{Core, Reply};
+use crate::support::core::{Core, Reply};
 
 /// Jobs `j0` … failed one after another, at 10, 11 …
 fn failed(count: usize) -> Core {
@@ -25,7 +25,7 @@ fn groups_are_counted() {
 }
 
 #[test]
-fn a_group_is_paged_newest_first() {
+fn a_failure_group_is_paged_newest_first() {
     let mut core = failed(4);
     assert_eq!(
         core.json("failed 99 G"),
@@ -57,7 +57,7 @@ fn unfail_takes_the_oldest_failures() {
 }
 
 #[test]
-fn an_unfailed_job_waits_with_all_its_tries_where_it_was_asked_for() {
+fn an_unfailed_job_waits_in_the_given_queue_with_all_retries() {
     let mut core = Core::new();
     core.all("put 0 w q j K {} 0 retries 0; pop 1 q w1 1; retry 2 j q w1");
     assert_eq!(core.field("j", "remaining").as_deref(), Some("-1"));
@@ -78,14 +78,14 @@ fn an_unfailed_job_waits_with_all_its_tries_where_it_was_asked_for() {
 }
 
 #[test]
-fn a_negative_count_leaves_that_many() {
+fn a_negative_unfail_count_leaves_that_many_failures() {
     let mut core = failed(3);
     assert_eq!(core.ok("unfail 50 q G -1"), Reply::Int(2));
     assert_eq!(core.json("failed 51 G")["jobs"], json!(["j2"]));
 }
 
 #[test]
-fn tries_that_cannot_be_read_become_five() {
+fn unreadable_retries_become_five() {
     for damage in ["HDEL ql:j:j0 retries", "HSET ql:j:j0 retries many"] {
         let mut core = failed(1);
         core.redis(damage);
@@ -99,7 +99,7 @@ fn tries_that_cannot_be_read_become_five() {
 }
 
 #[test]
-fn d_53_a_count_of_none_takes_none() {
+fn d_53_an_unfail_count_of_zero_takes_no_job() {
     let mut core = failed(2);
     let before = core.dump();
     assert_eq!(core.ok("unfail 50 q G 0"), Reply::Int(0));
@@ -107,7 +107,7 @@ fn d_53_a_count_of_none_takes_none() {
 }
 
 #[test]
-fn clients_unfail_ten_thousand_at_once() {
+fn ten_thousand_jobs_are_unfailed_in_one_call() {
     let mut core = Core::new();
     core.many((0..8100).map(|n| format!("put 0 w q j{n} K {{}} 0")));
     core.ok("pop 1 q w1 8100");
@@ -119,7 +119,7 @@ fn clients_unfail_ten_thousand_at_once() {
 }
 
 #[test]
-fn d_20_unfail_moves_only_failed_jobs_and_takes_each_off_the_list() {
+fn d_20_unfail_moves_only_failed_jobs_and_removes_each_from_the_list() {
     let mut core = failed(2);
     core.all("put 0 w q run K {} 0; pop 1 q w1 1");
     core.redis("RPUSH ql:f:G gone run");
@@ -135,7 +135,7 @@ fn d_20_unfail_moves_only_failed_jobs_and_takes_each_off_the_list() {
 }
 
 #[test]
-fn d_60_a_job_that_left_failed_is_in_no_group_that_could_bring_it_back() {
+fn d_60_a_job_that_left_failed_is_in_no_failure_group() {
     for line in ["put 50 w q j0 K {} 0", "unfail 50 q G", "unfail 50 q H"] {
         let mut core = failed(1);
         core.redis("LPUSH ql:f:H j0");

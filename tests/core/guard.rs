@@ -1,6 +1,6 @@
 //! `guard.*`: writes that happen only to what the caller has seen, each job whole or not at all.
 
-use crate::house::core::{Core, Reply, short};
+use crate::support::core::{Core, Reply, short};
 
 /// One row as words; nil is `-`.
 fn words(row: &Reply) -> Vec<String> {
@@ -40,7 +40,7 @@ fn failed(core: &mut Core, jid: &str, options: &str) {
 // put
 
 #[test]
-fn putting_a_new_job_is_done_as_put_does_it() {
+fn guard_put_stores_a_new_job_as_put_does() {
     let mut core = Core::new();
     let line =
         r#"guard.put 1.5 {} 13 q j K {"a":[]} 0 tags ["t"] priority 2 retries 3 depends ["gone"]"#;
@@ -49,7 +49,7 @@ fn putting_a_new_job_is_done_as_put_does_it() {
     let line = r#"guard.put 1.5 {"missing":"allow"} 13 q j K {"a":[]} 0 tags ["t"] priority 2 retries 3 depends ["gone"]"#;
     assert_eq!(rows(&mut core, line), ["done  waiting gone"]);
     assert_eq!(
-        core.told(),
+        core.published(),
         [r#"ql:log {"jid":"j","event":"put","queue":"q"}"#]
     );
     let guarded = core.dump();
@@ -59,7 +59,7 @@ fn putting_a_new_job_is_done_as_put_does_it() {
 }
 
 #[test]
-fn a_job_that_exists_is_left_alone() {
+fn guard_put_leaves_an_existing_job_alone() {
     let mut core = Core::new();
     core.all("put 0 w q j K {} 0; log 3 j note; put 5 w q j K {} 0; pop 6 q w1 1");
     let before = core.dump();
@@ -71,7 +71,7 @@ fn a_job_that_exists_is_left_alone() {
 }
 
 #[test]
-fn a_job_without_a_readable_past_still_exists() {
+fn a_job_with_an_unreadable_history_still_exists() {
     let mut core = Core::new();
     core.ok("put 0 w q j K {} 0");
     core.redis("DEL ql:j:j-history");
@@ -87,7 +87,7 @@ fn a_job_without_a_readable_past_still_exists() {
 }
 
 #[test]
-fn a_job_that_exists_is_put_anew_if_told_so() {
+fn guard_put_replaces_an_existing_job_if_requested() {
     let mut core = Core::new();
     failed(&mut core, "j", "");
     assert_eq!(
@@ -104,15 +104,15 @@ fn a_job_that_exists_is_put_anew_if_told_so() {
 }
 
 #[test]
-fn the_worker_of_the_policy_hears_nothing_of_its_own_put() {
+fn the_worker_of_the_policy_gets_no_event_for_its_own_put() {
     let mut core = Core::new();
     core.all("put 0 w q j K {} 0; pop 1 q w1 1");
     core.events();
     core.ok(r#"guard.put 2 {"replace":true,"me":"w1"} 5 q j K {} 0"#);
-    assert_eq!(core.told().len(), 1);
+    assert_eq!(core.published().len(), 1);
     core.ok("pop 3 q w1 1");
     core.ok(r#"guard.put 4 {"replace":true} 5 q j K {} 0"#);
-    assert_eq!(core.told().len(), 3);
+    assert_eq!(core.published().len(), 3);
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn jobs_are_put_in_order_and_a_later_one_may_depend_on_an_earlier() {
 }
 
 #[test]
-fn dependencies_that_are_complete_are_told() {
+fn complete_dependencies_are_reported() {
     let mut core = super::errors::one_of_each();
     let line = r#"guard.put 9 {} 7 q n K {} 0 depends ["complete","failed"]"#;
     assert_eq!(rows(&mut core, line), ["done  depends complete"]);
@@ -158,15 +158,15 @@ fn a_cycle_is_refused_with_its_jids() {
         r#"guard.put 1 {"replace":true} 7 q a K {} 0 depends ["c"]"#,
     )
     .remove(0);
-    let mut told: Vec<&str> = row.split(' ').collect();
-    assert_eq!(told[..2], ["cycle", "waiting:0:1:q"]);
-    told[2..].sort();
-    assert_eq!(told[2..], ["a", "b", "c"]);
+    let mut answers: Vec<&str> = row.split(' ').collect();
+    assert_eq!(answers[..2], ["cycle", "waiting:0:1:q"]);
+    answers[2..].sort();
+    assert_eq!(answers[2..], ["a", "b", "c"]);
     assert_eq!(core.dump(), before);
 }
 
 #[test]
-fn a_job_may_be_put_for_a_time() {
+fn a_job_may_be_put_with_a_due_time() {
     let mut core = Core::new();
     assert_eq!(
         rows(&mut core, "guard.put 10 {} 7 q j K {} 0 at 50.5"),
@@ -184,7 +184,7 @@ fn a_job_may_be_put_for_a_time() {
 }
 
 #[test]
-fn a_note_stands_last_in_the_history() {
+fn a_note_is_the_last_entry_of_the_history() {
     let mut core = Core::new();
     core.ok(r#"guard.put 10.9 {} 7 q j K {} 0 note {"by":"ann","n":1.5,"ok":true,"x":null}"#);
     assert_eq!(
@@ -294,7 +294,7 @@ fn a_job_is_restored_as_failed() {
 }
 
 #[test]
-fn bad_usage_of_put_is_refused_before_any_job_is_put() {
+fn guard_put_refuses_bad_usage_before_any_job_is_put() {
     let mut core = Core::new();
     core.ok("put 0 w q old K {} 0");
     let good = "5 q good K {} 0";
@@ -434,16 +434,16 @@ fn a_nul_byte_in_a_json_argument_is_bad_usage() {
 fn a_jid_with_a_reserved_suffix_is_invalid() {
     let mut core = Core::new();
     let line = "guard.put 1 {} 5 q j-history K {} 0 5 q k K {} 0 5 q j-dependents K {} 0";
-    let told = rows(&mut core, line);
+    let answers = rows(&mut core, line);
     assert!(
-        told[0].starts_with("invalid  ") && told[2].starts_with("invalid  "),
-        "{told:?}"
+        answers[0].starts_with("invalid  ") && answers[2].starts_with("invalid  "),
+        "{answers:?}"
     );
-    assert_eq!(told[1], "done  waiting");
+    assert_eq!(answers[1], "done  waiting");
 }
 
 #[test]
-fn what_may_not_be_read_is_refused_or_told_in_the_words_of_the_server() {
+fn an_unreadable_key_is_refused_or_reported_with_the_message_of_the_server() {
     let mut core = Core::new();
     core.all("put 0 w q a K {} 0; put 0 w q b K {} 0; put 0 w q c K {} 0 depends [\"a\"]");
     core.redis("ACL SETUSER ops on >p &* +@all ~ql:j:a* ~ql:q* ~ql:config ~ql:tracked");
@@ -487,7 +487,7 @@ fn what_may_not_be_read_is_refused_or_told_in_the_words_of_the_server() {
 }
 
 #[test]
-fn a_key_of_a_wrong_type_makes_its_job_invalid_and_no_other() {
+fn a_key_of_a_wrong_type_makes_only_its_own_job_invalid() {
     for (key, kind) in [
         ("ql:j:j", "SET"),
         ("ql:j:j-history", "SET"),
@@ -498,12 +498,12 @@ fn a_key_of_a_wrong_type_makes_its_job_invalid_and_no_other() {
         let mut core = Core::new();
         core.redis(&format!("{kind} {key} x"));
         let before = core.dump();
-        let told = rows(
+        let answers = rows(
             &mut core,
             r#"guard.put 1 {} 7 q j K {} 0 tags ["t"] 5 p k K {} 0"#,
         );
-        assert!(told[0].starts_with("invalid "), "{key}: {told:?}");
-        assert_eq!(told[1], "done  waiting", "{key}");
+        assert!(answers[0].starts_with("invalid "), "{key}: {answers:?}");
+        assert_eq!(answers[1], "done  waiting", "{key}");
         core.all("cancel 2 k; queue.forget 2 p");
         assert_eq!(core.dump(), before, "{key}");
     }
@@ -512,7 +512,7 @@ fn a_key_of_a_wrong_type_makes_its_job_invalid_and_no_other() {
 // requeue
 
 #[test]
-fn a_failed_job_goes_back_to_its_own_queue_with_all_its_tries() {
+fn guard_requeue_returns_a_failed_job_to_its_queue_with_all_retries() {
     let mut core = Core::new();
     failed(&mut core, "j", r#" tags ["t"] priority 4 retries 2"#);
     core.redis("HSET ql:j:j remaining -1");
@@ -522,7 +522,7 @@ fn a_failed_job_goes_back_to_its_own_queue_with_all_its_tries() {
         format!(r#"guard.requeue 9 {{}} {{"verb":"retry","by":"ann@h","reason":"x"}} j {seen} ''"#);
     assert_eq!(rows(&mut core, &line), ["done  waiting q"]);
     assert_eq!(
-        core.told(),
+        core.published(),
         [r#"ql:log {"jid":"j","event":"put","queue":"q"}"#]
     );
     let job = core.json("get 10 j");
@@ -547,7 +547,7 @@ fn a_failed_job_goes_back_to_its_own_queue_with_all_its_tries() {
 }
 
 #[test]
-fn a_mark_that_no_longer_fits_answers_the_present_one() {
+fn an_outdated_mark_is_answered_with_the_current_one() {
     let mut core = Core::new();
     failed(&mut core, "j", "");
     let seen = mark(&mut core, "j");
@@ -568,7 +568,7 @@ fn a_mark_that_no_longer_fits_answers_the_present_one() {
 }
 
 #[test]
-fn only_jobs_in_the_states_that_were_named_are_moved() {
+fn only_jobs_in_the_given_states_are_moved() {
     for state in [
         "waiting",
         "scheduled",
@@ -595,11 +595,11 @@ fn only_jobs_in_the_states_that_were_named_are_moved() {
 }
 
 #[test]
-fn a_holder_hears_that_its_job_is_moved() {
+fn the_holder_of_a_moved_job_gets_an_event() {
     let mut core = super::errors::one_of_each();
     core.ok(r#"guard.requeue 9 {"from":["running"],"to":"p"} '' running '' ''"#);
     assert_eq!(
-        core.told(),
+        core.published(),
         [
             r#"ql:log {"jid":"running","event":"put","queue":"p"}"#,
             r#"ql:w:w1 {"jid":"running","event":"lock_lost","worker":"w1"}"#,
@@ -637,7 +637,7 @@ fn a_due_time_in_the_future_schedules_and_any_other_does_not() {
 }
 
 #[test]
-fn tries_are_kept_if_told_so() {
+fn guard_requeue_keeps_remaining_retries_if_requested() {
     let mut core = Core::new();
     core.all("put 0 w q j K {} 50 retries 5");
     core.redis("HSET ql:j:j remaining 2");
@@ -647,7 +647,7 @@ fn tries_are_kept_if_told_so() {
 }
 
 #[test]
-fn a_complete_job_goes_back_to_the_queue_of_its_newest_put() {
+fn a_complete_job_returns_to_the_queue_of_its_newest_put() {
     let mut core = Core::new();
     core.all("put 0 w q j K {} 0; pop 1 q w1 1; complete 2 j w1 q {} next p; pop 3 p w1 1; complete 4 j w1 p {}");
     assert_eq!(
@@ -660,11 +660,14 @@ fn a_complete_job_goes_back_to_the_queue_of_its_newest_put() {
     assert!(!core.dump().has("ql:completed"));
     core.all("pop 10 p w1 1; complete 11 j w1 p {}");
     core.redis("DEL ql:j:j-history");
-    let told = rows(
+    let answers = rows(
         &mut core,
         r#"guard.requeue 12 {"from":["complete"]} '' j '' ''"#,
     );
-    assert!(told[0].starts_with("invalid complete:-:0: "), "{told:?}");
+    assert!(
+        answers[0].starts_with("invalid complete:-:0: "),
+        "{answers:?}"
+    );
     assert_eq!(
         rows(
             &mut core,
@@ -675,7 +678,7 @@ fn a_complete_job_goes_back_to_the_queue_of_its_newest_put() {
 }
 
 #[test]
-fn a_jid_named_twice_meets_what_the_first_left() {
+fn the_second_mention_of_a_jid_sees_the_result_of_the_first() {
     let mut core = Core::new();
     failed(&mut core, "j", "");
     let seen = mark(&mut core, "j");
@@ -689,7 +692,7 @@ fn a_jid_named_twice_meets_what_the_first_left() {
 }
 
 #[test]
-fn many_failed_jobs_come_back_in_slices() {
+fn many_failed_jobs_are_requeued_in_slices() {
     let mut core = Core::new();
     core.many((0..1200).map(|n| format!("put 0 w q j{n} K {{}} 0")));
     core.ok("pop 1 q w1 1200");
@@ -698,8 +701,8 @@ fn many_failed_jobs_come_back_in_slices() {
         let items: String = (0..400)
             .map(|n| format!(" j{} failed:2:3:q ''", slice * 400 + n))
             .collect();
-        let told = rows(&mut core, &format!("guard.requeue 9 {{}} ''{items}"));
-        assert!(told.iter().all(|row| row == "done  waiting q"));
+        let answers = rows(&mut core, &format!("guard.requeue 9 {{}} ''{items}"));
+        assert!(answers.iter().all(|row| row == "done  waiting q"));
     }
     assert_eq!(core.json("failed 9"), serde_json::json!({}));
     assert_eq!(core.json("stats 9 q 2")["failed"], 0);
@@ -742,7 +745,7 @@ fn a_counter_of_failed_jobs_never_falls_below_zero() {
 }
 
 #[test]
-fn bad_usage_of_requeue_is_refused() {
+fn guard_requeue_refuses_bad_usage() {
     let mut core = Core::new();
     failed(&mut core, "j", "");
     for line in [
@@ -792,7 +795,7 @@ fn chain() -> Core {
 }
 
 #[test]
-fn cancelling_says_what_became_of_each() {
+fn guard_cancel_answers_the_outcome_of_each_job() {
     let mut core = super::errors::one_of_each();
     assert_eq!(
         rows(
@@ -808,14 +811,14 @@ fn cancelling_says_what_became_of_each() {
         ]
     );
     assert_eq!(
-        core.told(),
+        core.published(),
         [r#"ql:log {"jid":"failed","queue":"q","event":"canceled","worker":""}"#]
     );
     assert_eq!(core.json("stats 9 q 2")["failed"], 0);
 }
 
 #[test]
-fn refuse_lets_jobs_go_that_nobody_left_waits_for() {
+fn guard_cancel_refuse_cancels_jobs_without_other_dependents() {
     let mut core = chain();
     assert_eq!(
         rows(&mut core, "guard.cancel 9 refuse a '' b ''"),
@@ -833,10 +836,10 @@ fn refuse_lets_jobs_go_that_nobody_left_waits_for() {
 }
 
 #[test]
-fn cancel_takes_the_whole_tree_below() {
+fn guard_cancel_cancels_the_whole_tree_of_dependents() {
     let mut core = chain();
-    let told = rows(&mut core, "guard.cancel 9 cancel a ''");
-    let mut words: Vec<&str> = told[0].split(' ').collect();
+    let answers = rows(&mut core, "guard.cancel 9 cancel a ''");
+    let mut words: Vec<&str> = answers[0].split(' ').collect();
     words[2..].sort();
     assert_eq!(words, ["done", "", "b", "c"]);
     assert_eq!(core.events().len(), 3);
@@ -845,15 +848,18 @@ fn cancel_takes_the_whole_tree_below() {
 }
 
 #[test]
-fn a_jid_taken_along_or_named_twice_is_done_each_time() {
+fn a_jid_cascaded_or_named_twice_is_answered_each_time() {
     let mut core = chain();
-    let told = rows(&mut core, "guard.cancel 9 cancel a '' c '' a ''");
-    assert!(told.iter().all(|row| row.starts_with("done ")), "{told:?}");
+    let answers = rows(&mut core, "guard.cancel 9 cancel a '' c '' a ''");
+    assert!(
+        answers.iter().all(|row| row.starts_with("done ")),
+        "{answers:?}"
+    );
     assert_eq!(core.events().len(), 3);
 }
 
 #[test]
-fn a_mark_that_does_not_fit_keeps_the_job_and_all_above_it() {
+fn an_outdated_mark_keeps_the_job_and_its_dependencies() {
     let mut core = chain();
     assert_eq!(
         rows(&mut core, "guard.cancel 9 cancel a '' c waiting:1:1:q"),
@@ -870,13 +876,13 @@ fn a_mark_that_does_not_fit_keeps_the_job_and_all_above_it() {
 }
 
 #[test]
-fn release_lets_the_dependents_run() {
+fn guard_cancel_release_releases_the_dependents() {
     let mut core = chain();
     core.ok(r#"put 0 w q d K {} 80 depends ["a"]"#);
     core.ok(r#"put 0 w q e K {} 0 depends ["a","c"]"#);
     core.events();
-    let told = rows(&mut core, "guard.cancel 9 release a ''");
-    let mut words: Vec<&str> = told[0].split(' ').collect();
+    let answers = rows(&mut core, "guard.cancel 9 release a ''");
+    let mut words: Vec<&str> = answers[0].split(' ').collect();
     words[2..].sort();
     assert_eq!(words, ["done", "", "b", "d"]);
     assert_eq!(
@@ -893,14 +899,14 @@ fn release_lets_the_dependents_run() {
         serde_json::json!(["c"])
     );
     assert_eq!(
-        core.told(),
+        core.published(),
         [r#"ql:log {"jid":"a","queue":"q","event":"canceled","worker":""}"#]
     );
     core.must_be_clean(1000.0, Default::default());
 }
 
 #[test]
-fn leftover_entries_are_no_dependents() {
+fn leftover_entries_are_not_dependents() {
     for policy in ["refuse", "cancel", "release"] {
         let mut core = Core::new();
         core.all("put 0 w q a K {} 0; put 0 w q other K {} 0");
@@ -915,7 +921,7 @@ fn leftover_entries_are_no_dependents() {
 }
 
 #[test]
-fn a_cancelled_holder_is_told() {
+fn the_holder_of_a_cancelled_job_gets_an_event() {
     let mut core = super::errors::one_of_each();
     let seen = mark(&mut core, "running");
     assert_eq!(
@@ -923,13 +929,13 @@ fn a_cancelled_holder_is_told() {
         ["done "]
     );
     assert_eq!(
-        core.told()[1],
+        core.published()[1],
         r#"ql:w:w1 {"jid":"running","queue":"q","event":"canceled","worker":"w1"}"#
     );
 }
 
 #[test]
-fn bad_usage_of_cancel_is_refused() {
+fn guard_cancel_refuses_bad_usage() {
     let mut core = chain();
     for line in [
         "guard.cancel 9",
@@ -949,14 +955,14 @@ fn bad_usage_of_cancel_is_refused() {
 }
 
 #[test]
-fn five_hundred_failed_jobs_are_cancelled_at_once() {
+fn five_hundred_failed_jobs_are_cancelled_in_one_call() {
     let mut core = Core::new();
     core.many((0..500).map(|n| format!("put 0 w q j{n} K {{}} 0 tags [\"t\"]")));
     core.ok("pop 1 q w1 500");
     core.many((0..500).map(|n| format!("fail 2 j{n} w1 G{} M", n % 3)));
     let items: String = (0..500).map(|n| format!(" j{n} failed:2:3:q")).collect();
-    let told = rows(&mut core, &format!("guard.cancel 9 refuse{items}"));
-    assert!(told.iter().all(|row| row == "done "));
+    let answers = rows(&mut core, &format!("guard.cancel 9 refuse{items}"));
+    assert!(answers.iter().all(|row| row == "done "));
     let dump = core.dump();
     assert!(!dump.0.keys().any(|key| key.starts_with("ql:j:")
         || key.starts_with("ql:f:")
@@ -970,33 +976,33 @@ fn five_hundred_failed_jobs_are_cancelled_at_once() {
 fn dependencies_are_added_all_or_none() {
     let mut core = super::errors::one_of_each();
     let before = core.dump();
-    let told = |core: &mut Core, line: &str| words(&core.ok(line)).join(" ");
+    let answers = |core: &mut Core, line: &str| words(&core.ok(line)).join(" ");
     assert_eq!(
-        told(&mut core, "guard.depends 9 depends '' '' running gone"),
+        answers(&mut core, "guard.depends 9 depends '' '' running gone"),
         "missing_dependency depends:0:1:q gone"
     );
     assert_eq!(
-        told(
+        answers(
             &mut core,
             "guard.depends 9 depends waiting:1:1:q '' running"
         ),
         "state_changed depends:0:1:q"
     );
     assert_eq!(
-        told(&mut core, "guard.depends 9 waiting '' '' running"),
+        answers(&mut core, "guard.depends 9 waiting '' '' running"),
         "state_changed waiting:0:1:q"
     );
     assert_eq!(
-        told(&mut core, "guard.depends 9 gone '' '' running"),
+        answers(&mut core, "guard.depends 9 gone '' '' running"),
         "gone "
     );
     assert_eq!(
-        told(&mut core, "guard.depends 9 depends '' '' depends"),
+        answers(&mut core, "guard.depends 9 depends '' '' depends"),
         "cycle depends:0:1:q depends"
     );
     assert_eq!(core.dump(), before);
     assert_eq!(
-        told(
+        answers(
             &mut core,
             r#"guard.depends 9 depends depends:0:1:q {"by":"ann"} running complete failed running"#
         ),
@@ -1019,9 +1025,9 @@ fn a_cycle_is_found_upwards() {
     core.ok(r#"put 0 w q x K {} 0 depends ["z"]"#);
     core.ok(r#"put 0 w q y K {} 0 depends ["x","c"]"#);
     let before = core.dump();
-    let told = words(&core.ok("guard.depends 9 b '' '' y"));
-    assert_eq!(told[0], "cycle");
-    let mut path = told[2..].to_vec();
+    let answers = words(&core.ok("guard.depends 9 b '' '' y"));
+    assert_eq!(answers[0], "cycle");
+    let mut path = answers[2..].to_vec();
     path.sort();
     assert_eq!(path, ["b", "c", "y"]);
     assert_eq!(core.dump(), before);
@@ -1029,7 +1035,7 @@ fn a_cycle_is_found_upwards() {
 }
 
 #[test]
-fn a_search_for_cycles_has_an_end() {
+fn a_search_for_cycles_is_limited() {
     let mut core = Core::new();
     core.ok("put 0 w q top K {} 0");
     core.ok("put 0 w q job K {} 0 depends [\"top\"]");
@@ -1040,8 +1046,8 @@ fn a_search_for_cycles_has_an_end() {
         "put 0 w q wide K {{}} 0 depends [{}]",
         list.join(",")
     ));
-    let told = words(&core.ok("guard.depends 9 job '' '' wide"));
-    assert_eq!(told[0], "invalid", "{told:?}");
+    let answers = words(&core.ok("guard.depends 9 job '' '' wide"));
+    assert_eq!(answers[0], "invalid", "{answers:?}");
     // For a job that nobody waits for nothing is searched.
     assert_eq!(
         words(&core.ok("guard.depends 9 below '' '' wide"))[0],
@@ -1050,7 +1056,7 @@ fn a_search_for_cycles_has_an_end() {
 }
 
 #[test]
-fn bad_usage_of_depends_is_refused() {
+fn guard_depends_refuses_bad_usage() {
     let mut core = chain();
     for line in [
         "guard.depends 9",
@@ -1069,7 +1075,7 @@ fn bad_usage_of_depends_is_refused() {
 // pause
 
 #[test]
-fn a_pause_tells_its_story_and_looks_plain_to_others() {
+fn a_pause_stores_its_reason_and_looks_plain_to_other_clients() {
     let mut core = Core::new();
     assert_eq!(
         core.ok(r#"guard.pause 10.5 '' {"reason":"deploy","by":"ann","verb":"pause"} q p"#),
@@ -1095,7 +1101,7 @@ fn a_pause_tells_its_story_and_looks_plain_to_others() {
 }
 
 #[test]
-fn a_pause_ends_when_one_of_ours_looks_after_its_time() {
+fn a_pause_ends_at_the_first_own_call_after_its_time() {
     for line in ["pop 20 q w1 5", "peek 20 q 5", "queues 20 q", "queues 20"] {
         let mut core = Core::new();
         core.all("put 0 w q j K {} 0; guard.pause 1 20 '' q");
@@ -1111,7 +1117,7 @@ fn a_pause_ends_when_one_of_ours_looks_after_its_time() {
 }
 
 #[test]
-fn a_pop_after_the_end_of_a_pause_goes_on() {
+fn a_pop_after_the_end_of_a_pause_takes_jobs() {
     let mut core = Core::new();
     core.all("put 0 w q j K {} 0; guard.pause 1 20 '' q");
     assert_eq!(core.jids("pop 20 q w1 5"), ["j"]);
@@ -1138,7 +1144,7 @@ fn an_entry_counts_only_while_its_queue_is_paused() {
 }
 
 #[test]
-fn bad_usage_of_pause_is_refused() {
+fn guard_pause_refuses_bad_usage() {
     let mut core = Core::new();
     for line in [
         "guard.pause 9",
@@ -1164,16 +1170,13 @@ fn bad_usage_of_pause_is_refused() {
 /// it whole, and do the other in any case.
 #[track_caller]
 fn survives_foreign_keys(prepare: &str, line: &str) {
-    let names: Vec<String> = {
-        let mut core = Core::new();
-        core.all(prepare);
-        let mut names: Vec<String> = core.dump().0.into_keys().collect();
-        core.ok(line);
-        names.extend(core.dump().0.into_keys());
-        names
-    };
+    let mut core = Core::new();
+    core.all(prepare);
+    let mut names: Vec<String> = core.dump().0.into_keys().collect();
+    core.ok(line);
+    names.extend(core.dump().0.into_keys());
     for name in names {
-        let mut core = Core::new();
+        core.flush();
         core.all(prepare);
         core.redis_words(&[b"DEL", name.as_bytes()]);
         core.redis_words(&[b"SET", name.as_bytes(), b"x"]);
@@ -1182,13 +1185,13 @@ fn survives_foreign_keys(prepare: &str, line: &str) {
         match core.run(line) {
             Ok(reply) => {
                 let list = reply.list();
-                let told: Vec<String> = match list.first() {
+                let answers: Vec<String> = match list.first() {
                     Some(Reply::List(_)) => list.iter().map(|row| words(row).join(" ")).collect(),
                     _ => vec![words(&reply).join(" ")],
                 };
-                if told.iter().all(|row| row.starts_with("invalid")) {
-                    assert_eq!(core.dump(), before, "{name}: {told:?}");
-                    assert!(core.events().is_empty(), "{name}: {told:?}");
+                if answers.iter().all(|row| row.starts_with("invalid")) {
+                    assert_eq!(core.dump(), before, "{name}: {answers:?}");
+                    assert!(core.events().is_empty(), "{name}: {answers:?}");
                 }
             }
             Err(error) => {
@@ -1203,7 +1206,7 @@ fn survives_foreign_keys(prepare: &str, line: &str) {
 const JOBS: &str = r#"put 0 w q j K {} 0 tags ["t"]; pop 1 q w1 1; put 0 w q h K {} 0 tags ["t"]; put 0 w q d K {} 0 depends ["j"]; track 1 track j; track 1 track h; config.set 1 max-job-history 50"#;
 
 #[test]
-fn put_survives_foreign_keys() {
+fn guard_put_survives_keys_of_a_wrong_type() {
     survives_foreign_keys(
         JOBS,
         r#"guard.put 9 {"replace":true} 9 p j K {} 0 tags ["u"] depends ["h"]"#,
@@ -1221,7 +1224,7 @@ fn put_survives_foreign_keys() {
 }
 
 #[test]
-fn requeue_survives_foreign_keys() {
+fn guard_requeue_survives_keys_of_a_wrong_type() {
     survives_foreign_keys(
         JOBS,
         r#"guard.requeue 9 {"from":["running"],"to":"p"} {"by":"ann"} j '' ''"#,
@@ -1236,7 +1239,7 @@ fn requeue_survives_foreign_keys() {
 }
 
 #[test]
-fn cancel_survives_foreign_keys() {
+fn guard_cancel_survives_keys_of_a_wrong_type() {
     for policy in ["refuse", "cancel", "release"] {
         survives_foreign_keys(JOBS, &format!("guard.cancel 9 {policy} j '' d ''"));
         survives_foreign_keys(JOBS, &format!("guard.cancel 9 {policy} j ''"));
@@ -1246,7 +1249,7 @@ fn cancel_survives_foreign_keys() {
 }
 
 #[test]
-fn depends_and_pause_survive_foreign_keys() {
+fn guard_depends_and_pause_survive_keys_of_a_wrong_type() {
     survives_foreign_keys(JOBS, r#"guard.depends 9 d '' {"by":"ann"} h"#);
     let mut core = Core::new();
     for key in ["ql:pauses", "ql:paused_queues"] {
@@ -1258,14 +1261,17 @@ fn depends_and_pause_survive_foreign_keys() {
 }
 
 #[test]
-fn one_foreign_key_hurts_one_job_only() {
+fn one_key_of_a_wrong_type_affects_one_job_only() {
     let mut core = Core::new();
     core.all("put 0 w q j K {} 0; pop 1 q w1 1; fail 2 j w1 G M; put 0 w q k K {} 0; pop 1 q w1 1; fail 2 k w1 H M");
     core.redis("DEL ql:f:G");
     core.redis("SET ql:f:G x");
-    let told = rows(&mut core, "guard.requeue 9 {} '' j '' '' k '' ''");
-    assert!(told[0].starts_with("invalid failed:2:3:q "), "{told:?}");
-    assert_eq!(told[1], "done  waiting q");
+    let answers = rows(&mut core, "guard.requeue 9 {} '' j '' '' k '' ''");
+    assert!(
+        answers[0].starts_with("invalid failed:2:3:q "),
+        "{answers:?}"
+    );
+    assert_eq!(answers[1], "done  waiting q");
     assert_eq!(
         (core.state("j"), core.state("k")),
         ("failed".into(), "waiting".into())
@@ -1282,7 +1288,7 @@ fn called(core: &mut Core, line: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_guarded_call_does_what_the_command_does_and_says_so_in_the_history() {
+fn a_guarded_call_does_what_the_command_does_and_records_it_in_the_history() {
     let mut core = Core::new();
     core.all("put 0 w q a K {} 0; pop 1 q w1 1");
     core.events();
@@ -1291,7 +1297,7 @@ fn a_guarded_call_does_what_the_command_does_and_says_so_in_the_history() {
     assert_eq!(called(&mut core, &line), ["done", "", "-"]);
     assert_eq!(core.state("a"), "stalled");
     assert_eq!(
-        core.told(),
+        core.published(),
         [
             r#"ql:w:w1 {"jid":"a","event":"lock_lost","worker":"w1"}"#,
             r#"ql:log {"jid":"a","event":"lock_lost","worker":"w1"}"#
@@ -1318,7 +1324,7 @@ fn a_guarded_call_answers_numbers_and_documents_as_text() {
 }
 
 #[test]
-fn tags_are_swapped_in_one_call_with_one_note() {
+fn tags_are_replaced_in_one_call_with_one_note() {
     let mut core = Core::new();
     core.ok(r#"put 0 w q a K {} 0 tags ["new","eu"]"#);
     let seen = mark(&mut core, "a");
@@ -1349,7 +1355,7 @@ fn a_guarded_call_leaves_a_job_that_changed_as_it_is() {
 }
 
 #[test]
-fn a_job_that_is_gone_after_the_call_gets_no_note() {
+fn a_job_deleted_by_the_call_gets_no_note() {
     let mut core = Core::new();
     core.all("config.set 0 jobs-history -1; put 0 w q a K {} 0; pop 1 q w1 1");
     let line = r#"guard.call 5 a '' {"verb":"complete"} complete a w1 q {}"#;
@@ -1358,7 +1364,7 @@ fn a_job_that_is_gone_after_the_call_gets_no_note() {
 }
 
 #[test]
-fn what_a_guarded_command_refuses_it_refuses_in_its_own_words() {
+fn a_guarded_command_refuses_with_its_own_message() {
     let mut core = Core::new();
     core.ok("put 0 w q a K {} 0");
     let before = core.dump();
@@ -1396,7 +1402,7 @@ fn what_a_guarded_command_refuses_it_refuses_in_its_own_words() {
 }
 
 #[test]
-fn a_guarded_call_does_not_touch_a_job_whose_history_is_no_list() {
+fn a_guarded_call_does_not_touch_a_job_whose_history_is_not_a_list() {
     let mut core = Core::new();
     core.ok("put 0 w q a K {} 0");
     core.redis("DEL ql:j:a-history");

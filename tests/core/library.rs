@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::house::core::{Core, Reply};
+use crate::support::core::{Core, Reply};
 
 /// What Ruby's `LuaPlugin` makes of the library: whole-line comments are gone.
 fn library() -> String {
@@ -36,7 +36,7 @@ fn a_plugin_multiplies_an_option() {
 }
 
 #[test]
-fn it_does_nothing_by_itself_and_asks_for_no_arguments() {
+fn the_library_does_nothing_by_itself_and_needs_no_arguments() {
     let mut core = Core::new();
     assert_eq!(eval(&mut core, "return 1", &[]), Reply::Int(1));
     assert_eq!(
@@ -51,7 +51,7 @@ fn it_does_nothing_by_itself_and_asks_for_no_arguments() {
 }
 
 #[test]
-fn all_names_that_plugins_use_are_there() {
+fn all_names_that_plugins_use_exist() {
     let mut core = Core::new();
     let plugin = "
         local missing = {}
@@ -70,7 +70,7 @@ fn all_names_that_plugins_use_are_there() {
 }
 
 #[test]
-fn the_defaults_are_the_defaults_whatever_is_set() {
+fn defaults_do_not_depend_on_stored_options() {
     let mut core = Core::new();
     core.all("config.set 0 heartbeat 7; config.set 0 mine 8");
     let plugin = "return {Qless.config.defaults.heartbeat, Qless.config.defaults['grace-period'],
@@ -87,7 +87,7 @@ fn the_defaults_are_the_defaults_whatever_is_set() {
 }
 
 #[test]
-fn options_are_read_with_a_default_of_the_plugins_own_and_written() {
+fn plugins_read_options_with_their_own_default_and_write_them() {
     let mut core = Core::new();
     let plugin = "
         Qless.config.set('mine', 5)
@@ -103,11 +103,11 @@ fn options_are_read_with_a_default_of_the_plugins_own_and_written() {
 fn publishing_adds_the_prefix() {
     let mut core = Core::new();
     eval(&mut core, "return Qless.publish('mine', 'hello')", &[]);
-    assert_eq!(core.told(), ["ql:mine hello"]);
+    assert_eq!(core.published(), ["ql:mine hello"]);
 }
 
 #[test]
-fn jobs_queues_and_templates_are_reached() {
+fn plugins_reach_jobs_queues_and_templates() {
     let mut core = Core::new();
     core.all("put 0 w q j K {} 0; recur 0 q r K {} interval 60 1000; put 0 w q f K {} 0 priority -1; pop 0 p w1 1");
     let plugin = "
@@ -121,7 +121,7 @@ fn jobs_queues_and_templates_are_reached() {
 }
 
 #[test]
-fn a_script_larger_than_the_library_still_has_room_for_its_own() {
+fn a_plugin_has_room_for_its_own_locals() {
     let mut core = Core::new();
     let locals: String = (0..150).map(|n| format!("local l{n} = {n}\n")).collect();
     assert_eq!(
@@ -131,7 +131,7 @@ fn a_script_larger_than_the_library_still_has_room_for_its_own() {
 }
 
 #[test]
-fn a_prefix_of_ones_own_is_used_everywhere() {
+fn a_custom_prefix_is_used_everywhere() {
     let mut core = Core::new();
     let script = qless::internals::Script::library("{t}:").text().to_owned()
         + "Qless.publish('x', 'y')\nreturn {Qless.ns, QlessJob.ns, cjson.encode(Qless.failed())}";

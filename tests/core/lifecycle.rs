@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use crate::house::core::{Core, Reply, short};
+use crate::support::core::{Core, Reply, short};
 
 /// A database with job `j` of queue `q`, held by `w1` since 10.
 fn held() -> Core {
@@ -95,7 +95,7 @@ fn data_is_stored_byte_for_byte() {
 }
 
 #[test]
-fn putting_again_keeps_what_is_not_given() {
+fn putting_again_keeps_options_that_are_not_given() {
     let mut core = Core::new();
     core.ok(r#"put 0 w q j K {} 0 priority 3 tags ["x"] retries 2"#);
     core.ok("put 1 w q2 j K2 [] 0");
@@ -109,7 +109,7 @@ fn putting_again_keeps_what_is_not_given() {
 }
 
 #[test]
-fn putting_again_gives_all_tries_back() {
+fn putting_again_restores_all_retries() {
     let mut core = Core::new();
     core.all("put 0 w q j K {} 0 retries 3; pop 1 q w1 1; retry 2 j q w1");
     assert_eq!(core.field("j", "remaining").as_deref(), Some("2"));
@@ -125,7 +125,7 @@ fn a_repeated_option_counts_with_its_last_value_and_unknown_ones_are_ignored() {
 }
 
 #[test]
-fn a_delay_that_is_not_positive_means_at_once() {
+fn a_delay_that_is_not_positive_means_immediately() {
     let mut core = Core::new();
     core.all("put 0 w q a K {} 0; put 0 w q b K {} -5; put 0 w q c K {} 0.5");
     assert_eq!(
@@ -137,11 +137,11 @@ fn a_delay_that_is_not_positive_means_at_once() {
 }
 
 #[test]
-fn putting_a_job_that_another_worker_holds_tells_that_worker() {
+fn putting_a_job_that_another_worker_holds_notifies_that_worker() {
     let mut core = held();
     core.ok("put 20 w2 q j K {} 0");
     assert_eq!(
-        core.told(),
+        core.published(),
         [
             r#"ql:log {"jid":"j","event":"put","queue":"q"}"#,
             r#"ql:w:w1 {"jid":"j","event":"lock_lost","worker":"w1"}"#,
@@ -155,17 +155,17 @@ fn putting_a_job_that_another_worker_holds_tells_that_worker() {
 }
 
 #[test]
-fn d_28_a_put_by_the_holder_tells_nobody() {
+fn d_28_a_put_by_the_holder_notifies_no_worker() {
     let mut core = held();
     core.ok("put 20 w1 q j K {} 0");
     assert_eq!(
-        core.told(),
+        core.published(),
         [r#"ql:log {"jid":"j","event":"put","queue":"q"}"#]
     );
 }
 
 #[test]
-fn d_25_a_retried_job_still_names_its_last_worker_who_hears_of_a_put() {
+fn d_25_a_retried_job_still_names_its_last_worker_which_is_notified_of_a_put() {
     let mut core = held();
     core.ok("retry 11 j q w1");
     let job = core.json("get 12 j");
@@ -175,13 +175,13 @@ fn d_25_a_retried_job_still_names_its_last_worker_who_hears_of_a_put() {
     );
     core.ok("put 13 w2 q j K {} 0");
     assert!(
-        core.told()
+        core.published()
             .contains(&r#"ql:w:w1 {"jid":"j","event":"lock_lost","worker":"w1"}"#.into())
     );
 }
 
 #[test]
-fn putting_a_complete_job_takes_it_out_of_the_complete_ones() {
+fn putting_a_complete_job_removes_it_from_the_complete_jobs() {
     let mut core = held();
     core.all("complete 11 j w1 q {}; put 12 w q j K {} 0");
     assert!(!core.dump().has("ql:completed"));
@@ -189,7 +189,7 @@ fn putting_a_complete_job_takes_it_out_of_the_complete_ones() {
 }
 
 #[test]
-fn putting_a_failed_job_keeps_its_failure_to_be_read_until_it_completes() {
+fn putting_a_failed_job_keeps_its_failure_readable_until_completion() {
     let mut core = held();
     core.all("fail 11 j w1 G M; put 12 w q j K {} 0");
     assert_eq!(core.json("get 13 j")["failure"]["group"], "G");
@@ -199,7 +199,7 @@ fn putting_a_failed_job_keeps_its_failure_to_be_read_until_it_completes() {
 }
 
 #[test]
-fn the_queue_is_known_since_it_was_first_seen() {
+fn a_queue_is_listed_with_the_time_it_was_first_seen() {
     let mut core = Core::new();
     core.all("put 5 w q a K {} 0; put 9 w q b K {} 0");
     assert_eq!(core.score("ql:queues", "q"), Some(5.0));
@@ -212,7 +212,7 @@ fn a_tracked_job_is_announced_last() {
     core.events();
     core.ok("put 1 w q j K {} 0");
     assert_eq!(
-        core.told(),
+        core.published(),
         [
             r#"ql:log {"jid":"j","event":"put","queue":"q"}"#,
             "ql:put j"
@@ -239,7 +239,7 @@ fn d_79_empty_names_are_names() {
 }
 
 #[test]
-fn names_may_hold_any_bytes() {
+fn job_names_may_hold_any_bytes() {
     let mut core = Core::new();
     let name = b"a b\n\"\\\x00\x1b/\xff";
     core.call(&[b"put", b"0", b"w", name, name, name, b"{}", b"0"])
@@ -255,7 +255,7 @@ fn names_may_hold_any_bytes() {
 }
 
 #[test]
-fn now_may_be_any_number_that_lua_reads() {
+fn the_time_may_be_any_number_that_lua_reads() {
     let mut core = Core::new();
     for (now, time) in [
         ("0x10", 16.0),
@@ -272,7 +272,7 @@ fn now_may_be_any_number_that_lua_reads() {
 }
 
 #[test]
-fn an_empty_object_is_an_empty_list_and_blanks_do_no_harm() {
+fn an_empty_object_is_an_empty_list_and_blanks_are_ignored() {
     let mut core = Core::new();
     core.ok(r#"put 0 w q a K {} 0 tags ["x"]"#);
     core.ok("put 0 w q a K {} 0 tags {} depends {}");
@@ -290,7 +290,7 @@ fn an_empty_object_is_an_empty_list_and_blanks_do_no_harm() {
 // requeue
 
 #[test]
-fn requeue_is_put_for_jobs_that_exist() {
+fn requeue_is_put_for_existing_jobs() {
     let mut core = Core::new();
     core.ok(r#"put 0 w q j K {} 0 tags ["x"]"#);
     assert_eq!(
@@ -308,7 +308,7 @@ fn requeue_is_put_for_jobs_that_exist() {
 // complete
 
 #[test]
-fn completing_ends_a_job() {
+fn a_completed_job_has_no_lock_and_no_worker() {
     let mut core = held();
     assert_eq!(
         core.ok(r#"complete 12.5 j w1 q {"done":1}"#).text(),
@@ -328,26 +328,26 @@ fn completing_ends_a_job() {
         Some(r#"[12,"done"]"#)
     );
     assert_eq!(
-        core.told(),
+        core.published(),
         [r#"ql:log {"jid":"j","event":"completed","queue":"q"}"#]
     );
 }
 
 #[test]
-fn a_lapsed_lock_may_still_be_completed_by_its_holder() {
+fn the_holder_may_complete_under_an_expired_lock() {
     let mut core = held();
     core.ok("pop 5000 q w2 1");
     assert_eq!(core.ok("complete 5005 j w1 q {}").text(), "complete");
 }
 
 #[test]
-fn advancing_tells_completed_before_the_log() {
+fn advancing_publishes_completed_before_the_log() {
     let mut core = held();
     core.ok("track 10 track j");
     core.events();
     assert_eq!(core.ok("complete 12 j w1 q {} next q2").text(), "waiting");
     assert_eq!(
-        core.told(),
+        core.published(),
         [
             "ql:completed j",
             r#"ql:log {"jid":"j","to":"q2","event":"advanced","queue":"q"}"#
@@ -387,7 +387,7 @@ fn d_29_advancing_with_a_delay_makes_the_job_scheduled() {
 }
 
 #[test]
-fn d_30_advancing_with_a_delay_and_satisfied_dependencies_waits_for_the_delay() {
+fn d_30_advancing_with_a_delay_and_satisfied_dependencies_schedules_the_job() {
     let mut core = held();
     let line = r#"complete 12 j w1 q {} next q2 delay 10 depends ["gone"]"#;
     assert_eq!(core.ok(line).text(), "scheduled");
@@ -432,7 +432,7 @@ fn a_job_can_expire_while_it_is_completed() {
 }
 
 #[test]
-fn d_11_a_spoilt_old_job_does_not_stop_a_completion() {
+fn d_11_an_invalid_old_job_does_not_stop_a_completion() {
     let mut core = held();
     core.ok("put 10 w q k K {} 0 depends [\"j\"]");
     core.all("put 10 w p old K {} 0; pop 10 p w1 1; complete 10 old w1 p {}");
@@ -459,7 +459,7 @@ fn d_75_at_most_a_thousand_jobs_expire_in_one_call() {
 // fail
 
 #[test]
-fn failing_keeps_the_queue_and_the_tries() {
+fn failing_keeps_the_queue_and_the_remaining_retries() {
     let mut core = held();
     assert_eq!(core.ok("fail 12.75 j w1 G M").text(), "j");
     let job = core.json("get 13 j");
@@ -518,17 +518,17 @@ fn d_15_failing_with_an_over_range_number_does_not_lose_the_job() {
 // retry
 
 #[test]
-fn a_retry_costs_one_try_and_leaves_no_trace_in_the_history() {
+fn a_retry_uses_one_retry_and_leaves_no_entry_in_the_history() {
     let mut core = held();
     assert_eq!(core.ok("retry 11 j q w1"), Reply::Int(4));
     assert_eq!(core.history("j").len(), 2);
-    assert!(core.told().is_empty());
+    assert!(core.published().is_empty());
     assert_eq!(sets(&mut core, "j"), ["ql:q:q-work"]);
     assert_eq!(core.score("ql:q:q-work", "j"), Some(-11.0 / 1e10));
 }
 
 #[test]
-fn a_retry_with_group_and_message_leaves_a_failure_to_be_read() {
+fn a_retry_with_group_and_message_stores_a_failure() {
     let mut core = held();
     core.ok("retry 11.5 j q w1 0 G M");
     let job = core.json("get 12 j");
@@ -541,7 +541,7 @@ fn a_retry_with_group_and_message_leaves_a_failure_to_be_read() {
 }
 
 #[test]
-fn a_retry_with_a_group_alone_says_nothing_until_it_is_exhausted() {
+fn a_retry_with_only_a_group_stores_no_failure_until_it_is_exhausted() {
     let mut core = Core::new();
     core.all("put 0 w q j K {} 0 retries 1; pop 1 q w1 1; retry 2 j q w1 0 G");
     assert_eq!(core.json("get 3 j")["failure"], json!({}));
@@ -555,12 +555,12 @@ fn a_retry_with_a_group_alone_says_nothing_until_it_is_exhausted() {
 }
 
 #[test]
-fn an_exhausted_retry_of_a_tracked_job_is_told_but_not_logged() {
+fn an_exhausted_retry_of_a_tracked_job_is_published_but_not_logged() {
     let mut core = Core::new();
     core.all("put 0 w q j K {} 0 retries 0; track 0 track j; pop 1 q w1 1");
     core.events();
     assert_eq!(core.ok("retry 2 j q w1"), Reply::Int(-1));
-    assert_eq!(core.told(), ["ql:failed j"]);
+    assert_eq!(core.published(), ["ql:failed j"]);
 }
 
 #[test]
@@ -641,7 +641,7 @@ fn d_18_a_job_that_waits_in_several_sets_of_another_queue_leaves_them_all() {
 }
 
 #[test]
-fn d_13_tries_may_be_fractions() {
+fn d_13_retries_may_be_fractions() {
     let mut core = Core::new();
     core.all("put 0 w q j K {} 0 retries 1.5; pop 1 q w1 1");
     assert_eq!(core.field("j", "remaining").as_deref(), Some("1"));
@@ -665,7 +665,7 @@ fn a_heartbeat_answers_whole_seconds_and_stores_all() {
     }
     assert_eq!(core.json("get 21 j")["expires"], 80.75);
     assert_eq!(core.score("ql:workers", "w1"), Some(20.75));
-    assert!(core.told().is_empty());
+    assert!(core.published().is_empty());
     assert_eq!(core.history("j").len(), 2);
 }
 
@@ -678,18 +678,18 @@ fn a_heartbeat_is_allowed_in_the_grace_period() {
 }
 
 #[test]
-fn d_09_a_renewed_lock_gets_its_courtesy_again() {
+fn d_09_a_renewed_lock_gets_its_grace_again() {
     let mut core = held();
     core.all("pop 100 q w2 1; heartbeat 105 j w1");
     assert_eq!(core.field("j", "grace"), None);
     core.events();
     assert!(core.jids("pop 200 q w2 1").is_empty());
-    assert_eq!(core.told().len(), 2);
+    assert_eq!(core.published().len(), 2);
     assert_eq!(core.jids("pop 210 q w2 1"), ["j"]);
 }
 
 #[test]
-fn d_09_a_job_that_leaves_running_leaves_its_grace() {
+fn d_09_a_job_that_leaves_running_loses_its_grace() {
     for line in [
         "put 105 w q j K {} 0",
         "complete 105 j w1 q {} next q2",
@@ -720,7 +720,7 @@ fn timeout_makes_a_job_stalled_and_first_in_line() {
     assert_eq!(core.field("j", "remaining").as_deref(), Some("5"));
     assert_eq!(core.json("stats 11 q 11")["retries"], 0);
     assert_eq!(
-        core.told(),
+        core.published(),
         [
             r#"ql:w:w1 {"jid":"j","event":"lock_lost","worker":"w1"}"#,
             r#"ql:log {"jid":"j","event":"lock_lost","worker":"w1"}"#,
@@ -731,7 +731,7 @@ fn timeout_makes_a_job_stalled_and_first_in_line() {
 }
 
 #[test]
-fn d_22_a_timed_out_job_is_no_longer_its_workers() {
+fn d_22_a_timed_out_job_is_removed_from_its_worker() {
     let mut core = held();
     core.ok("timeout 11 j");
     assert_eq!(core.field("j", "worker").as_deref(), Some("w1"));
@@ -744,7 +744,7 @@ fn d_22_a_timed_out_job_is_no_longer_its_workers() {
 }
 
 #[test]
-fn timeout_takes_several_or_none() {
+fn timeout_changes_all_jobs_or_none() {
     let mut core = held();
     core.all("put 10 w q k K {} 0; pop 10 q w1 1");
     assert_eq!(core.ok("timeout 11 j k"), Reply::Nil);
@@ -758,11 +758,11 @@ fn timeout_takes_several_or_none() {
 // cancel
 
 #[test]
-fn cancelling_a_running_job_tells_its_holder() {
+fn cancelling_a_running_job_notifies_its_holder() {
     let mut core = held();
     assert_eq!(core.ok("cancel 11 j").texts(), ["j"]);
     assert_eq!(
-        core.told(),
+        core.published(),
         [
             r#"ql:log {"jid":"j","queue":"q","event":"canceled","worker":"w1"}"#,
             r#"ql:w:w1 {"jid":"j","queue":"q","event":"canceled","worker":"w1"}"#,
@@ -790,7 +790,7 @@ fn d_56_a_missing_or_repeated_job_is_announced_with_false() {
     core.events();
     assert_eq!(core.ok("cancel 1 j j").texts(), ["j", "j"]);
     assert_eq!(
-        core.told(),
+        core.published(),
         [
             r#"ql:log {"jid":"j","queue":"q","event":"canceled","worker":""}"#,
             r#"ql:log {"jid":"j","queue":false,"event":"canceled","worker":false}"#,
@@ -805,14 +805,14 @@ fn a_cancelled_job_stays_tracked() {
     core.all("put 0 w q j K {} 0; track 0 track j");
     core.events();
     core.ok("cancel 1 j");
-    assert_eq!(core.told()[1], "ql:canceled j");
+    assert_eq!(core.published()[1], "ql:canceled j");
     assert_eq!(core.json("track 2"), json!({"jobs": {}, "expired": ["j"]}));
 }
 
 // priority
 
 #[test]
-fn d_63_a_priority_moves_a_job_among_those_of_its_class_by_its_age() {
+fn d_63_jobs_of_equal_priority_are_ordered_by_age() {
     let mut core = Core::new();
     core.all("put 1 w q a K {} 0 priority 5; put 2 w q b K {} 0; put 3 w q c K {} 0 priority 5");
     assert_eq!(core.ok("priority 9 b 5"), Reply::Int(5));
@@ -848,7 +848,7 @@ fn a_priority_can_be_set_in_every_state_and_is_answered_truncated() {
 // log
 
 #[test]
-fn a_note_stands_in_the_history_in_every_state() {
+fn a_note_is_stored_in_the_history_in_every_state() {
     let mut core = super::errors::one_of_each();
     for state in [
         "waiting",
@@ -870,7 +870,7 @@ fn a_note_stands_in_the_history_in_every_state() {
 }
 
 #[test]
-fn members_named_when_and_what_are_the_entrys_own() {
+fn members_named_when_and_what_belong_to_the_entry() {
     let mut core = held();
     core.ok(r#"log 11 j note {"when":1,"what":"x","y":2}"#);
     assert_eq!(
@@ -880,7 +880,7 @@ fn members_named_when_and_what_are_the_entrys_own() {
 }
 
 #[test]
-fn d_51_a_note_that_is_no_object_is_kept_under_data() {
+fn d_51_a_note_that_is_not_an_object_is_kept_under_data() {
     let mut core = held();
     for (data, shown) in [
         ("5", json!(5)),
@@ -901,7 +901,7 @@ fn d_51_a_note_that_is_no_object_is_kept_under_data() {
 }
 
 #[test]
-fn d_62_a_note_is_stored_as_it_was_given() {
+fn d_62_a_note_is_stored_unchanged() {
     let mut core = held();
     let data = r#"{"b":[],"a":12345678901234567890,"c":"x/y"}"#;
     core.ok(&format!("log 11 j note {data}"));
@@ -912,7 +912,7 @@ fn d_62_a_note_is_stored_as_it_was_given() {
 }
 
 #[test]
-fn a_note_that_cannot_be_shown_again_is_never_stored() {
+fn a_note_that_cannot_be_read_back_is_never_stored() {
     let mut core = held();
     for data in [
         "1e999",
@@ -974,7 +974,7 @@ fn a_hundred_entries_are_kept_by_default() {
 }
 
 #[test]
-fn d_68_small_limits_keep_as_many_entries_as_they_say() {
+fn d_68_small_limits_keep_exactly_that_many_entries() {
     for limit in [1, 2] {
         let mut core = Core::new();
         core.all(&format!(
@@ -997,7 +997,7 @@ fn d_68_small_limits_keep_as_many_entries_as_they_say() {
 // get, multiget
 
 #[test]
-fn multiget_answers_in_the_order_asked_and_skips_what_is_missing() {
+fn multiget_answers_in_the_order_given_and_skips_missing_jobs() {
     let mut core = Core::new();
     core.all("put 0 w q a K {} 0; put 0 w q b K {} 0");
     assert_eq!(core.jids("multiget 1 b nope a b"), ["b", "a", "b"]);
@@ -1006,7 +1006,7 @@ fn multiget_answers_in_the_order_asked_and_skips_what_is_missing() {
 }
 
 #[test]
-fn reading_a_job_that_is_not_there_answers_nothing() {
+fn reading_a_missing_job_answers_nil() {
     let mut core = Core::new();
     core.ok("recur 0 q t K {} interval 60 1000");
     assert_eq!(core.ok("get 1 nope"), Reply::Nil);
@@ -1030,7 +1030,7 @@ fn d_64_numbers_in_json_have_fourteen_digits() {
 }
 
 #[test]
-fn d_10_a_spoilt_field_does_not_spoil_a_reading() {
+fn d_10_an_invalid_field_does_not_stop_a_read() {
     let mut core = held();
     core.all("put 10 w q k K {} 0; track 10 track j; track 10 track k");
     for damage in [
@@ -1084,7 +1084,7 @@ fn d_67_a_legacy_history_is_moved_into_the_list() {
 }
 
 #[test]
-fn a_legacy_history_stands_before_what_is_appended() {
+fn a_legacy_history_comes_before_appended_entries() {
     for line in [
         "log 11 j note",
         "fail 11 j w1 G M",
@@ -1156,7 +1156,7 @@ fn log_writes_to_a_job_whose_hash_has_no_jid() {
 // arguments in great number
 
 #[test]
-fn d_77_a_call_may_have_more_words_than_unpack_carries() {
+fn d_77_a_call_may_have_more_arguments_than_unpack_allows() {
     let mut core = Core::new();
     let names: Vec<String> = (0..9000).map(|n| format!("n{n}")).collect();
     let call = |core: &mut Core, front: &[&str]| {

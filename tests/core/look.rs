@@ -1,6 +1,6 @@
 //! `look.*`: what people see, read without changing anything.
 
-use crate::house::core::{Core, Reply, short};
+use crate::support::core::{Core, Reply, short};
 
 fn text(reply: &Reply) -> Option<String> {
     match reply {
@@ -47,7 +47,7 @@ fn a_job_is_shown_with_its_stored_fields_by_their_names() {
 }
 
 #[test]
-fn what_a_job_waits_for_and_when_it_is_due_is_shown() {
+fn dependencies_and_due_time_are_shown() {
     let mut core = super::errors::one_of_each();
     core.ok("track 9 track running");
     let job = row(&mut core, "look.jobs 9 brief running");
@@ -72,7 +72,7 @@ fn what_a_job_waits_for_and_when_it_is_due_is_shown() {
 }
 
 #[test]
-fn a_running_job_whose_lock_has_lapsed_is_shown_as_stalled() {
+fn a_running_job_with_an_expired_lock_is_shown_as_stalled() {
     let mut core = super::errors::one_of_each();
     for (now, shown) in [(62, "running"), (63, "stalled"), (99, "stalled")] {
         let job = row(&mut core, &format!("look.jobs {now} brief running"));
@@ -91,7 +91,7 @@ fn the_full_view_adds_the_raw_history() {
 }
 
 #[test]
-fn a_list_of_names_reads_only_these() {
+fn a_list_of_fields_reads_only_these() {
     let mut core = super::errors::one_of_each();
     let job = row(&mut core, "look.jobs 9 data,mark waiting");
     assert_eq!(job.texts().len(), 4);
@@ -110,7 +110,7 @@ fn a_list_of_names_reads_only_these() {
 }
 
 #[test]
-fn what_is_no_job_is_nil_in_its_place() {
+fn a_missing_job_is_nil_at_its_position() {
     let mut core = super::errors::one_of_each();
     core.redis("HSET ql:j:zombie state waiting");
     core.redis("SET ql:j:foreign x");
@@ -176,7 +176,7 @@ fn large_numbers_keep_their_text() {
 }
 
 #[test]
-fn the_mark_changes_with_what_happens_and_not_with_what_does_not() {
+fn the_mark_changes_exactly_when_the_job_changes() {
     let mut core = Core::new();
     core.ok("put 0 w q j K {} 0");
     let mark = |core: &mut Core| of(&row(core, "look.jobs 9 mark j"), "mark").unwrap();
@@ -284,7 +284,7 @@ fn failures_are_paged_oldest_first() {
 }
 
 #[test]
-fn looking_promotes_and_spawns_and_ages_nothing() {
+fn look_calls_promote_spawn_and_age_nothing() {
     let mut core = super::errors::one_of_each();
     core.ok("config.set 0 max-worker-age 10");
     let before = core.dump();
@@ -304,7 +304,7 @@ fn looking_promotes_and_spawns_and_ages_nothing() {
 // scan
 
 #[test]
-fn a_scan_meets_every_job_template_and_key() {
+fn a_scan_returns_every_job_template_and_key() {
     let mut core = super::errors::one_of_each();
     core.many((0..200).map(|n| format!("put 0 w p j{n} K {{}} 0")));
     for (kind, wanted) in [
@@ -330,7 +330,7 @@ fn a_scan_meets_every_job_template_and_key() {
 // queues and workers
 
 #[test]
-fn queues_are_counted_by_what_can_be_done_about_them() {
+fn queues_are_counted_by_state() {
     let mut core = super::errors::one_of_each();
     core.ok("put 5 w q due K {} 5");
     let queue = row(&mut core, "look.queues 9 q");
@@ -390,7 +390,7 @@ fn the_head_of_a_queue_is_its_first_waiting_or_due_job() {
 }
 
 #[test]
-fn all_known_queues_are_shown_and_unknown_ones_if_asked_for() {
+fn known_queues_are_shown_and_unknown_ones_if_named() {
     let mut core = Core::new();
     core.all("put 1 w b j K {} 0; put 2 w a k K {} 0");
     let names: Vec<_> = core
@@ -409,7 +409,7 @@ fn all_known_queues_are_shown_and_unknown_ones_if_asked_for() {
 }
 
 #[test]
-fn a_pause_is_shown_with_its_story_until_it_has_ended() {
+fn a_pause_is_shown_with_its_reason_until_it_ends() {
     let mut core = Core::new();
     core.all(r#"put 0 w q j K {} 0; guard.pause 10.5 20 {"reason":"deploy","by":"ann@h"} q"#);
     let queue = row(&mut core, "look.queues 19 q");
@@ -434,7 +434,7 @@ fn a_pause_is_shown_with_its_story_until_it_has_ended() {
 }
 
 #[test]
-fn workers_are_counted_by_what_they_hold() {
+fn workers_are_counted_by_the_jobs_they_hold() {
     let mut core = Core::new();
     core.all("put 0 w q a K {} 0; put 0 w q b K {} 0; pop 1 q w1 1; pop 5 q w2 1; pop 9 q w3 1");
     let shown = |core: &mut Core, line: &str| -> Vec<[String; 4]> {
@@ -463,7 +463,7 @@ fn workers_are_counted_by_what_they_hold() {
 // bad usage
 
 #[test]
-fn bad_usage_is_refused_in_words_that_begin_with_look() {
+fn look_calls_name_themselves_when_they_refuse() {
     let mut core = Core::new();
     let many: Vec<String> = (0..501).map(|n| format!("j{n}")).collect();
     let many = many.join(" ");

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use crate::house::core::{Dump, Key, g17};
+use crate::support::core::{Dump, Key, g17};
 
 /// What a call answers.
 #[derive(Clone, Debug, PartialEq)]
@@ -936,7 +936,7 @@ impl Model {
 
     /// Puts a job, new or not.
     #[allow(clippy::too_many_arguments)]
-    pub(super) fn place(
+    pub(crate) fn place(
         &mut self,
         me: &str,
         queue: &str,
@@ -1404,7 +1404,7 @@ impl Model {
         Ok(Texts(jids.to_vec()))
     }
 
-    pub(super) fn cancel_one(&mut self, jid: &str) {
+    pub(crate) fn cancel_one(&mut self, jid: &str) {
         let shown = |text: Option<String>| text.map_or("false".into(), |text| quoted(&text));
         let (worker, queue) = (
             self.hget(&job(jid), "worker"),

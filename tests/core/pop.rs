@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use crate::house::core::{Core, Reply};
+use crate::support::core::{Core, Reply};
 
 /// A database with `count` jobs `j0` … of queue `q`, popped by `w1` at 0, so that they expire at 60.
 fn popped(count: usize, options: &str) -> Core {
@@ -58,7 +58,7 @@ fn popping_writes_all_that_belongs_to_a_running_job() {
 }
 
 #[test]
-fn the_heartbeat_of_the_queue_wins_over_that_of_all() {
+fn the_heartbeat_of_the_queue_overrides_the_global_one() {
     let mut core = Core::new();
     core.all("config.set 0 heartbeat 30; config.set 0 q-heartbeat 7; put 0 w q a K {} 0; put 0 w p b K {} 0");
     assert_eq!(core.json("pop 0 q w1 1")[0]["expires"], 7);
@@ -69,7 +69,7 @@ fn the_heartbeat_of_the_queue_wins_over_that_of_all() {
 }
 
 #[test]
-fn a_pop_of_none_registers_the_worker() {
+fn a_pop_of_zero_jobs_registers_the_worker() {
     let mut core = Core::new();
     core.ok("put 0 w q j K {} 0");
     assert!(core.jids("pop 5 q w1 0").is_empty());
@@ -78,7 +78,7 @@ fn a_pop_of_none_registers_the_worker() {
 }
 
 #[test]
-fn a_negative_pop_takes_all_but_the_last() {
+fn a_negative_pop_count_takes_all_but_the_last() {
     let mut core = Core::new();
     core.all("put 0 w q a K {} 0; put 1 w q b K {} 0; put 2 w q c K {} 0; put 0 w q s K {} 3");
     // s falls due and, put into the line at 5, is last of it.
@@ -89,7 +89,7 @@ fn a_negative_pop_takes_all_but_the_last() {
 }
 
 #[test]
-fn d_27_a_paused_queue_gives_nothing_and_notices_nothing() {
+fn d_27_a_paused_queue_gives_no_jobs_and_updates_nothing() {
     let mut core = popped(1, "");
     core.all("put 0 w q k K {} 0; put 0 w q s K {} 5; pause 0 q");
     core.events();
@@ -106,11 +106,11 @@ fn d_27_a_paused_queue_gives_nothing_and_notices_nothing() {
 // lost locks
 
 #[test]
-fn a_lost_lock_is_first_a_warning_and_then_a_loss() {
+fn an_expired_lock_is_first_a_warning_and_then_lost() {
     let mut core = popped(1, "");
     assert!(core.jids("pop 60 q w2 1").is_empty());
     assert_eq!(
-        core.told(),
+        core.published(),
         [
             r#"ql:w:w1 {"jid":"j0","event":"lock_lost","worker":"w1"}"#,
             r#"ql:log {"jid":"j0","event":"lock_lost","worker":"w1"}"#,
@@ -135,7 +135,7 @@ fn a_lost_lock_is_first_a_warning_and_then_a_loss() {
 }
 
 #[test]
-fn a_lost_job_may_go_to_the_same_worker_again() {
+fn a_lost_job_may_be_popped_by_the_same_worker() {
     let mut core = popped(1, "");
     core.ok("pop 60 q w1 1");
     assert_eq!(core.jids("pop 70 q w1 1"), ["j0"]);
@@ -143,17 +143,17 @@ fn a_lost_job_may_go_to_the_same_worker_again() {
 }
 
 #[test]
-fn without_a_grace_period_warning_and_loss_are_one() {
+fn without_a_grace_period_warning_and_loss_coincide() {
     let mut core = popped(1, "");
     core.ok("config.set 0 grace-period 0");
     core.events();
     assert_eq!(core.jids("pop 60 q w2 1"), ["j0"]);
-    assert_eq!(core.told().len(), 2);
+    assert_eq!(core.published().len(), 2);
     assert_eq!(core.json("stats 60 q 60")["retries"], 1);
 }
 
 #[test]
-fn a_job_can_be_lost_as_often_as_it_has_tries_and_once_more() {
+fn a_job_can_be_lost_once_more_than_it_has_retries() {
     let mut core = popped(1, " retries 2");
     core.ok("config.set 0 grace-period -1");
     assert_eq!(core.json("pop 100 q w1 1")[0]["remaining"], 1);
@@ -167,7 +167,7 @@ fn a_job_can_be_lost_as_often_as_it_has_tries_and_once_more() {
 }
 
 #[test]
-fn warnings_and_failures_do_not_use_up_what_is_popped() {
+fn warnings_and_failures_do_not_count_as_popped() {
     let mut core = popped(2, "");
     core.ok("put 1 w q k K {} 0");
     assert_eq!(core.jids("pop 60 q w2 1"), ["k"]);
@@ -176,7 +176,7 @@ fn warnings_and_failures_do_not_use_up_what_is_popped() {
 }
 
 #[test]
-fn jobs_that_were_lost_come_before_those_that_wait() {
+fn lost_jobs_are_popped_before_waiting_ones() {
     let mut core = popped(1, "");
     core.all("put 1 w q k K {} 0 priority 99; pop 60 q w2 0; pop 60 q w2 -1");
     assert_eq!(core.jids("pop 70 q w2 2")[0], "j0");
@@ -205,7 +205,7 @@ fn d_26_the_time_of_an_exhausted_job_is_whole_seconds() {
         json!({"group": "failed-retries-q", "message": message, "when": 70, "worker": ""})
     );
     assert_eq!(
-        core.told(),
+        core.published(),
         [
             "ql:failed j0",
             r#"ql:log {"message":"Job exhausted retries in queue \"q\"","jid":"j0","group":"failed-retries-q","event":"failed","worker":"w1"}"#,
@@ -214,7 +214,7 @@ fn d_26_the_time_of_an_exhausted_job_is_whole_seconds() {
 }
 
 #[test]
-fn d_13_a_fractional_count_of_tries_does_not_stop_a_queue() {
+fn d_13_fractional_retries_do_not_stop_a_queue() {
     let mut core = popped(1, " retries 0.5");
     core.redis("HSET ql:j:j0 remaining 0.5");
     core.ok("put 1 w q k K {} 0");
@@ -224,7 +224,7 @@ fn d_13_a_fractional_count_of_tries_does_not_stop_a_queue() {
 }
 
 #[test]
-fn a_lost_job_of_a_worker_without_a_name_leaves_its_list() {
+fn a_lost_job_leaves_the_list_of_a_worker_with_an_empty_name() {
     let mut core = Core::new();
     core.all("put 0 w q j K {} 0; pop 0 q '' 1; pop 60 q w1 1");
     assert!(!core.dump().has("ql:w::jobs"));
@@ -245,7 +245,7 @@ fn a_queue_gives_no_more_than_its_limit() {
 }
 
 #[test]
-fn d_08_a_lock_that_lapses_now_still_takes_its_place() {
+fn d_08_a_lock_that_expires_now_still_counts_against_the_limit() {
     let mut core = popped(1, "");
     core.all("config.set 0 q-max-concurrency 1; put 0 w q k K {} 0");
     core.events();
@@ -259,7 +259,7 @@ fn d_08_a_lock_that_lapses_now_still_takes_its_place() {
 }
 
 #[test]
-fn d_07_a_warned_job_keeps_its_place() {
+fn d_07_a_warned_job_still_counts_against_the_limit() {
     let mut core = popped(1, "");
     core.all("config.set 0 q-max-concurrency 1; put 0 w q k K {} 0");
     assert!(core.jids("pop 61 q w2 5").is_empty());
@@ -268,7 +268,7 @@ fn d_07_a_warned_job_keeps_its_place() {
 }
 
 #[test]
-fn d_07_without_grace_a_lost_job_is_given_out_again_at_the_limit() {
+fn d_07_without_grace_a_lost_job_is_popped_again_at_the_limit() {
     let mut core = popped(1, "");
     core.all("config.set 0 q-max-concurrency 1; config.set 0 grace-period 0; put 0 w q k K {} 0");
     assert_eq!(core.jids("pop 61 q w2 5"), ["j0"]);
@@ -278,7 +278,7 @@ fn d_07_without_grace_a_lost_job_is_given_out_again_at_the_limit() {
 // what falls due
 
 #[test]
-fn scheduled_jobs_wait_once_their_time_has_come() {
+fn scheduled_jobs_become_waiting_when_they_are_due() {
     let mut core = Core::new();
     core.all("put 0 w q a K {} 10; put 0 w q b K {} 5; put 0 w q c K {} 20");
     assert!(core.jids("pop 4 q w1 9").is_empty());
@@ -315,7 +315,7 @@ fn peeking_promotes_and_changes_nothing_else() {
 }
 
 #[test]
-fn peeking_leaves_out_what_is_in_its_grace_period() {
+fn peeking_omits_jobs_in_their_grace_period() {
     let mut core = popped(1, "");
     core.all("put 0 w q k K {} 0; pop 61 q w2 0; config.set 61 q-max-concurrency 0; pop 61 q w2 1");
     assert!(core.jids("peek 62 q 9").is_empty());
@@ -372,7 +372,7 @@ fn d_03_a_scheduled_jid_without_a_job_is_dropped() {
 }
 
 #[test]
-fn d_05_only_jobs_that_wait_are_popped() {
+fn d_05_only_waiting_jobs_are_popped() {
     let mut core = super::errors::one_of_each();
     core.redis("DEL ql:q:q-work ql:q:q-scheduled ql:q:q-depends");
     for state in [
@@ -397,7 +397,7 @@ fn d_05_only_jobs_that_wait_are_popped() {
 }
 
 #[test]
-fn d_05_a_job_that_is_scheduled_stays_so() {
+fn d_05_a_scheduled_job_stays_scheduled() {
     let mut core = Core::new();
     core.ok("put 0 w q j K {} 100");
     core.redis("ZADD ql:q:q-work 1 j");
@@ -409,7 +409,7 @@ fn d_05_a_job_that_is_scheduled_stays_so() {
 }
 
 #[test]
-fn d_05_a_batch_goes_on_behind_what_is_dropped() {
+fn d_05_a_batch_continues_after_dropped_entries() {
     let mut core = Core::new();
     core.many((0..20).map(|n| format!("put {n} w q j{n:02} K {{}} 0")));
     core.all("pop 20 q w1 5");
@@ -422,7 +422,7 @@ fn d_05_a_batch_goes_on_behind_what_is_dropped() {
 }
 
 #[test]
-fn d_06_ten_thousand_jobs_are_popped_at_once() {
+fn d_06_ten_thousand_jobs_are_popped_in_one_call() {
     let mut core = Core::new();
     core.many((0..10_000).map(|n| format!("put 0 w q j{n:05} K {{}} 0")));
     assert_eq!(core.jids("pop 1 q w1 10000").len(), 10_000);
@@ -433,7 +433,7 @@ fn d_06_ten_thousand_jobs_are_popped_at_once() {
 }
 
 #[test]
-fn a_job_left_in_another_queue_is_popped_from_where_it_stands() {
+fn a_job_left_in_another_queue_is_popped_from_there() {
     let mut core = Core::new();
     core.ok("put 0 w q j K {} 0");
     core.redis("ZADD ql:q:p-work 1 j");
@@ -443,7 +443,7 @@ fn a_job_left_in_another_queue_is_popped_from_where_it_stands() {
 }
 
 #[test]
-fn d_12_settings_that_are_no_numbers_count_as_unset() {
+fn d_12_settings_that_are_not_numbers_count_as_unset() {
     let mut core = Core::new();
     for option in [
         "heartbeat",

@@ -1,34 +1,24 @@
 //! Random sequences of calls: after every one, the reply, the events and all keys are those of the
-//! second implementation, and the invariants hold. PROPTEST_CASES raises the number of cases.
+//! second implementation, and the invariants hold.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use proptest::sample::select;
-use proptest::test_runner::{Config, TestCaseError, TestRunner};
+use proptest::test_runner::TestCaseError;
 use serde_json::Value;
 
-use super::invariants::{Excuses, broken};
 use super::model::{Answer, Model, number};
-use crate::house::core::{Core, Dump, Key, Reply, short};
-
-pub(super) fn cases(default: u32) -> Config {
-    let told = |name| std::env::var(name).ok()?.parse().ok();
-    Config {
-        cases: told("PROPTEST_CASES").unwrap_or(default),
-        failure_persistence: None,
-        max_shrink_iters: told("PROPTEST_MAX_SHRINK_ITERS").unwrap_or(20_000),
-        ..Config::default()
-    }
-}
+use crate::check::invariants::{Excuses, broken};
+use crate::support::core::{Core, Dump, Key, Reply, short};
+use crate::support::random;
 
 /// One call, some time after the one before. `@` words are filled in when it is made: `@running3`
 /// is some running job if there is one, `@w` its worker, `@q` its queue, `@m` its mark.
 #[derive(Clone, Debug)]
-pub(super) struct Step {
-    pub(super) after: f64,
-    pub(super) line: String,
+pub(crate) struct Step {
+    pub(crate) after: f64,
+    pub(crate) line: String,
 }
 
 const JIDS: [&str; 7] = ["a", "b", "c", "d", "e", "r-1", "r-2"];
@@ -274,7 +264,7 @@ fn read() -> impl Strategy<Value = String> {
     ]
 }
 
-pub(super) fn settings() -> impl Strategy<Value = String> {
+pub(crate) fn settings() -> impl Strategy<Value = String> {
     prop_oneof![
         one(&[
             "config.set heartbeat 20",
@@ -387,7 +377,7 @@ fn guard() -> impl Strategy<Value = String> {
     let put = (policy, prop::collection::vec(item, 1..3)).prop_map(|(policy, items)| {
         let items = items
             .iter()
-            .map(|item| format!("{} {item}", crate::house::core::words(item).len()));
+            .map(|item| format!("{} {item}", crate::support::core::words(item).len()));
         format!("guard.put {policy} {}", items.collect::<Vec<_>>().join(" "))
     });
     let options = one(&[
@@ -431,7 +421,7 @@ fn guard() -> impl Strategy<Value = String> {
     prop_oneof![4 => put, 4 => requeue, 3 => cancel, 2 => depends, 1 => pause]
 }
 
-pub(super) fn step(ours: bool) -> impl Strategy<Value = Step> {
+pub(crate) fn step(ours: bool) -> impl Strategy<Value = Step> {
     let line = if ours {
         prop_oneof![
             6 => put(), 6 => pop(), 6 => finish(), 4 => change(), 2 => read(), 1 => settings(),
@@ -453,7 +443,7 @@ pub(super) fn step(ours: bool) -> impl Strategy<Value = Step> {
 }
 
 /// Fills in the `@` words from what is stored.
-pub(super) fn fill(line: &str, now: f64, keys: &Model) -> Vec<String> {
+pub(crate) fn fill(line: &str, now: f64, keys: &Model) -> Vec<String> {
     let jobs = keys.keys.0.iter().filter_map(|(name, key)| match key {
         Key::Hash(hash) => {
             let state = hash.get("state").cloned().unwrap_or_default();
@@ -473,7 +463,7 @@ pub(super) fn fill(line: &str, now: f64, keys: &Model) -> Vec<String> {
         }
     };
     let mut last = String::new();
-    let mut words = crate::house::core::words(line);
+    let mut words = crate::support::core::words(line);
     let now = format!("{now}");
     words.insert(1, now.clone());
     for word in &mut words {
@@ -633,11 +623,11 @@ fn play(core: &mut Core, steps: &[Step]) -> Result<(), TestCaseError> {
         ..Excuses::default()
     };
     let mut now = 1000.0;
-    let mut told = Vec::new();
+    let mut calls = Vec::new();
     for step in steps {
         now += step.after;
         let words = fill(&step.line, now, &model);
-        told.push(words.join(" "));
+        calls.push(words.join(" "));
         match words[0].as_str() {
             "queue.forget" => excuses.forgotten = true,
             "unrecur" => excuses.unrecurred = true,
@@ -654,7 +644,7 @@ fn play(core: &mut Core, steps: &[Step]) -> Result<(), TestCaseError> {
             model.events.sort();
         }
         let dump = core.dump();
-        let script = told.join("\n    ");
+        let script = calls.join("\n    ");
         prop_assert!(
             same_answer(&words[0], &seen, &wanted),
             "\n    {script}\nanswers {seen:?}\nnot     {wanted:?}"
@@ -680,21 +670,21 @@ fn play(core: &mut Core, steps: &[Step]) -> Result<(), TestCaseError> {
         model.keys = dump;
     }
     // All who judge have nothing to say; the binary is asked now and then.
-    let damage = match told.len() % 8 {
+    let damage = match calls.len() % 8 {
         0 => core.damage(now, excuses),
         _ => core.damage_within(now, excuses),
     };
     prop_assert!(
         damage.as_ref().is_ok_and(String::is_empty),
         "\n    {}\nmakes the check tell\n{}",
-        told.join("\n    "),
+        calls.join("\n    "),
         damage.unwrap_or_else(|fault| fault)
     );
     Ok(())
 }
 
-fn run(default: u32, ours: bool) {
-    let core = RefCell::new(Core::new());
+fn run(cases: u32, ours: bool) {
+    let mut core = Core::new();
     let prelude = prop::collection::vec(settings(), 0..4).prop_map(|lines| {
         lines
             .into_iter()
@@ -711,19 +701,15 @@ fn run(default: u32, ours: bool) {
             [vec![start], prelude, steps].concat()
         },
     );
-    let outcome =
-        TestRunner::new(cases(default)).run(&steps, |steps| play(&mut core.borrow_mut(), &steps));
-    if let Err(error) = outcome {
-        panic!("{error}");
-    }
+    random::property(cases, steps, |steps| play(&mut core, &steps));
 }
 
 #[test]
-fn random_calls_of_the_reference_do_what_the_second_implementation_does() {
+fn random_calls_of_reference_commands_match_the_second_implementation() {
     run(100, false);
 }
 
 #[test]
-fn random_calls_of_our_own_commands_do_what_the_second_implementation_does() {
+fn random_calls_of_own_commands_match_the_second_implementation() {
     run(80, true);
 }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::house::core::{Core, Reply};
+use crate::support::core::{Core, Reply};
 
 #[test]
 fn a_queue_is_counted_by_its_sets() {
@@ -20,7 +20,7 @@ fn a_queue_is_counted_by_its_sets() {
 }
 
 #[test]
-fn unknown_queues_are_answered_with_zeros() {
+fn unknown_queues_have_zero_counts() {
     let mut core = Core::new();
     assert_eq!(
         core.json("queues 0 nope"),
@@ -48,7 +48,7 @@ fn queues_are_listed_in_the_order_in_which_they_were_seen() {
 }
 
 #[test]
-fn d_42_asking_for_a_queue_promotes_all_that_is_due() {
+fn d_42_counting_a_queue_promotes_all_due_jobs() {
     let mut core = Core::new();
     core.many((0..30).map(|n| format!("put 0 w q j{n} K {{}} 5")));
     assert_eq!(core.json("queues 4 q")["scheduled"], 30);
@@ -90,7 +90,7 @@ fn jobs_are_paged_by_rank_or_by_limit() {
 }
 
 #[test]
-fn jobs_answers_twenty_five_by_default() {
+fn jobs_returns_twenty_five_by_default() {
     let mut core = Core::new();
     for n in 0..40 {
         core.ok(&format!("put 0 w q j{n} K {{}} 1000"));
@@ -120,7 +120,7 @@ fn complete_jobs_are_listed_newest_first() {
 }
 
 #[test]
-fn pausing_is_silent_and_takes_several_names() {
+fn pause_publishes_nothing_and_accepts_several_names() {
     let mut core = Core::new();
     assert_eq!(core.ok("pause 0 q p"), Reply::Nil);
     assert_eq!(core.json("queues 0 q")["paused"], true);
@@ -136,7 +136,7 @@ fn pausing_is_silent_and_takes_several_names() {
 }
 
 #[test]
-fn d_41_a_forgotten_queue_keeps_its_jobs_and_comes_back() {
+fn d_41_a_forgotten_queue_keeps_its_jobs_and_is_listed_again() {
     let mut core = Core::new();
     core.all("put 0 w q j K {} 0; queue.forget 1 q nope");
     assert_eq!(core.ok("queues 2").text(), "{}");
@@ -146,7 +146,7 @@ fn d_41_a_forgotten_queue_keeps_its_jobs_and_comes_back() {
 }
 
 #[test]
-fn d_40_what_brings_a_job_makes_its_queue_known() {
+fn d_40_every_call_that_adds_a_job_lists_its_queue() {
     for line in [
         "retry 5 j q w1",
         "unfail 5 q G",
@@ -187,7 +187,7 @@ fn workers_are_listed_by_their_last_activity() {
 }
 
 #[test]
-fn d_08_what_lapses_now_counts_as_held_and_as_stalled() {
+fn d_08_a_lock_that_expires_now_counts_as_held_and_as_stalled() {
     let mut core = Core::new();
     core.all("put 0 w q j K {} 0; pop 0 q w1 1");
     assert_eq!(
@@ -225,7 +225,7 @@ fn a_lock_more_than_a_hundred_days_ahead_counts_nowhere() {
 }
 
 #[test]
-fn d_73_workers_that_were_long_silent_are_aged_out() {
+fn d_73_workers_silent_for_long_are_removed() {
     let mut core = Core::new();
     core.all("config.set 0 max-worker-age 100; config.set 0 heartbeat 1000; put 0 w q j K {} 0; pop 0 q w1 1; pop 50 q w2 1");
     assert_eq!(

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::house::core::{Core, Reply};
+use crate::support::core::{Core, Reply};
 
 fn every(interval: &str, rest: &str) -> Core {
     let mut core = Core::new();
@@ -34,7 +34,7 @@ fn the_first_run_is_after_the_offset() {
 }
 
 #[test]
-fn a_child_is_a_job_with_the_scheduled_time_of_its_run() {
+fn a_child_has_the_scheduled_time_of_its_run() {
     let mut core = every("60", r#"0 tags ["t"] priority 3 retries 2"#);
     let job = core.json("pop 65 q w1 1")[0].clone();
     assert_eq!(
@@ -56,14 +56,14 @@ fn a_child_is_a_job_with_the_scheduled_time_of_its_run() {
 }
 
 #[test]
-fn runs_that_were_missed_are_made_up() {
+fn missed_runs_are_made_up() {
     let mut core = every("60", "0");
     assert_eq!(core.jids("pop 180 q w1 10"), ["r-1", "r-2", "r-3", "r-4"]);
     assert_eq!(core.json("recur.get 180 r")["count"], 4);
 }
 
 #[test]
-fn d_46_a_small_pop_makes_no_more_than_it_takes() {
+fn d_46_a_pop_spawns_no_more_jobs_than_it_takes() {
     let mut core = every("60", "0");
     assert_eq!(core.jids("pop 180 q w1 1"), ["r-1"]);
     assert_eq!(core.jids("peek 180 q 2"), ["r-2", "r-3"]);
@@ -94,7 +94,7 @@ fn d_45_a_backlog_skips_older_runs_and_leaves_one_more() {
 }
 
 #[test]
-fn d_50_a_negative_backlog_is_none() {
+fn d_50_a_negative_backlog_is_zero() {
     let mut core = every("60", "0 backlog -1");
     assert_eq!(core.jids("pop 120 q w1 10"), ["r-1", "r-2", "r-3"]);
 }
@@ -120,7 +120,7 @@ fn templates_are_spawned_by_pop_and_peek_only() {
 }
 
 #[test]
-fn d_47_making_a_template_anew_resets_all_but_its_count() {
+fn d_47_putting_a_template_again_resets_all_but_its_count() {
     let mut core = every("60", r#"0 tags ["t"] priority 3 retries 2 backlog 5"#);
     core.ok("pop 0 q w1 1");
     core.ok("recur 10 p r K2 [] interval 30 0");
@@ -171,7 +171,7 @@ fn d_04_an_entry_without_a_template_is_dropped_when_it_is_due() {
 }
 
 #[test]
-fn d_04_tags_that_cannot_be_read_are_none() {
+fn d_04_unreadable_tags_count_as_none() {
     for line in ["pop 10 q w1 5", "peek 10 q 5"] {
         let mut core = every("60", "5");
         core.redis("HSET ql:r:r tags {]");
@@ -186,7 +186,7 @@ fn d_04_tags_that_cannot_be_read_are_none() {
 }
 
 #[test]
-fn an_entry_with_a_spoilt_interval_does_not_stop_a_queue() {
+fn an_invalid_interval_does_not_stop_a_queue() {
     for interval in ["0", "-5", "soon", "nan", "inf"] {
         let mut core = every("60", "5");
         core.ok("put 0 w q j K {} 0");
@@ -200,7 +200,7 @@ fn an_entry_with_a_spoilt_interval_does_not_stop_a_queue() {
 }
 
 #[test]
-fn d_40_spawning_makes_a_forgotten_queue_known_again() {
+fn d_40_spawning_lists_a_forgotten_queue_again() {
     let mut core = every("60", "0");
     core.ok("queue.forget 1 q");
     core.ok("pop 10 q w1 1");
@@ -208,7 +208,7 @@ fn d_40_spawning_makes_a_forgotten_queue_known_again() {
 }
 
 #[test]
-fn d_13_a_template_may_have_fractional_tries() {
+fn d_13_a_template_may_have_fractional_retries() {
     let mut core = every("60", "0 retries 1.5");
     core.ok("pop 0 q w1 1");
     assert_eq!(core.field("r-1", "remaining").as_deref(), Some("1"));
@@ -216,7 +216,7 @@ fn d_13_a_template_may_have_fractional_tries() {
 }
 
 #[test]
-fn update_changes_what_it_is_told() {
+fn recur_update_changes_only_the_given_options() {
     let mut core = every("60", "30");
     let line =
         "recur.update 5 r priority 4 interval 90 retries 2 data [1] klass K2 queue p backlog 3";
@@ -236,7 +236,7 @@ fn update_changes_what_it_is_told() {
 }
 
 #[test]
-fn d_49_a_tag_given_twice_is_kept_once() {
+fn d_49_a_duplicate_tag_is_stored_once() {
     let mut core = every("60", r#"0 tags ["t","t"]"#);
     assert_eq!(core.json("recur.get 1 r")["tags"], json!(["t"]));
     assert_eq!(core.json("recur.tag 1 r u u t"), json!(["t", "u"]));
@@ -247,7 +247,7 @@ fn d_49_a_tag_given_twice_is_kept_once() {
 }
 
 #[test]
-fn several_templates_share_what_is_popped() {
+fn several_templates_share_one_pop() {
     let mut core = every("60", "0");
     core.ok("recur 0 q s K {} interval 60 10");
     assert_eq!(core.jids("pop 70 q w1 3").len(), 3);

@@ -1,18 +1,17 @@
 //! All or nothing: whatever words come, a call that answers with an error has changed no key and
 //! published nothing, says so in words meant for people, and leaves a database that still works.
 
-use std::cell::RefCell;
-
 use proptest::prelude::*;
 use proptest::sample::select;
-use proptest::test_runner::{TestCaseError, TestRunner};
+use proptest::test_runner::TestCaseError;
 
-use super::damage::PRELUDE;
-use super::invariants::Excuses;
 use super::model::Model;
-use super::property::{Step, cases, fill, step};
+use super::property::{Step, fill, step};
 use super::script::{COMMANDS, OURS};
-use crate::house::core::{Core, Dump, Reply};
+use crate::check::invariants::Excuses;
+use crate::check::random_damage::PRELUDE;
+use crate::support::core::{Core, Dump, Reply};
+use crate::support::random;
 
 /// Words that no command was made for, and some that many were.
 fn garbage() -> impl Strategy<Value = Vec<u8>> {
@@ -255,7 +254,7 @@ fn shown(argv: &[Vec<u8>]) -> String {
 }
 
 /// Whether an error is one of those that a caller is meant to see.
-pub(super) fn meant(error: &str) -> bool {
+pub(crate) fn meant(error: &str) -> bool {
     let fault = [
         "attempt to",
         "Script attempted",
@@ -277,7 +276,7 @@ fn play(core: &mut Core, calls: &[Call]) -> Result<(), TestCaseError> {
     core.events();
     let mut model = Model::over(core.dump());
     let mut now = 1000.0;
-    let mut told: Vec<String> = Vec::new();
+    let mut sent: Vec<String> = Vec::new();
     // What is taken for a setting or a dependency is part of the play.
     let mut excuses = Excuses {
         reference: true,
@@ -296,12 +295,12 @@ fn play(core: &mut Core, calls: &[Call]) -> Result<(), TestCaseError> {
             b"workers" | b"worker.deregister" => excuses.aged = true,
             _ => {}
         }
-        told.push(shown(&argv));
+        sent.push(shown(&argv));
         let words: Vec<&[u8]> = argv.iter().map(Vec::as_slice).collect();
         let answer = core.call(&words);
         let events = core.events();
         let dump = core.dump();
-        let script = || told.join("\n    ");
+        let script = || sent.join("\n    ");
         if let Err(error) = answer {
             prop_assert!(
                 dump == model.keys,
@@ -322,15 +321,15 @@ fn play(core: &mut Core, calls: &[Call]) -> Result<(), TestCaseError> {
     prop_assert!(
         damage.as_ref().is_ok_and(String::is_empty),
         "\n    {}\nmakes the check tell\n{}",
-        told.join("\n    "),
+        sent.join("\n    "),
         damage.unwrap_or_else(|fault| fault)
     );
     still_works(core, now, &model.keys).map_err(|fault| {
-        TestCaseError::fail(format!("\n    {}\nthen\n    {fault}", told.join("\n    ")))
+        TestCaseError::fail(format!("\n    {}\nthen\n    {fault}", sent.join("\n    ")))
     })
 }
 
-pub(super) fn changed(before: &Dump, after: &Dump) -> String {
+pub(crate) fn changed(before: &Dump, after: &Dump) -> String {
     let names = before.0.keys().chain(after.0.keys());
     let names: std::collections::BTreeSet<_> = names
         .filter(|name| before.0.get(*name) != after.0.get(*name))
@@ -348,7 +347,7 @@ pub(super) fn changed(before: &Dump, after: &Dump) -> String {
 }
 
 /// Nothing that was accepted may make a later, well-made call fail.
-pub(super) fn still_works(core: &mut Core, now: f64, keys: &Dump) -> Result<(), String> {
+pub(crate) fn still_works(core: &mut Core, now: f64, keys: &Dump) -> Result<(), String> {
     let later = format!("{}", now + 100.0);
     let mut ask = |words: &[&str]| {
         let argv: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
@@ -398,12 +397,8 @@ pub(super) fn still_works(core: &mut Core, now: f64, keys: &Dump) -> Result<(), 
 }
 
 #[test]
-fn a_call_that_is_refused_has_changed_nothing() {
-    let core = RefCell::new(Core::new());
+fn random_calls_that_are_refused_change_nothing() {
+    let mut core = Core::new();
     let calls = prop::collection::vec(call(), 1..40);
-    let outcome =
-        TestRunner::new(cases(150)).run(&calls, |calls| play(&mut core.borrow_mut(), &calls));
-    if let Err(error) = outcome {
-        panic!("{error}");
-    }
+    random::property(150, calls, |calls| play(&mut core, &calls));
 }

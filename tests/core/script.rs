@@ -1,7 +1,7 @@
 //! The joined script itself: it loads on this server, needs no KEYS, and touches nothing that it
 //! shares with others.
 
-use crate::house::core::{Core, Reply, script, words};
+use crate::support::core::{Core, Reply, script, words};
 
 /// The commands of the reference, all 37.
 pub(crate) const COMMANDS: [&str; 37] = [
@@ -134,7 +134,7 @@ check.slice 15 mend '' run work q j k
 check.revert 15 ql:t:x +j - +1";
 
 #[test]
-fn it_loads_and_runs_for_every_command() {
+fn the_script_loads_and_runs_every_command() {
     let mut core = Core::new();
     let mut left: Vec<&str> = COMMANDS.into_iter().chain(OURS).collect();
     for line in CALLS.lines() {
@@ -151,7 +151,7 @@ fn it_loads_and_runs_for_every_command() {
 }
 
 #[test]
-fn it_creates_no_global_and_changes_no_shared_table() {
+fn the_script_creates_no_global_and_changes_no_shared_table() {
     let mut core = Core::new();
     // The script runs inside a function that looks at the global tables before and after.
     let watch = format!(
@@ -187,14 +187,14 @@ fn it_creates_no_global_and_changes_no_shared_table() {
 }
 
 #[test]
-fn it_needs_no_keys_and_no_shebang() {
+fn the_script_needs_no_keys_and_no_shebang() {
     let script = script();
     assert!(!script.starts_with("#!"));
     assert!(script.starts_with("--!df flags=allow-undeclared-keys\n"));
 }
 
 #[test]
-fn it_asks_the_server_for_neither_time_nor_chance() {
+fn the_script_uses_neither_server_time_nor_random_numbers() {
     let script = script();
     for call in [
         "('time'",
@@ -210,7 +210,7 @@ fn it_asks_the_server_for_neither_time_nor_chance() {
 }
 
 #[test]
-fn reads_of_our_own_run_where_nothing_may_be_written() {
+fn own_read_commands_run_on_a_server_that_refuses_writes() {
     let mut core = super::errors::one_of_each();
     core.ok("guard.pause 9 20 '' q");
     let script = script();

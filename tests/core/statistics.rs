@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::house::core::Core;
+use crate::support::core::Core;
 
 fn slots(side: &Value) -> Vec<(usize, i64)> {
     let list = side["histogram"].as_array().expect("an array");
@@ -43,7 +43,7 @@ fn an_unknown_queue_has_zeros_everywhere() {
 }
 
 #[test]
-fn mean_and_deviation_are_streamed() {
+fn mean_and_deviation_are_updated_incrementally() {
     let mut core = waited(&[2.0, 4.0, 9.0]);
     let wait = core.json("stats 864010 q 864010")["wait"].clone();
     assert_eq!((&wait["count"], &wait["mean"]), (&json!(3), &json!(5)));
@@ -87,7 +87,7 @@ fn d_71_long_and_negative_times_are_counted_in_no_slot() {
 }
 
 #[test]
-fn waiting_counts_for_the_queue_popped_and_running_for_the_queue_completed() {
+fn waiting_counts_for_the_popped_queue_and_running_for_the_completed_one() {
     let mut core = Core::new();
     core.all("put 0 w q j K {} 0; pop 10 q w1 1; complete 25 j w1 q {} next p; pop 30 p w1 1; complete 31 j w1 p {}");
     let (q, p) = (core.json("stats 31 q 0"), core.json("stats 31 p 0"));
@@ -125,7 +125,7 @@ fn a_day_is_a_day_of_the_callers_clock() {
 }
 
 #[test]
-fn failures_stay_counted_and_failed_goes_down_again() {
+fn failures_stay_counted_and_failed_decreases() {
     let mut core = Core::new();
     core.all("put 0 w q j K {} 0; pop 1 q w1 1; fail 2 j w1 G M");
     let counted = |core: &mut Core| {
@@ -143,7 +143,7 @@ fn failures_stay_counted_and_failed_goes_down_again() {
 }
 
 #[test]
-fn d_37_failed_goes_down_where_it_went_up() {
+fn d_37_failed_decreases_where_it_increased() {
     let mut core = Core::new();
     core.all("put 0 w q j K {} 0; pop 1 q w1 1; fail 2 j w1 G M; put 90000 w p j K {} 0");
     assert_eq!(core.json("stats 90000 q 0")["failed"], 0);
@@ -189,7 +189,7 @@ fn d_69_statistics_do_not_expire() {
 }
 
 #[test]
-fn many_jobs_popped_at_once_are_counted_one_by_one() {
+fn jobs_popped_in_one_call_are_counted_one_by_one() {
     let mut core = Core::new();
     core.many((0..300).map(|n| format!("put {n} w q j{n} K {{}} 0")));
     core.ok("pop 300 q w1 300");
@@ -207,7 +207,7 @@ fn many_jobs_popped_at_once_are_counted_one_by_one() {
 }
 
 #[test]
-fn answers_have_fourteen_digits_and_what_is_stored_seventeen() {
+fn replies_have_fourteen_digits_and_stored_values_seventeen() {
     let mut core = waited(&[0.0, 0.0, 1.0]);
     let text = core.ok("stats 864010 q 864010").text().to_owned();
     assert!(

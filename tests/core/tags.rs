@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::house::core::{Core, Reply};
+use crate::support::core::{Core, Reply};
 
 fn counters(core: &mut Core) -> Vec<(String, f64)> {
     core.dump().zset("ql:tags").into_iter().collect()
@@ -26,7 +26,7 @@ fn tags_are_added_in_order_and_removed() {
 }
 
 #[test]
-fn tagged_jobs_are_answered_oldest_first_by_pages() {
+fn tagged_jobs_are_paged_oldest_first() {
     let mut core = Core::new();
     core.all("put 3 w q a K {} 0; put 1 w q b K {} 0; put 1 w q c K {} 0");
     core.all("tag 3 add a t; tag 1 add b t; tag 1 add c t");
@@ -46,7 +46,7 @@ fn tagged_jobs_are_answered_oldest_first_by_pages() {
 }
 
 #[test]
-fn the_top_tags_are_those_of_two_jobs_and_more() {
+fn top_tags_have_at_least_two_jobs() {
     let mut core = Core::new();
     for (jid, tags) in [("a", "x y z"), ("b", "x y"), ("c", "x")] {
         core.all(&format!("put 0 w q {jid} K {{}} 0; tag 0 add {jid} {tags}"));
@@ -120,7 +120,7 @@ fn tags_can_be_changed_in_every_state() {
 }
 
 #[test]
-fn an_expired_job_leaves_its_tags() {
+fn an_expired_job_is_removed_from_its_tags() {
     let mut core = Core::new();
     core.all("config.set 0 jobs-history-count 0; put 0 w q j K {} 0 tags [\"t\"]; pop 1 q w1 1; complete 2 j w1 q {}");
     assert_eq!(core.json("tag 3 get t")["total"], 0);
@@ -128,7 +128,7 @@ fn an_expired_job_leaves_its_tags() {
 }
 
 #[test]
-fn tags_that_cannot_be_read_do_not_stop_a_change() {
+fn unreadable_tags_do_not_stop_a_change() {
     for line in [
         "tag 1 add j t",
         "tag 1 remove j t",
@@ -143,7 +143,7 @@ fn tags_that_cannot_be_read_do_not_stop_a_change() {
 }
 
 #[test]
-fn tags_with_bytes_of_any_kind() {
+fn tags_may_hold_any_bytes() {
     let mut core = Core::new();
     core.ok("put 0 w q j K {} 0");
     core.call(&[b"tag", b"1", b"add", b"j", b"a/b\"\\\x01", b"", b"\xff"])
@@ -171,18 +171,18 @@ fn a_tracked_job_is_listed_with_its_fields() {
     );
     assert_eq!(listed["jobs"][0]["tracked"], true);
     assert_eq!(listed["expired"], json!({}));
-    assert_eq!(core.told(), ["ql:track b", "ql:track a", "ql:track b"]);
+    assert_eq!(core.published(), ["ql:track b", "ql:track a", "ql:track b"]);
     assert_eq!(core.ok("track 6 Untrack a").text(), "1");
     assert_eq!(core.ok("track 6 untrack a").text(), "0");
     assert_eq!(core.json("get 7 a")["tracked"], false);
 }
 
 #[test]
-fn a_tracked_job_is_announced_wherever_it_goes() {
+fn every_change_of_a_tracked_job_is_published() {
     let mut core = Core::new();
     core.all("put 0 w q j K {} 0 retries 0; track 0 track j");
     core.events();
-    let told = |core: &mut Core, line: &str| -> Vec<String> {
+    let published = |core: &mut Core, line: &str| -> Vec<String> {
         core.ok(line);
         let events = core
             .events()
@@ -190,19 +190,19 @@ fn a_tracked_job_is_announced_wherever_it_goes() {
             .filter(|(_, payload)| payload == "j");
         events.map(|(channel, _)| channel).collect()
     };
-    assert_eq!(told(&mut core, "put 1 w q j K {} 0"), ["ql:put"]);
-    assert_eq!(told(&mut core, "pop 2 q w1 1"), ["ql:popped"]);
-    assert_eq!(told(&mut core, "pop 100 q w1 1"), ["ql:stalled"]);
-    assert_eq!(told(&mut core, "pop 110 q w1 1"), ["ql:failed"]);
-    assert!(told(&mut core, "unfail 111 q failed-retries-q").is_empty());
-    assert_eq!(told(&mut core, "pop 112 q w1 1"), ["ql:popped"]);
+    assert_eq!(published(&mut core, "put 1 w q j K {} 0"), ["ql:put"]);
+    assert_eq!(published(&mut core, "pop 2 q w1 1"), ["ql:popped"]);
+    assert_eq!(published(&mut core, "pop 100 q w1 1"), ["ql:stalled"]);
+    assert_eq!(published(&mut core, "pop 110 q w1 1"), ["ql:failed"]);
+    assert!(published(&mut core, "unfail 111 q failed-retries-q").is_empty());
+    assert_eq!(published(&mut core, "pop 112 q w1 1"), ["ql:popped"]);
     assert_eq!(
-        told(&mut core, "complete 113 j w1 q {} next p"),
+        published(&mut core, "complete 113 j w1 q {} next p"),
         ["ql:completed"]
     );
-    assert_eq!(told(&mut core, "pop 114 p w1 1"), ["ql:popped"]);
-    assert_eq!(told(&mut core, "fail 115 j w1 G M"), ["ql:failed"]);
-    assert_eq!(told(&mut core, "cancel 116 j"), ["ql:canceled"]);
+    assert_eq!(published(&mut core, "pop 114 p w1 1"), ["ql:popped"]);
+    assert_eq!(published(&mut core, "fail 115 j w1 G M"), ["ql:failed"]);
+    assert_eq!(published(&mut core, "cancel 116 j"), ["ql:canceled"]);
 }
 
 #[test]
@@ -213,7 +213,7 @@ fn d_55_an_id_without_a_job_can_be_untracked_if_it_is_tracked() {
     let error = core.refused("track 2 track j");
     assert!(error.contains("Track(): Job does not exist"), "{error}");
     assert_eq!(core.ok("track 2 untrack j").text(), "1");
-    assert_eq!(core.told(), ["ql:untrack j"]);
+    assert_eq!(core.published(), ["ql:untrack j"]);
     assert!(!core.dump().has("ql:tracked"));
     let error = core.refused("track 3 untrack j");
     assert!(error.contains("Track(): Job does not exist"), "{error}");

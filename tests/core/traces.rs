@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use expect_test::{Expect, expect};
 
-use crate::house::core::{Core, Dump, Key, Reply, g17, short};
+use crate::support::core::{Core, Dump, Key, Reply, g17, short};
 
 /// Runs the commands of the expected text and compares what they did with it.
 fn check(expected: Expect) {

@@ -1,7 +1,7 @@
 //! What verbs ask on a terminal: yes or no, and the number of jobs where many are cancelled.
 
-use crate::house::redis::Redis;
-use crate::house::terminal::Terminal;
+use crate::support::redis::Redis;
+use crate::support::terminal::Terminal;
 
 /// So many that their number has to be typed.
 const MANY: usize = 1001;
@@ -23,8 +23,9 @@ fn answered(redis: &Redis, line: &str, question: &str, answer: &str) -> (i32, St
     let mut terminal = Terminal::typed(command, 100, 30);
     terminal.until(|text| text.contains(question));
     terminal.types(answer);
-    let (status, shown) = terminal.end();
-    (status.code().unwrap_or(-1), shown)
+    let ran = terminal.end();
+    let shown = ran.stdout();
+    (ran.code(), shown)
 }
 
 fn left(redis: &Redis) -> u64 {
@@ -32,7 +33,7 @@ fn left(redis: &Redis) -> u64 {
 }
 
 #[test]
-fn many_are_cancelled_only_if_their_number_is_typed() {
+fn many_jobs_are_cancelled_only_if_their_number_is_typed() {
     let redis = waiting();
     let line = "cancel --queue mail";
     for (answer, code) in [("y\n", 9), ("1000\n", 9), ("\n", 9)] {
@@ -50,7 +51,7 @@ fn many_are_cancelled_only_if_their_number_is_typed() {
 }
 
 #[test]
-fn a_selector_asks_before_it_changes_anything() {
+fn a_selector_asks_before_any_change() {
     for line in [
         "move --queue mail --to slow",
         "priority --queue mail --to 5",

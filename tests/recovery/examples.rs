@@ -1,7 +1,7 @@
 //! The examples of the specification (`cli.md` 6 and 8.7 to 8.12), as they stand there: without a
 //! terminal those that ask are not confirmed, and with `--yes` they do what they say.
 
-use crate::house::redis::Redis;
+use crate::support::redis::Redis;
 
 /// An example, and how it ends where nobody can be asked.
 const EXAMPLES: [(&str, i32); 19] = [
@@ -114,7 +114,7 @@ fn night() -> Redis {
 }
 
 #[test]
-fn examples_of_the_specification_do_what_they_say() {
+fn examples_of_the_specification_work() {
     let redis = night();
     let dir = tempfile::tempdir().unwrap();
     let run = |line: &str| {
@@ -133,8 +133,11 @@ fn examples_of_the_specification_do_what_they_say() {
         if code == 9 {
             let ran = run(&format!("{line} --yes"));
             assert_eq!(ran.code(), 0, "qless {line} --yes: {}", ran.stderr());
-            let said = ran.stderr();
-            assert!(!said.starts_with("no jobs"), "qless {line} --yes: {said}");
+            let output = ran.stderr();
+            assert!(
+                !output.starts_with("no jobs"),
+                "qless {line} --yes: {output}"
+            );
         }
     }
     redis.must_be_clean();

@@ -1,23 +1,24 @@
 //! `kill -9` of the binary at every request of a bulk run, before the server sees it and after it
 //! has answered; then the same command again. Each job is changed exactly once.
 
-use crate::house::ledger::Hand;
-use crate::house::redis::Redis;
-use crate::house::wire::{Cut, run_and_kill};
+use crate::support::client::Client;
+use crate::support::proxy::{Cut, run_and_kill};
+use crate::support::redis::Redis;
 
 const JIDS: [&str; 4] = ["a", "b", "c", "-x y"];
 
 /// Four jobs that have failed, in two queues.
 fn failed() -> Redis {
     let redis = Redis::start();
-    let mut hand = Hand::new(&redis);
+    let mut client = Client::new(&redis);
     for (jid, queue) in JIDS.iter().zip(["mail", "images", "mail", "mail"]) {
-        hand.call(&["put", "me", queue, jid, "K", "{}", "0"])
+        client
+            .call(&["put", "me", queue, jid, "K", "{}", "0"])
             .unwrap();
     }
     for queue in ["mail", "images"] {
-        for jid in hand.pop(queue, "w1", 10) {
-            hand.call(&["fail", &jid, "w1", "boom", "no"]).unwrap();
+        for jid in client.pop(queue, "w1", 10) {
+            client.call(&["fail", &jid, "w1", "boom", "no"]).unwrap();
         }
     }
     redis
@@ -62,9 +63,9 @@ fn killed_at_every_request(line: &str, check: impl Fn(&Redis, &str)) -> usize {
 
 /// Each job was put back once, into the queue told or its own, and a worker gets it once.
 fn each_once(redis: &Redis, at: &str, queues: [&str; 4], verb: &str) {
-    let mut hand = Hand::new(redis);
+    let mut client = Client::new(redis);
     for (jid, queue) in JIDS.iter().zip(queues) {
-        let job = hand.entry(jid).unwrap();
+        let job = client.entry(jid).unwrap();
         let whole = ["put", "popped", "failed", "put", verb];
         assert_eq!(job.history, whole, "{at}: {jid}");
         assert_eq!(
@@ -75,21 +76,21 @@ fn each_once(redis: &Redis, at: &str, queues: [&str; 4], verb: &str) {
     }
     let mut popped: Vec<String> = ["mail", "images", "slow"]
         .iter()
-        .flat_map(|queue| hand.pop(queue, "w2", 10))
+        .flat_map(|queue| client.pop(queue, "w2", 10))
         .collect();
     popped.sort();
     let mut all = JIDS.map(String::from);
     all.sort();
     assert_eq!(popped, all, "{at}");
-    assert_eq!(hand.json(&["failed"]), serde_json::json!({}), "{at}");
-    let day = hand.json(&["stats", "mail", "0"]);
+    assert_eq!(client.json(&["failed"]), serde_json::json!({}), "{at}");
+    let day = client.json(&["stats", "mail", "0"]);
     assert_eq!(day["failed"], 0, "{at}");
 }
 
 const OWN: [&str; 4] = ["mail", "images", "mail", "mail"];
 
 #[test]
-fn retry_all_changes_each_job_once() {
+fn a_killed_retry_all_changes_each_job_once() {
     // One job a slice, so that there is a request for each.
     let line = "failed --group boom --retry-all --yes --fail-fast";
     let requests = killed_at_every_request(line, |redis, at| {
@@ -102,14 +103,14 @@ fn retry_all_changes_each_job_once() {
 }
 
 #[test]
-fn named_jobs_are_retried_once() {
+fn a_killed_retry_changes_each_named_job_once() {
     killed_at_every_request("retry --fail-fast a b c -- '-x y'", |redis, at| {
         each_once(redis, at, OWN, "cli retry");
     });
 }
 
 #[test]
-fn move_changes_each_job_once() {
+fn a_killed_move_changes_each_job_once() {
     let line = "move --to slow --fail-fast a b c -- '-x y'";
     killed_at_every_request(line, |redis, at| {
         each_once(redis, at, ["slow"; 4], "cli move");
@@ -121,15 +122,15 @@ fn move_changes_each_job_once() {
 }
 
 #[test]
-fn cancel_leaves_nothing() {
+fn a_killed_cancel_is_finished_by_the_next() {
     for line in [
         "failed --group boom --cancel-all --yes --fail-fast",
         "cancel --state failed --yes",
     ] {
         killed_at_every_request(line, |redis, at| {
-            let mut hand = Hand::new(redis);
+            let mut client = Client::new(redis);
             for jid in JIDS {
-                assert!(hand.entry(jid).is_none(), "{at}: {jid}");
+                assert!(client.entry(jid).is_none(), "{at}: {jid}");
             }
             let left = redis
                 .dump()

@@ -6,8 +6,8 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use serde_json::Value;
 
-use crate::house::qless::Ran;
-use crate::house::redis::Redis;
+use crate::support::qless::RunOutput;
+use crate::support::redis::Redis;
 
 /// A blank, a line end, a pattern, an option, no text at all, an escape.
 const JIDS: [&[u8]; 6] = [
@@ -50,7 +50,7 @@ const VERBS: [(&[&str], As); 11] = [
     (&["depends", "--off-all"], As::Depends),
 ];
 
-fn run(redis: &Redis, input: &[u8], words: &[&[u8]]) -> Ran {
+fn run(redis: &Redis, input: &[u8], words: &[&[u8]]) -> RunOutput {
     let words = words.iter().map(|word| OsStr::from_bytes(word));
     redis.at(100).input(input).args(words)
 }
@@ -61,7 +61,7 @@ fn jobs(state: As) -> Redis {
     let mut connection = redis.connection();
     let mut call = |now: u32, words: &[&[u8]]| {
         let mut call = redis::cmd("EVAL");
-        call.arg(crate::house::core::script()).arg(0);
+        call.arg(crate::support::core::script()).arg(0);
         call.arg(words[0]).arg(now).arg(&words[1..]);
         let _: redis::Value = call.query(&mut connection).unwrap();
     };
@@ -95,7 +95,7 @@ fn jobs(state: As) -> Redis {
 }
 
 /// Nothing but text, line ends and tabs.
-fn is_clean(ran: &Ran, what: &str) {
+fn is_clean(ran: &RunOutput, what: &str) {
     for text in [ran.bytes(), ran.stderr().as_bytes()] {
         let text = std::str::from_utf8(text).unwrap_or_else(|_| panic!("{what}: {text:?}"));
         let acts = text
@@ -110,7 +110,7 @@ fn words<'a>(verb: &'a [&'a str]) -> Vec<&'a [u8]> {
 }
 
 /// Returns how many were done, as the last line of `-o ndjson` tells.
-fn done(ran: &Ran, what: &str) -> Value {
+fn done(ran: &RunOutput, what: &str) -> Value {
     let text = ran.stdout();
     assert_eq!(ran.code(), 0, "{what}: {text}{}", ran.stderr());
     let last: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
@@ -118,7 +118,7 @@ fn done(ran: &Ran, what: &str) -> Value {
 }
 
 #[test]
-fn each_way_to_tell_jobs_means_the_same_jobs() {
+fn each_way_to_name_jobs_selects_the_same_jobs() {
     let dir = tempfile::tempdir().unwrap();
     for (verb, state) in VERBS {
         // A selector of `retry` means failed jobs unless another state is told.
@@ -139,20 +139,20 @@ fn each_way_to_tell_jobs_means_the_same_jobs() {
             ("file", vec![b"--yes", file.as_bytes()]),
             ("selector", selector),
         ];
-        for (way, told) in ways {
+        for (way, named) in ways {
             let what = format!("{verb:?} by {way}");
             let redis = jobs(state);
             let listed = run(&redis, b"", &[b"jobs", b"--tag", TAG, b"-o", b"ndjson"]);
             std::fs::write(&list, listed.bytes()).unwrap();
             let before = redis.dump();
             let flags = [b"-n".as_slice(), b"-o", b"ndjson"];
-            let line = [words(verb), flags.to_vec(), told.clone()].concat();
+            let line = [words(verb), flags.to_vec(), named.clone()].concat();
             assert_eq!(done(&run(&redis, listed.bytes(), &line), &what), 0);
             assert!(
                 redis.dump() == before,
                 "{what}: a rehearsal changed something"
             );
-            let line = [words(verb), flags[1..].to_vec(), told.clone()].concat();
+            let line = [words(verb), flags[1..].to_vec(), named.clone()].concat();
             assert_eq!(
                 done(&run(&redis, listed.bytes(), &line), &what),
                 6,
@@ -161,7 +161,7 @@ fn each_way_to_tell_jobs_means_the_same_jobs() {
             assert!(redis.dump() != before, "{what}: nothing was changed");
 
             let redis = jobs(state);
-            let line = [words(verb), told].concat();
+            let line = [words(verb), named].concat();
             let ran = run(&redis, listed.bytes(), &line);
             assert_eq!(ran.code(), 0, "{what}: {}", ran.stderr());
             is_clean(&ran, &what);
@@ -171,7 +171,7 @@ fn each_way_to_tell_jobs_means_the_same_jobs() {
 }
 
 #[test]
-fn one_job_is_changed_or_refused() {
+fn a_verb_changes_or_refuses_one_job() {
     for (verb, state) in VERBS {
         let redis = jobs(state);
         for jid in JIDS {

@@ -8,42 +8,43 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::house::ledger::Hand;
-use crate::house::redis::Redis;
+use crate::support::client::Client;
+use crate::support::redis::Redis;
 
 const JOBS: usize = 600;
 
 #[test]
-fn no_job_is_lost_or_doubled_while_workers_run() {
+fn no_job_is_lost_or_duplicated_while_workers_run() {
     let redis = Redis::start();
-    let mut hand = Hand::new(&redis);
+    let mut client = Client::new(&redis);
     let jids: Vec<String> = (0..JOBS).map(|at| format!("job {at}")).collect();
     for (at, jid) in jids.iter().enumerate() {
         let queue = ["mail", "images"][at % 2];
-        hand.call(&["put", "me", queue, jid, "K", "{}", "0"])
+        client
+            .call(&["put", "me", queue, jid, "K", "{}", "0"])
             .unwrap();
     }
     for queue in ["mail", "images"] {
-        for jid in hand.pop(queue, "w0", JOBS as u32) {
-            hand.call(&["fail", &jid, "w0", "boom", "no"]).unwrap();
+        for jid in client.pop(queue, "w0", JOBS as u32) {
+            client.call(&["fail", &jid, "w0", "boom", "no"]).unwrap();
         }
     }
 
     let ended = AtomicBool::new(false);
-    let (ran, meddled) = thread::scope(|scope| {
+    let (ran, interference) = thread::scope(|scope| {
         let worker = |name: &'static str, queue: &'static str| {
             let (redis, ended) = (&redis, &ended);
             scope.spawn(move || work(redis, name, queue, ended))
         };
         let workers = [worker("w1", "mail"), worker("w2", "images")];
-        let meddler = scope.spawn(|| meddle(&redis));
+        let interferer = scope.spawn(|| interfere(&redis));
         let line = "failed --group boom --retry-all --yes --rate 500/s -o ndjson";
         let ran = redis.qless().run(line);
         ended.store(true, Ordering::SeqCst);
         for worker in workers {
             worker.join().unwrap();
         }
-        (ran, meddler.join().unwrap())
+        (ran, interferer.join().unwrap())
     });
 
     let lines: Vec<Value> = ran
@@ -52,7 +53,7 @@ fn no_job_is_lost_or_doubled_while_workers_run() {
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
     let (summary, items) = lines.split_last().unwrap();
-    let told: BTreeMap<&str, &str> = items
+    let outcomes: BTreeMap<&str, &str> = items
         .iter()
         .map(|item| {
             (
@@ -62,21 +63,21 @@ fn no_job_is_lost_or_doubled_while_workers_run() {
         })
         .collect();
     assert_eq!(items.len(), JOBS, "each is told once");
-    assert_eq!(told.len(), JOBS);
+    assert_eq!(outcomes.len(), JOBS);
 
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     let mut states: BTreeMap<String, u64> = BTreeMap::new();
     for jid in &jids {
-        let code = told[jid.as_str()];
+        let code = outcomes[jid.as_str()];
         *counts.entry(code).or_default() += 1;
-        let Some(job) = hand.entry(jid) else {
-            assert!(meddled.cancelled.contains(jid), "{jid} is lost");
+        let Some(job) = client.entry(jid) else {
+            assert!(interference.cancelled.contains(jid), "{jid} is lost");
             *states.entry("cancelled".into()).or_default() += 1;
             continue;
         };
         *states.entry(job.state.clone()).or_default() += 1;
         let retried = usize::from(code == "ok");
-        let requeued = usize::from(meddled.requeued.contains(jid));
+        let requeued = usize::from(interference.requeued.contains(jid));
         assert_eq!(job.count("cli retry"), retried, "{jid}: {job:?}");
         assert_eq!(job.count("put"), 1 + retried + requeued, "{jid}: {job:?}");
         let ends = job.count("done") + job.count("failed");
@@ -99,50 +100,50 @@ fn no_job_is_lost_or_doubled_while_workers_run() {
     );
     assert_eq!(states.values().sum::<u64>(), JOBS as u64, "{states:?}");
     // Those that failed again stand in their list once, and nowhere else.
-    let failed = hand.json(&["failed"])["boom"].as_u64().unwrap_or(0);
+    let failed = client.json(&["failed"])["boom"].as_u64().unwrap_or(0);
     assert_eq!(
         failed,
         states.get("failed").copied().unwrap_or(0),
         "{states:?}"
     );
     for queue in ["mail", "images"] {
-        assert_eq!(hand.pop(queue, "w3", 1000), [""; 0], "{queue} is empty");
+        assert_eq!(client.pop(queue, "w3", 1000), [""; 0], "{queue} is empty");
     }
     redis.must_be_clean();
 }
 
 /// Pops until nothing comes and the end was told: fails every seventh job, completes the others.
 fn work(redis: &Redis, name: &str, queue: &str, ended: &AtomicBool) {
-    let mut hand = Hand::new(redis);
+    let mut client = Client::new(redis);
     let mut taken = 0;
     loop {
         let last = ended.load(Ordering::SeqCst);
-        let popped = hand.pop(queue, name, 5);
+        let popped = client.pop(queue, name, 5);
         if popped.is_empty() && last {
             return;
         }
         for jid in popped {
             taken += 1;
             match taken % 7 {
-                0 => hand.call(&["fail", &jid, name, "boom", "again"]).unwrap(),
-                _ => hand.call(&["complete", &jid, name, queue, "{}"]).unwrap(),
+                0 => client.call(&["fail", &jid, name, "boom", "again"]).unwrap(),
+                _ => client.call(&["complete", &jid, name, queue, "{}"]).unwrap(),
             };
         }
     }
 }
 
 /// What was done by other hands.
-struct Meddled {
+struct Interference {
     cancelled: Vec<String>,
     requeued: Vec<String>,
 }
 
 /// As soon as the first jobs run again, takes the newest failures away: their turn is yet to come.
-fn meddle(redis: &Redis) -> Meddled {
-    let mut hand = Hand::new(redis);
+fn interfere(redis: &Redis) -> Interference {
+    let mut client = Client::new(redis);
     let deadline = Instant::now() + Duration::from_secs(20);
     let newest = loop {
-        let listed = hand.json(&["failed", "boom", "0", "40"]);
+        let listed = client.json(&["failed", "boom", "0", "40"]);
         if listed["total"].as_u64().unwrap_or(0) < JOBS as u64 {
             break listed;
         }
@@ -154,26 +155,26 @@ fn meddle(redis: &Redis) -> Meddled {
         .iter()
         .map(|jid| jid.as_str().unwrap().to_string())
         .collect();
-    let mut meddled = Meddled {
+    let mut interference = Interference {
         cancelled: Vec::new(),
         requeued: Vec::new(),
     };
     for (at, jid) in jids.into_iter().enumerate() {
-        let job = hand.entry(&jid).filter(|job| job.state == "failed");
+        let job = client.entry(&jid).filter(|job| job.state == "failed");
         let Some(job) = job else {
             continue;
         };
         match at % 2 {
             0 => {
-                hand.call(&["cancel", &jid]).unwrap();
-                meddled.cancelled.push(jid);
+                client.call(&["cancel", &jid]).unwrap();
+                interference.cancelled.push(jid);
             }
             _ => {
                 let words = ["requeue", "me", &job.queue, &jid, "K", "{}", "0"];
-                hand.call(&words).unwrap();
-                meddled.requeued.push(jid);
+                client.call(&words).unwrap();
+                interference.requeued.push(jid);
             }
         }
     }
-    meddled
+    interference
 }

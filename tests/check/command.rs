@@ -1,0 +1,661 @@
+//! `qless check`
+
+use expect_test::expect;
+
+use crate::support::jobs::mixed;
+use crate::support::redis::Redis;
+
+/// Jobs of two queues: one is running, one has a dependency.
+fn healthy() -> Redis {
+    let redis = Redis::start();
+    for jid in ["a1", "a2", "a3"] {
+        let put = format!("put mail K {{}} --jid {jid} --tag eu");
+        redis.at(100).run(&put).ok();
+    }
+    redis
+        .at(101)
+        .run("put mail K {} --jid b1 --depends a1")
+        .ok();
+    redis.at(102).run("put images K {} --jid r1").ok();
+    redis.at(103).run("pop images --worker w1").ok();
+    redis
+}
+
+#[test]
+fn a_healthy_database_is_clean() {
+    for redis in [Redis::start(), healthy(), mixed()] {
+        let ran = redis.at(110).run("check --skip queue-empty");
+        assert_eq!(ran.stdout(), "");
+        let printed = ran.stderr();
+        assert!(
+            printed.ends_with("s, nothing of what was asked for is damaged\n"),
+            "{printed}"
+        );
+    }
+    healthy().at(110).run("check").shows(expect![[r#"
+        --- stderr
+        scanned 21 keys, 5 jobs, 2 queues in 0.0s, nothing is damaged
+    "#]]);
+    healthy().at(110).run("check -o json").shows(expect![[r#"
+            {
+              "kind": "check",
+              "v": 1,
+              "keys": 21,
+              "jobs": 5,
+              "queues": 2,
+              "elapsed_s": 0,
+              "complete": true,
+              "clean": true,
+              "fail_on": "warn",
+              "causes": [],
+              "items": []
+            }
+            --- stderr
+            scanned 21 keys, 5 jobs, 2 queues in 0.0s, nothing is damaged
+        "#]]);
+    healthy()
+        .at(110)
+        .run("check -o ndjson -q")
+        .shows(expect![[r#""#]]);
+}
+
+#[test]
+fn a_job_deleted_by_hand_is_found_with_all_its_leftovers() {
+    let redis = healthy();
+    redis.send(&["DEL", "ql:j:a1"]);
+    redis
+        .at(110)
+        .run("check --headers always")
+        .shows(expect![[r#"
+            SEVERITY	FINDING	COUNT	PROBLEM	EXAMPLES
+            critical	ghost-waiting	1	id waits in a queue, the job does not exist	mail: a1
+            error	dependency-missing	1	job waits for a job that does not exist	b1 needs a1
+            warn	tag-index	1	tag's index disagrees with the tags of a job	eu: a1
+            info	edges-orphan	1	dependencies of a job that does not exist	j:a1-dependents
+            info	history-orphan	1	history of a job that does not exist	j:a1-history
+            --- stderr
+            scanned 20 keys, 4 jobs, 2 queues in 0.0s
+            likely cause: somebody deleted keys of jobs (DEL) instead of the jobs: 1 history is left behind
+            hint: see the plan with: qless check --repair --dry-run
+            --- exit 7
+        "#]]);
+    redis
+        .at(110)
+        .run("check -o json --only dependency-missing")
+        .shows(expect![[r#"
+            {
+              "kind": "check",
+              "v": 1,
+              "keys": 20,
+              "jobs": 4,
+              "queues": 2,
+              "elapsed_s": 0,
+              "complete": true,
+              "clean": false,
+              "fail_on": "warn",
+              "causes": [],
+              "items": [
+                {
+                  "severity": "error",
+                  "finding": "dependency-missing",
+                  "count": 1,
+                  "at_least": false,
+                  "problem": "job waits for a job that does not exist",
+                  "invariants": [
+                    "I-10"
+                  ],
+                  "mends": 0,
+                  "asks": 1,
+                  "choices": [
+                    "what it waited for was done, or need not be: `qless check --repair --only dependency-missing`",
+                    "the same for one job: `qless depends JID --off OTHER`",
+                    "it was lost, and is to run first: `qless put QUEUE KLASS DATA --jid OTHER`",
+                    "give up what waits for it: `qless cancel JID`"
+                  ],
+                  "examples": [
+                    {
+                      "item": "b1",
+                      "detail": "a1"
+                    }
+                  ]
+                }
+              ]
+            }
+            --- stderr
+            scanned 20 keys, 4 jobs, 2 queues in 0.0s
+            --- exit 7
+        "#]]);
+    redis
+        .at(110)
+        .run("check -o ndjson --skip history-orphan,edges-orphan,tag-index -q")
+        .shows(expect![[r#"
+            {"severity":"critical","finding":"ghost-waiting","count":1,"at_least":false,"problem":"id waits in a queue, the job does not exist","invariants":["I-03"],"mends":1,"asks":0,"choices":[],"examples":[{"item":"a1","detail":"mail"}]}
+            {"severity":"error","finding":"dependency-missing","count":1,"at_least":false,"problem":"job waits for a job that does not exist","invariants":["I-10"],"mends":0,"asks":1,"choices":["what it waited for was done, or need not be: `qless check --repair --only dependency-missing`","the same for one job: `qless depends JID --off OTHER`","it was lost, and is to run first: `qless put QUEUE KLASS DATA --jid OTHER`","give up what waits for it: `qless cancel JID`"],"examples":[{"item":"b1","detail":"a1"}]}
+            --- exit 7
+        "#]]);
+}
+
+#[test]
+fn findings_are_sorted_by_severity() {
+    let redis = healthy();
+    redis.send(&["DEL", "ql:q:images-locks"]);
+    redis.send(&["ZADD", "ql:tags", "9", "eu"]);
+    redis.send(&["HSET", "ql:j:a1", "tags", "{"]);
+    redis.send(&["SET", "ql:f:odd", "x"]);
+    redis.at(110).run("check").shows(expect![[r#"
+        critical	key-type	1	key of a wrong type, or id with a reserved ending	f:odd: is a string, not a list
+        error	job-unreadable	1	field or history entry that does not parse	a1: tags
+        error	running-without-lock	1	job runs without a lock, it can't time out	images: r1
+        warn	tag-count	1	tag counter differs from the tagged jobs	eu: 9, is 3
+        info	queue-empty	1	queue is listed or paused, but empty	images: nothing in it
+        --- stderr
+        scanned 21 keys, 5 jobs, 2 queues in 0.0s
+        likely cause: clients with the reference core work here, too: its `tag` leaves tag-count
+        hint: see the plan with: qless check --repair --dry-run
+        --- exit 7
+    "#]]);
+}
+
+#[test]
+fn unknown_finding_names_are_refused_with_the_nearest_known_one() {
+    let redis = Redis::start();
+    redis
+        .at(1)
+        .run("check --only ghost-waiting,goast-lock")
+        .shows(expect![[r#"
+            --- stderr
+            error: `--only` wants the name of a finding, not `goast-lock`
+            hint: did you mean `ghost-lock`?
+            --- exit 2
+        "#]]);
+    redis.at(1).run("check --skip all").shows(expect![[r#"
+        --- stderr
+        error: `--skip` wants the name of a finding, not `all`
+        --- exit 2
+    "#]]);
+    redis.at(1).run("check --fail-on bad").shows(expect![[r#"
+            --- stderr
+            error: `--fail-on` cannot be `bad`, it is one of `critical`, `error`, `warn`, `info`
+            --- exit 2
+        "#]]);
+    redis.at(1).run("check --queue none").shows(expect![[r#"
+            --- stderr
+            error: queue `none` does not exist
+            --- exit 4
+        "#]]);
+}
+
+/// Severity, finding, count and examples of findings at or above `warn`.
+fn rows(redis: &Redis, flags: &str) -> String {
+    let columns = "--columns severity,finding,count,examples";
+    redis
+        .at(110)
+        .run(&format!("check {columns} {flags}"))
+        .stdout()
+}
+
+#[test]
+fn a_problem_reached_by_two_paths_is_reported_once() {
+    // In a queue that nothing lists: the job lacks its set, and the set reveals its queue.
+    for (jid, home, elsewhere, score) in [
+        ("a2", "mail-work", "odd-work", "0"),
+        ("r1", "images-locks", "odd-locks", "163"),
+    ] {
+        let redis = healthy();
+        redis.send(&["ZREM", &format!("ql:q:{home}"), jid]);
+        redis.send(&["ZADD", &format!("ql:q:{elsewhere}"), score, jid]);
+        let foreign = format!("error\tin-foreign-queue\t1\tq:{elsewhere}: {jid}\n");
+        let unlisted = "warn\tqueue-unlisted\t1\todd\n";
+        assert_eq!(rows(&redis, "--skip queue-empty"), foreign + unlisted);
+        assert_eq!(rows(&redis, "--only running-without-lock,in-no-set"), "");
+    }
+}
+
+#[test]
+fn a_counter_is_only_compared_with_correct_lists() {
+    let redis = healthy();
+    redis.send(&["ZADD", "ql:t:eu", "1", "gone"]);
+    redis.send(&["ZADD", "ql:tags", "9", "eu"]);
+    expect![[r#"
+        warn	tag-index	1	eu: gone
+    "#]]
+    .assert_eq(&rows(&redis, "--skip queue-empty"));
+    assert_eq!(rows(&redis, "--only tag-count"), "");
+    let printed = redis.at(120).run("check --only tag-count").stderr();
+    assert!(
+        printed.contains("note: whether there is tag-count can be told when"),
+        "{printed}"
+    );
+    assert!(!printed.contains("nothing"), "{printed}");
+    let printed = redis.at(120).run("check --only ghost-lock").stderr();
+    assert!(
+        printed.ends_with(", nothing of what was asked for is damaged\n"),
+        "{printed}"
+    );
+    redis.send(&["ZREM", "ql:t:eu", "gone"]);
+    expect![[r#"
+        warn	tag-count	1	eu: 9, is 3
+    "#]]
+    .assert_eq(&rows(&redis, "--only tag-count"));
+
+    let redis = mixed();
+    redis.send(&["HSET", "ql:s:stats:0:mail", "failed", "7"]);
+    redis.send(&["LPUSH", "ql:f:boom", "gone"]);
+    expect![[r#"
+        critical	failed-stray	1	boom: gone
+    "#]]
+    .assert_eq(&rows(&redis, "--skip queue-empty"));
+    assert_eq!(rows(&redis, "--only failed-counter"), "");
+    // The same without any counter.
+    redis.send(&["DEL", "ql:s:stats:0:images"]);
+    assert_eq!(rows(&redis, "--only failed-counter"), "");
+    redis.send(&["HSET", "ql:s:stats:0:images", "failed", "1"]);
+    redis.send(&["LREM", "ql:f:boom", "0", "gone"]);
+    expect![[r#"
+        warn	failed-counter	1	s:stats:0:mail: 7, is 1
+    "#]]
+    .assert_eq(&rows(&redis, "--only failed-counter"));
+}
+
+#[test]
+fn severity_depends_on_the_key() {
+    let redis = healthy();
+    for jid in ["a1", "a3"] {
+        redis.send(&["HSET", &format!("ql:j:{jid}"), "tags", "{"]);
+    }
+    expect![[r#"
+        critical	job-unreadable	1	a3: tags
+        error	job-unreadable	1	a1: tags
+    "#]]
+    .assert_eq(&rows(&redis, "--only job-unreadable"));
+    // No pop reads that set.
+    let redis = healthy();
+    redis.send(&["HSET", "ql:j:a3", "time", "junk"]);
+    expect![[r#"
+        error	job-unreadable	1	a3: time
+    "#]]
+    .assert_eq(&rows(&redis, "--only job-unreadable"));
+    let redis = mixed();
+    redis.send(&["LPUSH", "ql:f:boom", "gone", "w"]);
+    expect![[r#"
+        critical	failed-stray	1	boom: gone
+        error	failed-stray	1	boom: w
+    "#]]
+    .assert_eq(&rows(&redis, "--only failed-stray"));
+    let redis = healthy();
+    redis.send(&["DEL", "ql:w:w1:jobs"]);
+    expect![[r#"
+        warn	worker-gap	1	w1: r1
+    "#]]
+    .assert_eq(&rows(&redis, "--only worker-gap"));
+    redis.send(&["DEL", "ql:workers"]);
+    expect![[r#"
+        info	worker-gap	1	w1: r1
+    "#]]
+    .assert_eq(&rows(&redis, "--only worker-gap"));
+    let redis = healthy();
+    redis.send(&["HSET", "ql:config", "heartbeat", "-1", "grace-period", "x"]);
+    expect![[r#"
+        critical	config-value	1	grace-period: is no number
+    "#]]
+    .assert_eq(&rows(&redis, "--only config-value"));
+}
+
+#[test]
+fn a_recurring_job_is_reported_once_with_its_highest_count() {
+    let redis = Redis::start();
+    redis.at(0).run("recur put mail K --every 60s --jid r").ok();
+    for at in [60, 120, 180] {
+        redis.at(at).run("pop mail").ok();
+    }
+    redis.send(&["HSET", "ql:r:r", "count", "0"]);
+    expect![[r#"
+        error	recurring-count	1	r: 2
+    "#]]
+    .assert_eq(&rows(&redis, "--only recurring-count"));
+}
+
+#[test]
+fn max_examples_limits_the_examples_shown() {
+    let redis = healthy();
+    for n in 0..250 {
+        redis.send(&["ZADD", "ql:q:mail-work", "0", &format!("ghost-{n:03}")]);
+    }
+    for (flag, shown) in [
+        ("", "mail: ghost-000, ghost-001, ghost-002"),
+        ("--max-examples 1", "mail: ghost-000"),
+        ("--max-examples 0", ""),
+    ] {
+        assert_eq!(
+            rows(&redis, &format!("--only ghost-waiting {flag}")),
+            format!("critical\tghost-waiting\t250\t{shown}\n")
+        );
+    }
+    let all = rows(&redis, "--only ghost-waiting --max-examples 1000");
+    assert_eq!(all.matches("ghost-").count(), 251);
+}
+
+#[test]
+fn control_characters_in_names_are_escaped() {
+    let redis = healthy();
+    redis.send(&["ZADD", "ql:q:m\x1b[31m\nx-work", "0", "-rf *\t\u{202e}"]);
+    redis.send(&["SADD", "ql:failures", "a\tb"]);
+    expect![[r#"
+        critical	ghost-waiting	1	m\x1b[31m\nx: -rf *\t\u{202e}
+        warn	group-set	1	a\tb: empty
+        warn	queue-unlisted	1	m\x1b[31m\nx
+    "#]]
+    .assert_eq(&rows(&redis, "--skip queue-empty"));
+    redis
+        .at(110)
+        .run("check -o ndjson -q --only ghost-waiting")
+        .shows(expect![[r#"
+            {"severity":"critical","finding":"ghost-waiting","count":1,"at_least":false,"problem":"id waits in a queue, the job does not exist","invariants":["I-03"],"mends":1,"asks":0,"choices":[],"examples":[{"item":"-rf *\t\u202e","detail":"m\u001b[31m\nx"}]}
+            --- exit 7
+        "#]]);
+    let mut zadd = redis::cmd("ZADD");
+    zadd.arg(b"ql:q:\xff-work").arg("0").arg(b"\xfe");
+    zadd.exec(&mut redis.connection()).unwrap();
+    redis
+        .at(110)
+        .run("check -o ndjson -q --only ghost-waiting")
+        .shows(expect![[r#"
+            {"severity":"critical","finding":"ghost-waiting","count":2,"at_least":false,"problem":"id waits in a queue, the job does not exist","invariants":["I-03"],"mends":2,"asks":0,"choices":[],"examples":[{"item":"-rf *\t\u202e","detail":"m\u001b[31m\nx"},{"item":"\\xfe","item_bytes":"/g==","detail":"\\xff","detail_bytes":"/w=="}]}
+            --- exit 7
+        "#]]);
+}
+
+#[test]
+fn likely_causes_are_reported() {
+    let causes = |redis: &Redis| {
+        let ran = redis.at(110).run("check -o json");
+        let json: serde_json::Value = serde_json::from_slice(ran.bytes()).unwrap();
+        let causes = json["causes"].as_array().unwrap().iter();
+        let causes = causes.map(|cause| format!("{}\n", cause.as_str().unwrap()));
+        causes.collect::<String>()
+    };
+    let redis = healthy();
+    redis.send(&["CONFIG", "SET", "maxmemory-policy", "allkeys-lru"]);
+    // Nothing is lost yet.
+    expect![[r#""#]].assert_eq(&causes(&redis));
+    redis.send(&["DEL", "ql:j:a1"]);
+    expect![[r#"
+        maxmemory-policy is allkeys-lru, so the server may delete parts of jobs
+    "#]]
+    .assert_eq(&causes(&redis));
+    redis.send(&["CONFIG", "SET", "maxmemory-policy", "noeviction"]);
+    expect![[r#"
+        somebody deleted keys of jobs (DEL) instead of the jobs: 1 history is left behind
+    "#]]
+    .assert_eq(&causes(&redis));
+    redis.send(&["EXPIRE", "ql:j:a2", "1000"]);
+    expect![[r#"
+        keys have an expiry, which nothing of ours sets: look for EXPIRE in what else uses this server
+    "#]].assert_eq(&causes(&redis));
+
+    let redis = healthy();
+    redis.send(&["ZADD", "ql:workers", "1795214400000", "w1"]);
+    redis.send(&["ZADD", "ql:w:w2:jobs", "1", "a1"]);
+    redis.send(&["ZADD", "ql:tags", "7", "eu"]);
+    expect![[r#"
+        a client counts milliseconds where seconds are meant
+        clients with the reference core work here, too: its `timeout` leaves worker-stray, its `tag` leaves tag-count
+    "#]].assert_eq(&causes(&redis));
+}
+
+#[test]
+fn an_eviction_policy_that_may_drop_keys_is_a_finding() {
+    let redis = healthy();
+    let policy = |policy: &str| redis.send(&["CONFIG", "SET", "maxmemory-policy", policy]);
+    policy("allkeys-lru");
+    expect![[r#"
+        warn	server-evicts	1	maxmemory-policy: no limit yet, then allkeys-lru
+    "#]]
+    .assert_eq(&rows(&redis, ""));
+    redis.send(&["CONFIG", "SET", "maxmemory", "100mb"]);
+    expect![[r#"
+        error	server-evicts	1	maxmemory-policy: allkeys-lru
+    "#]]
+    .assert_eq(&rows(&redis, ""));
+    policy("volatile-ttl");
+    expect![[r#"
+        info	server-evicts	1	maxmemory-policy: volatile-ttl
+    "#]]
+    .assert_eq(&rows(&redis, ""));
+    assert_eq!(rows(&redis, "--queue mail"), "");
+    policy("noeviction");
+    assert_eq!(rows(&redis, ""), "");
+}
+
+#[test]
+fn a_dependency_cycle_is_reported_with_its_whole_chain() {
+    let redis = healthy();
+    redis
+        .at(104)
+        .run("put mail K {} --jid b2 --depends b1")
+        .ok();
+    redis.send(&["SADD", "ql:j:b1-dependencies", "b2"]);
+    redis.send(&["SADD", "ql:j:b2-dependents", "b1"]);
+    expect![[r#"
+        error	dependency-cycle	1	b1 needs b2 needs b1
+    "#]]
+    .assert_eq(&rows(&redis, "--skip queue-empty"));
+    let redis = healthy();
+    redis.send(&["SADD", "ql:j:b1-dependencies", "b1"]);
+    redis.send(&["SADD", "ql:j:b1-dependents", "b1"]);
+    expect![[r#"
+        error	dependency-cycle	1	b1 needs b1
+    "#]]
+    .assert_eq(&rows(&redis, "--skip queue-empty"));
+}
+
+#[test]
+fn each_edge_of_a_cycle_may_be_cut() {
+    let redis = Redis::start();
+    for args in [
+        &["put", "mail", "K", "--jid", "it's x"][..],
+        &["put", "mail", "K", "--jid=-y", "--depends", "it's x"],
+    ] {
+        redis.at(100).args(args).ok();
+    }
+    redis.send(&["HSET", "ql:j:it's x", "state", "depends"]);
+    redis.send(&["ZREM", "ql:q:mail-work", "it's x"]);
+    redis.send(&["ZADD", "ql:q:mail-depends", "100", "it's x"]);
+    redis.send(&["SADD", "ql:j:it's x-dependencies", "-y"]);
+    redis.send(&["SADD", "ql:j:-y-dependents", "it's x"]);
+    let printed = redis.at(200).run("check").stderr();
+    let cuts = [
+        "qless depends --off=-y -- 'it'\\''s x'",
+        "qless depends --off='it'\\''s x' -- -y",
+    ];
+    let document = redis.at(200).run("check -o json").stdout();
+    let document: serde_json::Value = serde_json::from_str(&document).unwrap();
+    let choices = document["items"][0]["choices"].to_string();
+    for cut in cuts {
+        assert!(printed.contains(&format!(": {cut}\n")), "{printed}");
+        assert!(choices.contains(&cut.replace('\\', "\\\\")), "{choices}");
+    }
+    assert_eq!(printed.matches("--off").count(), 2, "{printed}");
+    let none = redis.at(200).run("check --max-examples 0").stderr();
+    assert!(!none.contains("--off"), "{none}");
+    redis
+        .at(200)
+        .args(["depends", "--off=-y", "--", "it's x"])
+        .ok();
+    redis.at(200).run("check").exits(0);
+}
+
+#[test]
+fn a_lost_set_is_rebuilt_from_every_key_that_mentions_it() {
+    let redis = healthy();
+    redis.at(104).run("depends b1 --on a2").ok();
+    redis.send(&["DEL", "ql:j:b1-dependencies"]);
+    expect![[r#"
+        error	dependency-one-sided	2	b1 needs a1, b1 needs a2
+    "#]]
+    .assert_eq(&rows(&redis, "--skip queue-empty"));
+    redis.send(&["DEL", "ql:j:a1-dependents", "ql:j:a2-dependents"]);
+    expect![[r#"
+        error	depends-on-nothing	1	b1
+    "#]]
+    .assert_eq(&rows(&redis, "--skip queue-empty"));
+}
+
+#[test]
+fn a_terminal_shows_a_table_and_the_next_command() {
+    let redis = healthy();
+    let on_terminal = |line: &str, columns: u16| {
+        let mut command = redis
+            .at(110)
+            .env("TERM", "dumb")
+            .env("PAGER", "cat")
+            .command();
+        command.args(crate::support::text::words(line));
+        crate::support::terminal::run(command, columns).stdout()
+    };
+    expect![[r#"
+        scanned 21 keys, 5 jobs, 2 queues in 0.0s, nothing is damaged
+    "#]]
+    .assert_eq(&on_terminal("check", 110));
+    redis.send(&["DEL", "ql:j:a1"]);
+    expect![[r#"
+        scanned 20 keys, 4 jobs, 1 queue in 0.0s
+
+        SEVERITY  FINDING             COUNT  PROBLEM                                      EXAMPLES
+        critical  ghost-waiting           1  id waits in a queue, the job does not exist  mail: a1
+        error     dependency-missing      1  job waits for a job that does not exist      b1 needs a1
+        hint: see the plan with: qless check --queue mail --repair --dry-run
+    "#]].assert_eq(&on_terminal("check --queue mail", 110));
+    expect![[r#"
+        scanned 20 keys, 4 jobs, 2 queues in 0.0s
+
+        SEVERITY  FINDING             COUNT
+          PROBLEM                                       EXAMPLES
+        error     dependency-missing      1
+          job waits for a job that does not exist       b1 needs a1
+        warn      tag-index               1
+          tag's index disagrees with the tags of a job  eu: a1
+        hint: see the plan with: qless check --only dependency-missing --only tag-index --repair --dry-run
+    "#]].assert_eq(&on_terminal(
+        "check --only dependency-missing,tag-index",
+        60,
+    ));
+    expect![[r#"
+        scanned 20 keys, 4 jobs, 2 queues in 0.0s
+
+        SEVERITY  FINDING             COUNT  PROBLEM                                  EXAMPLES
+        error     dependency-missing      1  job waits for a job that does not exist  b1 needs a1
+        hint: see the plan with: qless check --only dependency-missing --repair --dry-run
+    "#]]
+    .assert_eq(&on_terminal("check --only dependency-missing", 110));
+    expect![[r#"
+        SEVERITY  FINDING        COUNT  PROBLEM                                      EXAMPLES
+        critical  ghost-waiting      1  id waits in a queue, the job does not exist  mail: a1
+    "#]]
+    .assert_eq(&on_terminal("check --only ghost-waiting -q", 110));
+}
+
+#[test]
+fn keys_set_aside_by_a_repair_are_reported_with_age_and_size() {
+    let redis = healthy();
+    redis.send(&["DEL", "ql:j:a1"]);
+    let aside = redis
+        .at(110)
+        .run("check --repair --only history-orphan --yes -q");
+    aside.exits(0);
+    let printed = redis
+        .at(7310)
+        .run("check --only lost-key --columns severity,finding,examples");
+    let printed = printed.stdout();
+    assert!(
+        printed.starts_with("info\tlost-key\tlost:19700101T000150-"),
+        "{printed}"
+    );
+    assert!(
+        printed.ends_with(":j:a1-history: list of 1, 2h old\n"),
+        "{printed}"
+    );
+}
+
+#[test]
+fn large_jobs_are_verified_alone_and_expensive_ones_in_small_slices() {
+    let redis = Redis::start();
+    let data = format!("{{\"x\":\"{}\"}}", "y".repeat(300_000));
+    let put =
+        |n: usize| ["put", "me", "mail", &format!("j{n:02}"), "K", &data, "0"].map(String::from);
+    redis.calls((0..40).map(|n| (100.0, put(n).to_vec())));
+    redis.send(&["DEL", "ql:q:mail-work"]);
+    redis.send(&["CONFIG", "RESETSTAT"]);
+    let printed = rows(&redis, "--only in-no-set");
+    assert_eq!(printed, "error\tin-no-set\t40\tmail: j00, j01, j02\n");
+    assert!(redis.scripts_run() >= 40);
+}
+
+#[test]
+fn a_cycle_too_long_for_one_call_is_reported() {
+    let redis = Redis::start();
+    let lines: String = (0..250)
+        .map(|n| match n {
+            0 => "{\"queue\":\"q\",\"klass\":\"K\",\"jid\":\"z\"}\n{\"queue\":\"q\",\"klass\":\"K\",\"jid\":\"c0\",\"depends\":[\"z\"]}\n".to_owned(),
+            n => format!("{{\"queue\":\"q\",\"klass\":\"K\",\"jid\":\"c{n}\",\"depends\":[\"c{}\"]}}\n", n - 1),
+        })
+        .collect();
+    redis.at(100).input(lines).run("put --from -").ok();
+    redis.send(&["SADD", "ql:j:c0-dependencies", "c249"]);
+    redis.send(&["SADD", "ql:j:c249-dependents", "c0"]);
+    let printed = redis.at(200).run("check --fail-on info");
+    assert_eq!(printed.code(), 7);
+    assert!(
+        printed.stdout().contains("a cycle of 250 jobs"),
+        "{}",
+        printed.stdout()
+    );
+}
+
+#[test]
+fn the_rate_limits_index_reads_and_verdicts() {
+    let redis = Redis::start();
+    redis.at(9).run("put mail K --jid stays").ok();
+    let mut pipe = redis::pipe();
+    for number in 0..500 {
+        let jid = format!("ghost-{number}");
+        pipe.cmd("ZADD").arg("ql:q:mail-work").arg(0).arg(jid);
+    }
+    pipe.exec(&mut redis.connection()).unwrap();
+    let took = |flags: &str| {
+        let begun = std::time::Instant::now();
+        let printed = redis.at(9).run(&format!("check {flags}"));
+        assert_eq!(printed.code(), 7, "{}", printed.stderr());
+        begun.elapsed().as_secs_f64()
+    };
+    // 500 ids are read, read again by name, and verified: the run waits for all but the last tenth
+    // of a second. The keys alone would be five.
+    let slow = took("--rate 1000/s");
+    assert!(slow > 1.35, "{slow}");
+    // Every verified finding is reported, whatever the rate.
+    let printed = redis.at(9).run("check --rate 100000/s").stdout();
+    assert!(printed.contains("ghost-waiting\t500\t"), "{printed}");
+}
+
+#[test]
+fn a_revert_writes_no_undo_file() {
+    let redis = Redis::start();
+    let ran = redis.qless().run("check --revert a --undo b --yes");
+    assert!(
+        ran.stderr().contains("cannot be used with"),
+        "{}",
+        ran.stderr()
+    );
+    ran.exits(2);
+}
+
+#[test]
+fn the_hint_to_the_plan_repeats_no_flag() {
+    let redis = healthy();
+    redis.send(&["ZADD", "ql:q:mail-work", "1", "ghost"]);
+    let printed = redis.at(120).run("check --dry-run").stderr();
+    assert!(
+        printed.ends_with("see the plan with: qless check --dry-run --repair\n"),
+        "{printed}"
+    );
+}

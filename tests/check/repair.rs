@@ -1,0 +1,887 @@
+//! `qless check --repair` and `--revert`
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use expect_test::expect;
+
+use crate::support::keyboard::answer;
+use crate::support::qless::Qless;
+use crate::support::redis::Redis;
+use crate::support::text::words;
+
+/// The time of these tests, long after the jobs were put.
+const NOW: u32 = 10_000;
+
+/// Two queues, a tag, a failure group; then a job, a lock and a failure list lose related keys, and
+/// a counter is wrong.
+fn damaged() -> Redis {
+    let redis = Redis::start();
+    for line in [
+        "put mail Mail --jid ghost",
+        "put mail Mail --jid stays --tag eu",
+        "put mail Mail --jid waits --depends stays",
+        "put images Image --jid runs",
+        "put images Image --jid fails",
+        "pop images --worker w1 --count 2",
+        "fail fails --worker w1 --group boom --message no",
+    ] {
+        redis.at(9_000).run(line).ok();
+    }
+    damage(&redis);
+    redis
+}
+
+fn damage(redis: &Redis) {
+    redis.send(&["DEL", "ql:j:ghost"]);
+    redis.send(&["ZREM", "ql:q:images-locks", "runs"]);
+    redis.send(&["DEL", "ql:f:boom"]);
+    redis.send(&["ZADD", "ql:tags", "7", "eu"]);
+}
+
+/// A file in the directory of the server.
+fn file(redis: &Redis, name: &str) -> String {
+    let path = redis.socket().with_file_name(name);
+    path.to_str().unwrap().to_owned()
+}
+
+/// The binary at that time.
+fn at(redis: &Redis) -> Qless {
+    redis.at(NOW)
+}
+
+#[test]
+fn a_repair_fixes_all_findings_and_a_second_run_finds_none() {
+    let redis = damaged();
+    at(&redis).run("check").exits(7);
+    at(&redis).run("check --repair --yes").shows(expect![[r#"
+        critical	ghost-waiting	1	0	0	0	removed the id
+        error	failed-unlisted	1	0	0	0	listed it in the group of its failure
+        error	running-without-lock	1	0	0	0	gave it a lock that ends when it should have
+        warn	group-set	0	1	0	0	nothing
+        warn	tag-count	1	0	0	0	set it to what the index holds
+        info	history-orphan	0	0	0	1	nothing, it asks
+        --- stderr
+        scanned 21 keys, 4 jobs, 2 queues in 0.0s
+        4 mended, 1 gone by itself; clean
+    "#]]);
+    at(&redis).run("check").exits(0);
+    let whole = redis.dump();
+    at(&redis).run("check --repair --yes").shows(expect![[r#"
+        info	history-orphan	1	history of a job that does not exist	j:ghost-history
+        --- stderr
+        scanned 23 keys, 4 jobs, 2 queues in 0.0s
+    "#]]);
+    assert!(redis.dump() == whole, "a second repair changed something");
+    // The job without a lock got one that expired long ago; its worker gets the usual grace.
+    redis.at(20_000).run("pop images --worker w2").exits(4);
+    let popped = redis.at(20_100).run("pop images --worker w2 -o jid");
+    assert_eq!(popped.ok(), "runs");
+}
+
+#[test]
+fn a_dry_run_prints_the_commands_in_order_and_changes_nothing() {
+    let redis = damaged();
+    let before = redis.dump();
+    at(&redis)
+        .run("check --repair --dry-run")
+        .shows(expect![[r#"
+            # ghost-waiting ghost mail
+            ZREM ql:q:mail-work ghost
+            # failed-unlisted fails boom
+            LPUSH ql:f:boom fails
+            # running-without-lock runs images
+            ZADD ql:q:images-locks 9060 runs
+            # tag-count eu 7, is 1
+            ZADD ql:tags 1 eu
+            --- stderr
+            Mend 5 findings on unix://DIR/s
+
+              FINDING	COUNT	WHAT IS DONE	EXAMPLES
+              ghost-waiting	1	remove the id	mail: ghost
+              failed-unlisted	1	list it in the group of its failure	boom: fails
+              running-without-lock	1	give it a lock that ends when it should have	images: runs
+              group-set	1	align it to the lists	boom: empty
+              tag-count	1	set it to what the index holds	eu: 7, is 1
+
+              left as it is, for somebody has to decide:
+              history-orphan, 1: history of a job that does not exist
+                it is the only trace of a lost job; when it is no longer wanted: `qless check --repair --only history-orphan`
+        "#]]);
+    at(&redis)
+        .run("check --repair --only ghost-waiting,tag-count -n -q -o ndjson")
+        .shows(expect![[r#"
+            {"finding":"ghost-waiting","item":"ghost","detail":"mail","commands":["ZREM ql:q:mail-work ghost"]}
+            {"finding":"tag-count","item":"eu","detail":"7, is 1","commands":["ZADD ql:tags 1 eu"]}
+        "#]]);
+    let document = at(&redis).run("check --repair -n -q -o json").json();
+    assert_eq!(document["kind"], "check");
+    assert_eq!(document["dry_run"], true);
+    assert!(redis.dump() == before);
+}
+
+#[test]
+fn a_revert_restores_every_key_exactly() {
+    let redis = damaged();
+    let before = redis.dump();
+    let undo = file(&redis, "undo.ndjson");
+    at(&redis)
+        .run(&format!("check --repair --only all --undo {undo} --yes"))
+        .exits(0);
+    assert!(redis.dump() != before);
+    at(&redis)
+        .run(&format!("check --revert {undo} --dry-run"))
+        .shows(expect![[r#"
+            --- stderr
+            Put back 5 changes on unix://DIR/s
+
+              failed-unlisted       1
+              ghost-waiting         1
+              history-orphan        1
+              running-without-lock  1
+              tag-count             1
+            would put back what has not changed since, of 5 changes
+        "#]]);
+    at(&redis)
+        .run(&format!("check --revert {undo} --yes"))
+        .shows(expect![[r#"
+            --- stderr
+            5 put back, 0 left alone
+        "#]]);
+    assert!(redis.dump() == before, "the damage is not back as it was");
+    // A second revert finds everything restored.
+    at(&redis)
+        .run(&format!("check --revert {undo} --yes -o json"))
+        .shows(expect![[r#"
+            {
+              "kind": "bulk",
+              "v": 1,
+              "action": "revert",
+              "dry_run": false,
+              "context": null,
+              "matched": 5,
+              "done": 0,
+              "skipped": 5,
+              "failed": 0,
+              "remaining": 0,
+              "elapsed_s": 0,
+              "items": []
+            }
+            --- stderr
+            0 put back, 5 left alone: changed since, or back already
+        "#]]);
+    assert!(redis.dump() == before);
+}
+
+#[test]
+fn a_revert_restores_names_byte_for_byte() {
+    let redis = Redis::start();
+    let ghost = b"g\xff\n\"\\ \x1b[31m*";
+    redis.at(9_000).run("put 'two words' K --jid stays").ok();
+    let mut add = redis::cmd("ZADD");
+    add.arg(b"ql:q:two words-work".as_slice()).arg("5.5");
+    add.arg(ghost.as_slice());
+    add.exec(&mut redis.connection()).unwrap();
+    let before = redis.dump();
+    at(&redis).run("check --repair -n -q").shows(expect![[r##"
+        # ghost-waiting g\xff\n"\ \x1b[31m* two words
+        ZREM "ql:q:two words-work" "g\xff\n\"\\ \x1b[31m*"
+    "##]]);
+    let undo = file(&redis, "undo.ndjson");
+    at(&redis)
+        .run(&format!("check --repair --undo {undo} -q --yes"))
+        .exits(0);
+    at(&redis)
+        .run(&format!("check --revert {undo} -q --yes"))
+        .exits(0);
+    assert!(redis.dump() == before);
+}
+
+#[test]
+fn the_commands_of_a_dry_run_do_what_the_repair_does() {
+    let (repaired, typed) = (damaged(), damaged());
+    at(&repaired).run("check --repair --yes").exits(0);
+    let commands = at(&typed).run("check --repair -n -q").ok();
+    for line in commands.lines().filter(|line| !line.starts_with('#')) {
+        let words = words(line);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        typed.send(&words);
+    }
+    assert!(repaired.dump() == typed.dump());
+}
+
+/// Runs a repair that asks, answers it, and returns the text on the terminal.
+fn asked(redis: &Redis, flags: &str, dialogue: (&str, &str), code: i32) -> String {
+    let mut command = at(redis).env("TERM", "dumb").command();
+    command.args(["check", "--repair"]).args(words(flags));
+    let ran = answer(command, &[dialogue]);
+    let written = ran.stdout();
+    assert_eq!(ran.code(), code, "{written}");
+    written
+}
+
+#[test]
+fn declining_the_prompt_changes_nothing() {
+    let redis = damaged();
+    let before = redis.dump();
+    at(&redis).run("check --repair").shows(expect![[r#"
+        --- stderr
+        scanned 21 keys, 4 jobs, 2 queues in 0.0s
+        error: cannot ask whether to mend 5 findings on unix://DIR/s; nothing was changed
+        hint: add `--yes`
+        --- exit 9
+    "#]]);
+    assert!(redis.dump() == before);
+    let written = asked(&redis, "", ("[y/N]", "n\r"), 9);
+    assert!(redis.dump() == before);
+    let dir = redis.socket().parent().unwrap().display().to_string();
+    let (plan, _) = written.split_once("Proceed?").unwrap();
+    expect![[r#"
+        scanned 21 keys, 4 jobs, 2 queues in 0.0s
+        Mend 5 findings on unix://DIR/s
+
+          FINDING               COUNT  WHAT IS DONE                                  EXAMPLES
+          ghost-waiting             1  remove the id                                 mail: ghost
+          failed-unlisted           1  list it in the group of its failure           boom: fails
+          running-without-lock      1  give it a lock that ends when it should have  images: runs
+          group-set                 1  align it to the lists                         boom: empty
+          tag-count                 1  set it to what the index holds                eu: 7, is 1
+
+          left as it is, for somebody has to decide:
+          history-orphan, 1: history of a job that does not exist
+            it is the only trace of a lost job; when it is no longer wanted: `qless check --repair --only history-orphan`
+
+    "#]].assert_eq(&plan.replace(&dir, "DIR"));
+    asked(&redis, "", ("[y/N]", "y\r"), 0);
+    at(&redis).run("check").exits(0);
+}
+
+#[test]
+fn findings_that_need_a_decision_are_left_and_their_choices_listed() {
+    let redis = Redis::start();
+    for line in [
+        "put mail K --jid gone",
+        "put mail K --jid waits --depends gone",
+    ] {
+        redis.at(9_000).run(line).ok();
+    }
+    redis.send(&["DEL", "ql:j:gone"]);
+    redis.send(&["ZREM", "ql:q:mail-work", "gone"]);
+    let before = redis.dump();
+    at(&redis).run("check --repair --yes").shows(expect![[r#"
+        error	dependency-missing	1	job waits for a job that does not exist	waits needs gone
+        info	edges-orphan	1	dependencies of a job that does not exist	j:gone-dependents
+        info	history-orphan	1	history of a job that does not exist	j:gone-history
+        --- stderr
+        scanned 7 keys, 1 job, 1 queue in 0.0s
+        nothing to mend
+          left as it is, for somebody has to decide:
+          dependency-missing, 1: job waits for a job that does not exist
+            what it waited for was done, or need not be: `qless check --repair --only dependency-missing`
+            the same for one job: `qless depends JID --off OTHER`
+            it was lost, and is to run first: `qless put QUEUE KLASS DATA --jid OTHER`
+            give up what waits for it: `qless cancel JID`
+        --- exit 7
+    "#]]);
+    assert!(redis.dump() == before);
+    at(&redis)
+        .run("check --repair --only dependency-missing --yes")
+        .shows(expect![[r#"
+            error	dependency-missing	1	0	0	0	dropped the dependency; who waits for nothing else runs
+            --- stderr
+            scanned 7 keys, 1 job, 1 queue in 0.0s
+            1 mended; clean
+        "#]]);
+    assert_eq!(redis.at(NOW).run("pop mail -o jid").ok(), "waits");
+}
+
+#[test]
+fn keys_set_aside_are_deleted_only_by_naming_their_finding() {
+    let redis = Redis::start();
+    redis.send(&["HSET", "ql:j:stub", "state", "waiting"]);
+    redis.send(&["ZADD", "ql:q:mail-work", "5", "stub"]);
+    at(&redis).run("check --repair --yes").exits(0);
+    let aside = |redis: &Redis| {
+        let keys = redis.dump().into_keys();
+        keys.filter(|key| key.starts_with(b"ql:lost:")).count()
+    };
+    assert_eq!(aside(&redis), 1);
+    at(&redis).run("check --repair --only all --yes").exits(0);
+    assert_eq!(aside(&redis), 1);
+    asked(&redis, "--only lost-key", ("to proceed", "yes\r"), 9);
+    assert_eq!(aside(&redis), 1);
+    asked(&redis, "--only lost-key", ("to proceed", "1\r"), 0);
+    assert_eq!(aside(&redis), 0);
+}
+
+#[test]
+fn a_file_that_is_not_an_undo_file_is_refused_before_any_call() {
+    let redis = damaged();
+    let before = redis.dump();
+    let other = file(&redis, "other");
+    std::fs::write(&other, "my shopping list\n").unwrap();
+    let nowhere = Qless::bare()
+        .env("QLESS_REDIS_URL", "unix:///nowhere/at/all")
+        .hide(&other, "OTHER");
+    nowhere
+        .run(&format!("check --repair --undo {other} --yes"))
+        .shows(expect![[r#"
+            --- stderr
+            error: `OTHER` exists and is no undo of ours
+            hint: name another file
+            --- exit 2
+        "#]]);
+    nowhere
+        .run(&format!("check --revert {other} --yes"))
+        .shows(expect![[r#"
+            --- stderr
+            error: `OTHER` is no file of `qless check --undo`
+            hint: name the file that the repair wrote
+            --- exit 2
+        "#]]);
+    nowhere
+        .run("check --revert /nowhere/undo --yes")
+        .shows(expect![[r#"
+            --- stderr
+            error: cannot read `/nowhere/undo`: no such file or directory
+            --- exit 2
+        "#]]);
+    assert_eq!(
+        std::fs::read_to_string(&other).unwrap(),
+        "my shopping list\n"
+    );
+
+    let undo = file(&redis, "undo.ndjson");
+    let at = || at(&redis).hide(&undo, "UNDO");
+    at().run(&format!("check --repair --undo {undo} --yes"))
+        .exits(0);
+    let mode = std::os::unix::fs::MetadataExt::mode(&std::fs::metadata(&undo).unwrap());
+    assert_eq!(mode & 0o777, 0o600);
+    at().run(&format!(
+        "check --repair --only tag-count --undo {undo} --yes"
+    ))
+    .shows(expect![[r#"
+        --- stderr
+        error: `DIR/undo.ndjson` was begun by `qless check --repair`, this is `qless check --repair --only tag-count`; nothing was changed
+        hint: name another file
+        --- exit 2
+    "#]]);
+    at().run(&format!("check --revert {undo} --yes --prefix other:"))
+        .shows(expect![[r#"
+            --- stderr
+            error: `DIR/undo.ndjson` tells of keys with prefix `ql:`, this is `other:`; nothing was changed
+            hint: `--prefix` says which keys are meant
+            --- exit 2
+        "#]]);
+    assert!(redis.dump() != before);
+}
+
+#[test]
+fn an_incomplete_last_line_of_an_undo_file_is_ignored() {
+    let redis = damaged();
+    let before = redis.dump();
+    let undo = file(&redis, "undo.ndjson");
+    at(&redis)
+        .run(&format!("check --repair --undo {undo} --yes -q"))
+        .exits(0);
+    let mut text = std::fs::read(&undo).unwrap();
+    text.extend_from_slice(b"{\"slice\":9,\"plan\":[{\"find");
+    std::fs::write(&undo, &text).unwrap();
+    at(&redis)
+        .run(&format!("check --revert {undo} --yes -q"))
+        .exits(0);
+    assert!(redis.dump() == before);
+    // A damaged line of the undo file is reported with its number.
+    let spoilt = text.iter().position(|&byte| byte == b'\n').unwrap() + 1;
+    text[spoilt] = b'!';
+    std::fs::write(&undo, &text).unwrap();
+    at(&redis)
+        .hide(&undo, "UNDO")
+        .run(&format!("check --revert {undo} --yes"))
+        .shows(expect![[r#"
+            --- stderr
+            error: `DIR/undo.ndjson`, line 2: this is no change of a repair
+            --- exit 2
+        "#]]);
+}
+
+#[test]
+fn a_revert_leaves_later_changes_alone() {
+    let redis = damaged();
+    let undo = file(&redis, "undo.ndjson");
+    at(&redis)
+        .run(&format!("check --repair --undo {undo} --yes -q"))
+        .exits(0);
+    redis.at(NOW).run("tag stays --remove eu").ok();
+    at(&redis)
+        .run(&format!("check --revert {undo} --yes"))
+        .shows(expect![[r#"
+            --- stderr
+            3 put back, 1 left alone: changed since, or back already
+        "#]]);
+    assert_eq!(redis.send(&["ZSCORE", "ql:tags", "eu"]), redis::Value::Nil);
+}
+
+#[test]
+fn a_finding_whose_repair_the_server_refuses_is_not_reported_as_repaired() {
+    let redis = damaged();
+    let before = redis.dump();
+    redis.send(&["CONFIG", "SET", "maxmemory", "1"]);
+    at(&redis)
+        .run("check --repair --yes --only failed-unlisted,running-without-lock")
+        .shows(expect![[r#"
+            error	failed-unlisted	0	0	0	1	nothing
+            error	running-without-lock	0	0	0	1	nothing
+            --- stderr
+            scanned 21 keys, 4 jobs, 2 queues in 0.0s
+            0 mended
+            error: `unix://DIR/s` is out of memory after 0 of 2 findings were mended
+            hint: `qless cancel` and a shorter `jobs-history` free some
+            --- exit 6
+        "#]]);
+    assert!(redis.dump() == before);
+    // Findings that free memory are repaired.
+    at(&redis).run("check --repair --yes").shows(expect![[r#"
+        critical	ghost-waiting	1	0	0	0	removed the id
+        error	failed-unlisted	0	0	0	1	nothing
+        error	running-without-lock	0	0	0	1	nothing
+        warn	group-set	0	0	0	1	nothing
+        warn	tag-count	0	0	0	1	nothing
+        info	history-orphan	0	0	0	1	nothing, it asks
+        info	queue-empty	0	0	0	1	nothing, only told
+        --- stderr
+        scanned 21 keys, 4 jobs, 2 queues in 0.0s
+        1 mended
+        error: `unix://DIR/s` is out of memory after 1 of 5 findings were mended
+        hint: `qless cancel` and a shorter `jobs-history` free some
+        --- exit 6
+    "#]]);
+    redis.send(&["CONFIG", "SET", "maxmemory", "0"]);
+    at(&redis).run("check --repair --yes").exits(0);
+}
+
+#[test]
+fn a_replica_is_not_repaired() {
+    let replica = damaged();
+    replica.send(&["REPLICAOF", "127.0.0.1", "1"]);
+    at(&replica).run("check --repair --yes").shows(expect![[r#"
+        --- stderr
+        error: cannot repair `unix://DIR/s`: it is a replica
+        hint: point `--redis` at its primary; `--read-only` lets it be looked at
+        --- exit 6
+    "#]]);
+    // A replica may report old data.
+    at(&replica).run("check --repair -n -q").exits(6);
+}
+
+#[test]
+fn read_only_allows_a_dry_run() {
+    let redis = damaged();
+    at(&redis)
+        .run("check --repair --read-only --yes")
+        .shows(expect![[r#"
+            --- stderr
+            error: `qless check` may change something, and `--read-only` was given
+            --- exit 9
+        "#]]);
+    let undo = file(&redis, "undo.ndjson");
+    at(&redis)
+        .run(&format!("check --revert {undo} --read-only --yes"))
+        .exits(9);
+    at(&redis).run("check --read-only").exits(7);
+    at(&redis).run("check --repair -n --read-only").exits(0);
+    assert!(!Path::new(&undo).exists());
+}
+
+#[test]
+fn many_ghosts_are_repaired_in_slices() {
+    let redis = ghosts(5_000);
+    let before = redis.dump();
+    let undo = file(&redis, "undo.ndjson");
+    at(&redis)
+        .run(&format!("check --repair --undo {undo} --yes"))
+        .shows(expect![[r#"
+            critical	ghost-waiting	5000	0	0	0	removed the id
+            --- stderr
+            scanned 4 keys, 1 job, 1 queue in 0.0s
+            5,000 mended; clean
+        "#]]);
+    assert_eq!(
+        redis.send(&["ZRANGE", "ql:q:mail-work", "0", "-1"]),
+        redis::Value::Array(vec![redis::Value::BulkString(b"stays".to_vec())])
+    );
+    at(&redis)
+        .run(&format!("check --revert {undo} --yes"))
+        .shows(expect![[r#"
+            --- stderr
+            5,000 put back, 0 left alone
+        "#]]);
+    assert!(redis.dump() == before);
+}
+
+#[test]
+fn a_job_that_lost_its_dependencies_gets_all_of_them_back() {
+    let redis = Redis::start();
+    let mut all = Vec::new();
+    for number in 0..150 {
+        redis
+            .at(9_000)
+            .run(&format!("put mail K --jid p{number}"))
+            .ok();
+        all.push(format!("--depends p{number}"));
+    }
+    redis
+        .at(9_000)
+        .run(&format!("put mail K --jid child {}", all.join(" ")))
+        .ok();
+    let before = redis.dump();
+    redis.send(&["DEL", "ql:j:child-dependencies"]);
+    at(&redis).run("check --repair --yes -q").exits(0);
+    let wanted = redis::Value::Int(150);
+    assert_eq!(redis.send(&["SCARD", "ql:j:child-dependencies"]), wanted);
+    assert_eq!(redis.dump().len(), before.len());
+}
+
+/// A queue with a job, and this many ids without a job.
+fn ghosts(count: usize) -> Redis {
+    let redis = Redis::start();
+    redis.at(9_000).run("put mail K --jid stays").ok();
+    let mut pipe = redis::pipe();
+    for number in 0..count {
+        pipe.cmd("ZADD")
+            .arg("ql:q:mail-work")
+            .arg(number)
+            .arg(format!("ghost-{number}"));
+    }
+    pipe.exec(&mut redis.connection()).unwrap();
+    redis
+}
+
+#[test]
+fn a_signal_stops_a_repair_after_the_current_slice() {
+    let redis = ghosts(200);
+    let running = redis.qless().start("check --repair --yes --rate 100/s");
+    let left = || match redis.send(&["ZCARD", "ql:q:mail-work"]) {
+        redis::Value::Int(left) => left,
+        other => panic!("{other:?}"),
+    };
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while left() > 198 {
+        assert!(Instant::now() < deadline, "nothing is mended");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    running.signal(rustix::process::Signal::INT);
+    let stderr = running.end().exits(130).stderr();
+    let repaired = 201 - left();
+    assert!((2..200).contains(&repaired), "{repaired}");
+    assert!(
+        stderr.contains(&format!(
+            "error: interrupted after {repaired} of 200 findings"
+        )),
+        "{stderr}"
+    );
+    redis.qless().run("check --repair --yes").exits(0);
+    assert_eq!(left(), 1);
+}
+
+#[test]
+fn the_document_gives_the_outcome_of_each_finding() {
+    let redis = damaged();
+    let document = at(&redis).run("check --repair --yes -q -o json").json();
+    assert_eq!(
+        (&document["kind"], &document["clean"], &document["mended"]),
+        (&"check".into(), &true.into(), &4.into())
+    );
+    assert!(document["run"].as_str().unwrap().len() > 10);
+    let items = document["items"].as_array().unwrap();
+    let printed: Vec<String> = items
+        .iter()
+        .map(|item| {
+            let count = |field: &str| item[field].as_u64().unwrap();
+            let finding = item["finding"].as_str().unwrap();
+            let [repaired, gone, left] = [count("mended"), count("gone"), count("count")];
+            format!("{finding} {repaired} {gone} {left}")
+        })
+        .collect();
+    expect![[r#"
+        ghost-waiting 1 0 0
+        failed-unlisted 1 0 0
+        running-without-lock 1 0 0
+        group-set 0 1 0
+        tag-count 1 0 0
+        history-orphan 0 0 1"#]]
+    .assert_eq(&printed.join("\n"));
+    // Nothing remains to repair.
+    at(&redis)
+        .run("check --repair --yes -q -o ndjson")
+        .shows(expect![[r#"
+            {"severity":"info","finding":"history-orphan","count":1,"at_least":false,"problem":"history of a job that does not exist","invariants":["I-30"],"mends":0,"asks":1,"choices":["it is the only trace of a lost job; when it is no longer wanted: `qless check --repair --only history-orphan`"],"examples":[{"item":"j:ghost-history","detail":"no job"}],"mended":0,"gone":0,"refused":0}
+        "#]]);
+    let document = at(&redis).run("check --repair --yes -q -o json").json();
+    assert_eq!(
+        (&document["run"], &document["mended"]),
+        (&().into(), &0.into())
+    );
+}
+
+#[test]
+fn a_protected_context_requires_its_label() {
+    let redis = damaged();
+    let config = file(&redis, "config.toml");
+    let text = format!(
+        "default = \"prod\"\n[context.prod]\nredis = \"{}\"\nprotected = true\nlabel = \"PROD\"\n",
+        redis.url()
+    );
+    std::fs::write(&config, text).unwrap();
+    let dir = redis.socket().parent().unwrap().display().to_string();
+    let prod = Qless::bare()
+        .at(NOW)
+        .env("QLESS_CONFIG", &config)
+        .hide(&dir, "DIR");
+    prod.run("check --repair --yes").shows(expect![[r#"
+        --- stderr
+        scanned 21 keys, 4 jobs, 2 queues in 0.0s
+        error: cannot ask whether to mend 5 findings on PROD (unix://DIR/s); nothing was changed
+        hint: add `--confirm PROD`: the context is protected
+        --- exit 9
+    "#]]);
+    prod.run("check --repair --yes --confirm PROD -q").exits(0);
+}
+
+#[test]
+fn a_repair_of_one_queue_keeps_what_other_queues_record_of_a_job() {
+    let redis = Redis::start();
+    for line in [
+        "put mail K --jid x1",
+        "put images K --jid x2",
+        "put mail K --jid y --depends x1 --depends x2",
+    ] {
+        redis.at(9_000).run(line).ok();
+    }
+    redis.send(&["DEL", "ql:j:y-dependencies"]);
+    let before = redis.dump();
+    at(&redis)
+        .run("check --repair --queue mail --yes")
+        .shows(expect![[r#"
+            error	dependency-one-sided	2	dependency that only one of the two jobs knows	y needs x1, y needs x2
+            --- stderr
+            scanned 12 keys, 3 jobs, 1 queue in 0.0s
+            note: a job that lost the list of what it waits for is mended only without `--queue`
+            --- exit 7
+        "#]]);
+    assert!(redis.dump() == before);
+    at(&redis).run("check --repair --yes").exits(0);
+    let wanted = redis::Value::Int(2);
+    assert_eq!(redis.send(&["SCARD", "ql:j:y-dependencies"]), wanted);
+}
+
+#[test]
+fn findings_that_need_no_missing_right_are_repaired() {
+    let redis = damaged();
+    redis.send(&["HSET", "ql:j:stub", "state", "waiting"]);
+    redis.send(&["ZADD", "ql:q:mail-work", "5", "stub"]);
+    redis.send(&[
+        "ACL", "SETUSER", "ops", "on", "nopass", "~*", "&*", "+@all", "-rename",
+    ]);
+    let url = redis.url() + "?user=ops";
+    let ops = || {
+        at(&redis)
+            .env("QLESS_REDIS_URL", &url)
+            .env("QLESS_REDIS_PASSWORD", "x")
+    };
+    ops().run("check --repair --yes").shows(expect![[r#"
+        critical	job-stub	0	0	1	1	nothing
+        critical	ghost-waiting	1	0	0	0	removed the id
+        error	failed-unlisted	1	0	0	0	listed it in the group of its failure
+        error	running-without-lock	1	0	0	0	gave it a lock that ends when it should have
+        warn	group-set	0	1	0	0	nothing
+        warn	tag-count	1	0	0	0	set it to what the index holds
+        info	history-orphan	0	0	0	1	nothing, it asks
+        --- stderr
+        scanned 22 keys, 5 jobs, 2 queues in 0.0s
+        4 mended, 1 gone by itself, 1 refused
+        error: user `ops` may not run this command or subcommand after 4 of 6 findings were mended
+        hint: `qless check` tells what is left of it
+        --- exit 6
+    "#]]);
+    ops().run("check --repair --yes").exits(6);
+    at(&redis).run("check --repair --yes").exits(0);
+}
+
+#[test]
+fn a_symbolic_link_is_not_followed() {
+    let redis = damaged();
+    let (target, link) = (file(&redis, "target"), file(&redis, "link"));
+    std::os::unix::fs::symlink(&target, &link).unwrap();
+    at(&redis)
+        .run(&format!("check --repair --yes --undo {link}"))
+        .shows(expect![[r#"
+            --- stderr
+            error: `DIR/link` is a link, which is not followed
+            hint: name the file itself
+            --- exit 2
+        "#]]);
+    assert!(!Path::new(&target).exists());
+}
+
+#[test]
+fn a_job_with_more_dependents_than_one_call_can_verify_is_left_unchanged() {
+    let redis = Redis::start();
+    let calls = (0..250).map(|number| {
+        let jid = format!("x{number}");
+        (
+            9_000.0,
+            vec!["put", "me", "mail", &jid, "K", "{}", "0"]
+                .into_iter()
+                .map(String::from)
+                .collect(),
+        )
+    });
+    redis.calls(calls.collect::<Vec<(f64, Vec<String>)>>());
+    let all: Vec<String> = (0..250).map(|number| format!("\"x{number}\"")).collect();
+    let all = format!("[{}]", all.join(","));
+    let put = ["put", "me", "mail", "y", "K", "{}", "0", "depends", &all];
+    redis.calls([(9_000.0, put.to_vec())]);
+    redis.send(&["DEL", "ql:j:y-dependencies"]);
+    redis.send(&["ZREM", "ql:q:mail-work", "x7"]);
+    at(&redis).run("check --repair --yes").shows(expect![[r#"
+        error	dependency-one-sided	0	0	0	250	nothing
+        error	in-no-set	1	0	0	0	put it into the set that fits its state
+        --- stderr
+        scanned 755 keys, 251 jobs, 1 queue in 0.0s
+        note: y lost the list of what it waits for, and more jobs know of it than one call can judge: `qless depends y --on JID …` with all of them
+        1 mended; 250 left
+        --- exit 7
+    "#]]);
+    let known = (0..250).filter(|number| {
+        let key = format!("ql:j:x{number}-dependents");
+        redis.send(&["SISMEMBER", &key, "y"]) == redis::Value::Int(1)
+    });
+    assert_eq!(known.count(), 250);
+    assert_eq!(
+        redis.send(&["HGET", "ql:j:y", "state"]),
+        redis::Value::BulkString(b"depends".to_vec())
+    );
+}
+
+#[test]
+fn a_lost_queue_is_reported_with_a_hint_to_restore_a_backup() {
+    let redis = Redis::start();
+    for number in 0..12 {
+        let put = format!("put mail K --jid j{number}");
+        redis.at(9_000).run(&put).ok();
+    }
+    redis.send(&["DEL", "ql:q:mail-work"]);
+    let plan = at(&redis).run("check --repair -n");
+    assert!(plan.stderr().contains("a backup of it may be better"));
+    at(&redis).run("check --repair --yes -q").exits(0);
+    let count = redis.send(&["ZCARD", "ql:q:mail-work"]);
+    assert_eq!(count, redis::Value::Int(12));
+}
+
+/// This many jobs of two queues that depend on a missing job; they list it themselves, or only its
+/// leftover keys do.
+fn forsaken(count: usize, known: bool) -> Redis {
+    let redis = Redis::start();
+    redis.at(9_000).run("put up K --jid gone").ok();
+    let put = |n: usize| {
+        let queue = ["mail", "img"][n % 2];
+        format!("put me {queue} y{n} K {{}} 0 depends [\"gone\"]")
+    };
+    redis.calls((0..count).map(|n| (9_000.0, put(n).split(' ').map(str::to_owned).collect())));
+    let mut pipe = redis::pipe();
+    pipe.cmd("DEL").arg("ql:j:gone").arg("ql:j:gone-history");
+    pipe.cmd("ZREM").arg("ql:q:up-work").arg("gone");
+    for n in 0..if known { 0 } else { count } {
+        pipe.cmd("DEL").arg(format!("ql:j:y{n}-dependencies"));
+    }
+    pipe.exec(&mut redis.connection()).unwrap();
+    redis
+}
+
+/// Returns how many jobs of the queues run, and how many still depend on others.
+fn freed(redis: &Redis) -> [i64; 4] {
+    let keys = ["mail-work", "mail-depends", "img-work", "img-depends"];
+    keys.map(|key| match redis.send(&["ZCARD", &format!("ql:q:{key}")]) {
+        redis::Value::Int(count) => count,
+        other => panic!("{other:?}"),
+    })
+}
+
+#[test]
+fn a_thousand_dependents_of_a_missing_job_are_released_by_queue_or_together() {
+    let redis = forsaken(1000, true);
+    let repair = |flags: &str| {
+        let words = format!("check --repair --yes --only dependency-missing {flags}");
+        let ran = at(&redis).run(&words);
+        assert_eq!(ran.code(), 0, "{}", ran.stderr());
+        assert!(ran.stderr().contains("500 mended"), "{}", ran.stderr());
+    };
+    repair("--queue mail");
+    assert_eq!(freed(&redis), [500, 0, 0, 500]);
+    repair("");
+    assert_eq!(freed(&redis), [500, 0, 500, 0]);
+    at(&redis).run("check").exits(0);
+}
+
+#[test]
+fn a_queue_repair_releases_a_job_that_lost_its_dependency_list_only_if_no_other_queue_is_involved()
+{
+    let redis = forsaken(20, false);
+    let printed = |flags: &str, code: i32| {
+        let ran = at(&redis).run(&format!("check {flags}"));
+        assert_eq!(ran.code(), code, "{flags}: {}", ran.stderr());
+        (ran.stdout(), ran.stderr())
+    };
+    let missing = |count: usize| format!("dependency-missing\t{count}\t");
+    let (out, _) = printed("--queue mail", 7);
+    assert!(
+        out.contains(&missing(10)) && !out.contains("orphan"),
+        "{out}"
+    );
+    // One call repairs all dependents.
+    let before = redis.dump();
+    let (out, err) = printed("--queue mail --repair --yes --only dependency-missing", 7);
+    assert!(out.contains(&missing(10)), "{out}");
+    assert!(err.contains("is mended only without `--queue`"), "{err}");
+    assert_eq!(redis.dump(), before);
+    let all =
+        "--queue mail --queue img --repair --yes --only dependency-missing,depends-on-nothing";
+    printed(all, 0);
+    assert_eq!(freed(&redis), [10, 0, 10, 0]);
+    printed("", 0);
+}
+
+#[test]
+fn a_lost_dependency_list_is_not_rebuilt_while_a_dependency_has_too_many_dependents() {
+    let redis = Redis::start();
+    let put = |jid: &str, deps: &str| {
+        let words = format!("put me mail {jid} K {{}} 0 depends {deps}");
+        (9_000.0, words.split(' ').map(str::to_owned).collect())
+    };
+    let mut calls: Vec<(f64, Vec<String>)> = vec![put("x", "[]"), put("z", "[]")];
+    calls.extend((0..2500).map(|n| match n % 250 {
+        0 => put(&format!("y{n}"), "[\"x\",\"z\"]"),
+        _ => put(&format!("y{n}"), "[\"x\"]"),
+    }));
+    redis.calls(calls);
+    let torn: Vec<String> = (0..2500).step_by(250).map(|n| format!("y{n}")).collect();
+    for jid in &torn {
+        redis.send(&["DEL", &format!("ql:j:{jid}-dependencies")]);
+    }
+    let before = redis.dump();
+    let ran = at(&redis).run("check --repair --yes");
+    assert_eq!(ran.code(), 7, "{}", ran.stderr());
+    assert!(
+        ran.stderr()
+            .contains("more jobs know of it than one call can judge"),
+        "{}",
+        ran.stderr()
+    );
+    // Rebuilt from `z` alone, their lists would release them before `x` is done.
+    assert_eq!(redis.dump(), before);
+    for jid in &torn {
+        at(&redis).run(&format!("depends {jid} --on x z")).exits(0);
+    }
+    at(&redis).run("check").exits(0);
+}

@@ -1,0 +1,387 @@
+//! Contexts that are read-only or protected: what is refused, and what has to be confirmed.
+
+use expect_test::expect;
+
+use crate::support::config::ProtectedServer;
+use crate::support::keyboard;
+
+#[test]
+fn a_read_only_context_refuses_writes_and_no_flag_overrides_it() {
+    let server =
+        ProtectedServer::new("[context.viewer]\nread-only = true\nredis = \"unix:///nowhere\"\n");
+    let viewer = server.qless().env("QLESS_CONTEXT", "viewer");
+    viewer.run("put q K").shows(expect![[r#"
+        --- stderr
+        error: `qless put` may change something, and context `viewer` is read-only
+        hint: no flag lifts that, only `HOME/qless/config.toml`
+        --- exit 9
+    "#]]);
+    let url = server.redis.url();
+    for line in [
+        "put q K --yes --confirm viewer",
+        "retry j -y",
+        "api put w q j K {} 0",
+        "queues -o raw",
+        &format!("cancel j --redis {url} --yes"),
+    ] {
+        viewer.run(line).exits(9);
+    }
+    viewer.run("put q K --read-only").exits(9);
+    viewer.run(&format!("queues --redis {url}")).ok();
+    assert!(server.redis.dump().is_empty());
+    server.home.write("[defaults]\nread-only = true\n");
+    server.qless().run("put q K").shows(expect![[r#"
+        --- stderr
+        error: `qless put` may change something, and `[defaults]` is read-only
+        hint: no flag lifts that, only `HOME/qless/config.toml`
+        --- exit 9
+    "#]]);
+    server.home.write(&format!(
+        "default = \"a\"\n[defaults]\nread-only = true\n[context.a]\nread-only = false\nredis = \"{url}\"\n"
+    ));
+    server.qless().run("put q K").ok();
+    server.qless().run("put q K --read-only").shows(expect![[r#"
+        --- stderr
+        error: `qless put` may change something, and `--read-only` was given
+        --- exit 9
+    "#]]);
+}
+
+#[test]
+fn a_refusal_names_the_flags_a_script_has_to_add() {
+    let server = ProtectedServer::new("label = \"PROD EU\"\n");
+    server.failed(&["a", "b"]);
+    let prod = server.prod();
+    prod.run("retry --group boom").shows(expect![[r#"
+        --- stderr
+        error: cannot ask whether to retry 2 failed jobs on PROD EU (unix://DIR/s); nothing was changed
+        hint: add `--yes --confirm 'PROD EU'`: the context is protected
+        --- exit 9
+    "#]]);
+    prod.run("retry --group boom --yes").shows(expect![[r#"
+        --- stderr
+        error: cannot ask whether to retry 2 failed jobs on PROD EU (unix://DIR/s); nothing was changed
+        hint: add `--confirm 'PROD EU'`: the context is protected
+        --- exit 9
+    "#]]);
+    prod.run("retry --group boom --confirm 'PROD EU'")
+        .shows(expect![[r#"
+            --- stderr
+            error: cannot ask whether to retry 2 failed jobs on PROD EU (unix://DIR/s); nothing was changed
+            hint: add `--yes`
+            --- exit 9
+        "#]]);
+    prod.run("retry --group boom --yes --confirm prod")
+        .shows(expect![[r#"
+        --- stderr
+        error: `--confirm` says `prod`, but this is `PROD EU`; nothing was changed
+        --- exit 9
+    "#]]);
+    assert_eq!(server.count("failed"), 2);
+    let done = prod
+        .run("retry --group boom --yes --confirm 'PROD EU' -o json")
+        .json();
+    assert_eq!(
+        (&done["context"], &done["done"]),
+        (&"prod".into(), &2.into())
+    );
+    assert_eq!(server.count("failed"), 0);
+}
+
+#[test]
+fn confirm_must_name_the_label_of_the_context() {
+    let server = ProtectedServer::new("");
+    server.failed(&["a", "b"]);
+    let bare = server.redis.at(1000).env("QLESS_CONFIG", "none");
+    bare.run("retry --group boom --yes --confirm prod")
+        .shows(expect![[r#"
+        --- stderr
+        error: `--confirm` says `prod`, but no context is in use; nothing was changed
+        --- exit 9
+    "#]]);
+    let done = bare.run("retry --group boom --yes -o json").json();
+    assert_eq!(done["context"], serde_json::Value::Null);
+}
+
+#[test]
+fn every_bulk_write_asks_for_confirmation() {
+    let server = ProtectedServer::new("");
+    server.failed(&["a", "b"]);
+    let prod = server.prod();
+    for jid in ["c", "d"] {
+        prod.run(&format!("put mail K --jid {jid}")).ok();
+    }
+    for recurring in ["r", "s"] {
+        prod.run(&format!("recur put mail K --every 1h --jid {recurring}"))
+            .ok();
+    }
+    for jid in ["e", "f"] {
+        prod.run(&format!("put run K --jid {jid}")).ok();
+        prod.run(&format!("put late K --delay 1h --jid {jid}-late"))
+            .ok();
+        prod.run(&format!("put mail K --depends e --jid {jid}-waits"))
+            .ok();
+    }
+    prod.run("pop run --count 2 --worker v").ok();
+    prod.run("config set heartbeat 30").ok();
+    prod.run("pause mail").ok();
+    prod.run("unpause mail").ok();
+    let before = server.redis.dump();
+    for line in [
+        "retry a b",
+        "retry --group boom",
+        "failed --group boom --retry-all",
+        "failed --group boom --cancel-all",
+        "cancel c d",
+        "cancel --queue mail",
+        "priority c d --to 5",
+        "tag c d --add t",
+        "track c d",
+        "move c d --to other",
+        "promote e-late f-late",
+        "promote --queue late",
+        "timeout e f",
+        "timeout --held-by v",
+        "fail e f --group g --message m --as-holder",
+        "depends e-waits f-waits --off-all",
+        "config load - --clear",
+        "config load -",
+        "unfail boom --to mail",
+        "recur rm r s",
+        "forget queue mail --force",
+        "forget worker w",
+        "config unset heartbeat",
+        "pause run --stop-running",
+        "api cancel c",
+        "api put w mail e K {} 0",
+    ] {
+        for flags in ["", "--yes", "--confirm prod", "--yes --confirm PROD"] {
+            let prod = prod.clone().input("{\"heartbeat\": 90}");
+            prod.run(&format!("{line} {flags}")).exits(9);
+        }
+    }
+    assert_eq!(server.redis.dump(), before);
+    for line in [
+        "priority c d --to 5 --yes --confirm prod",
+        "retry a",
+        "tag c --add t",
+        "track c",
+        "recur rm r",
+        "cancel c",
+        "api cancel d --yes --confirm prod",
+        "api queues --yes --confirm prod",
+        "api get a",
+        "cancel a b --dry-run",
+        "cancel --queue mail --dependents cancel --yes --confirm prod",
+        "timeout e",
+        "promote e-late",
+    ] {
+        prod.run(line).ok();
+    }
+}
+
+#[test]
+fn putting_many_jobs_asks_for_confirmation() {
+    let server = ProtectedServer::new("label = \"PROD\"\n");
+    let lines = "{\"queue\":\"mail\",\"klass\":\"K\"}\n".repeat(3);
+    let prod = server.prod().input(lines);
+    prod.run("put --from - --yes").shows(expect![[r#"
+        --- stderr
+        error: cannot ask whether to put 3 jobs on PROD (unix://DIR/s); nothing was changed
+        hint: add `--confirm PROD`: the context is protected
+        --- exit 9
+    "#]]);
+    let output = prod.run("put --from - -n").exits(0).stderr();
+    assert!(output.starts_with("PROD: "), "{output}");
+    assert!(server.redis.dump().is_empty());
+    let done = prod.run("put --from - --yes --confirm PROD -o json").json();
+    assert_eq!(
+        (&done["context"], &done["done"]),
+        (&"prod".into(), &3.into())
+    );
+    server.prod().run("put mail K --jid one").ok();
+    let one = server.prod().run("put mail K -n").stderr();
+    assert_eq!(one, "PROD: would put a job in mail, waiting\n");
+}
+
+#[test]
+fn importing_jobs_asks_for_confirmation() {
+    let server = ProtectedServer::new("label = \"PROD\"\n");
+    server.prod().run("put mail K --jid a").ok();
+    let export = server.prod().run("export --all").ok();
+    server.prod().run("cancel a").ok();
+    let prod = server.prod().input(export);
+    prod.run("import - --yes").shows(expect![[r#"
+        --- stderr
+        error: cannot ask whether to import 1 job on PROD (unix://DIR/s); nothing was changed
+        hint: add `--confirm PROD`: the context is protected
+        --- exit 9
+    "#]]);
+    let output = prod.run("import - -n").exits(0).stderr();
+    assert!(
+        output.starts_with("Import 1 job on PROD (unix://DIR/s)\n"),
+        "{output}"
+    );
+    assert!(output.ends_with("\nPROD: would import 1\n"), "{output}");
+    prod.run("import - --yes --confirm PROD").ok();
+    server.prod().run("get a").ok();
+}
+
+#[test]
+fn dry_runs_do_not_ask_and_name_the_server() {
+    let server = ProtectedServer::new("label = \"PROD\"\n");
+    server.failed(&["a", "b"]);
+    let before = server.redis.dump();
+    for (line, says) in [
+        ("cancel a -n", "PROD: would cancel a\n"),
+        (
+            "unfail boom --to mail -n",
+            "PROD: would move the 2 oldest jobs of `boom` to `mail`\n",
+        ),
+        ("pause mail -n", "PROD: would pause mail\n"),
+        (
+            "forget queue mail --force -n",
+            "PROD: would forget queue `mail`\n",
+        ),
+    ] {
+        assert_eq!(server.prod().run(line).exits(0).stderr(), says, "{line}");
+    }
+    for line in [
+        "retry --group boom -n",
+        "cancel a b -n",
+        "tag a b --add t -n",
+    ] {
+        let output = server.prod().run(line).exits(0).stderr();
+        assert!(output.contains(" on PROD (unix://DIR/s)\n"), "{output}");
+        assert!(output.contains("\nPROD: would "), "{output}");
+    }
+    assert_eq!(server.redis.dump(), before);
+    server
+        .prod()
+        .run("forget queue mail --force")
+        .shows(expect![[r#"
+        --- stderr
+        error: cannot ask whether to forget queue `mail` on PROD (unix://DIR/s); nothing was changed
+        hint: add `--yes --confirm PROD`: the context is protected
+        --- exit 9
+    "#]]);
+}
+
+#[test]
+fn a_terminal_asks_for_the_label() {
+    let server = ProtectedServer::new("label = \"PROD\"\n");
+    server.failed(&["a", "b"]);
+    let retry = ["retry", "--group", "boom"];
+    let (code, seen) = server.answers(&retry, &[("to proceed", "prod\n")]);
+    assert_eq!(code, 9, "{seen}");
+    let seen = plain(&seen);
+    let (plan, answer) = seen.split_once("Type PROD to proceed").unwrap();
+    expect![[r#"
+        Retry 2 failed jobs on PROD (URL)
+
+          QUEUE  JOBS  OLDEST  NEWEST
+          mail      2  0s      0s
+
+          each goes back to its own queue with 5 fresh retries
+
+    "#]]
+    .assert_eq(plan);
+    let refused = "error: not confirmed; nothing was changed\n";
+    assert!(answer.ends_with(refused), "{seen}");
+    for answer in ["\n", "y\n", "yes\n", "2\n"] {
+        let (code, seen) = server.answers(&retry, &[("to proceed", answer)]);
+        assert_eq!(code, 9, "{seen}");
+    }
+    // `--yes` alone does not answer; the right flags do.
+    let yes = ["retry", "--group", "boom", "--yes"];
+    let (code, seen) = server.answers(&yes, &[("to proceed", "no\n")]);
+    assert_eq!(code, 9, "{seen}");
+    assert_eq!(server.count("failed"), 2);
+    let (code, seen) = server.answers(&retry, &[("to proceed", " PROD \n")]);
+    assert_eq!(code, 0, "{seen}");
+    assert_eq!(server.count("failed"), 0);
+}
+
+#[test]
+fn an_unprotected_context_asks_for_yes_or_the_number_of_jobs() {
+    let server = ProtectedServer::new("[context.test]\n");
+    let url = server.redis.url();
+    server
+        .home
+        .write(&format!("[context.test]\nredis = \"{url}\"\n"));
+    let calls = (0..1001).map(|job| {
+        let jid = format!("j{job}");
+        let words = ["put", "w", "mail", &jid, "K", "{}", "0"];
+        (1.0, words.map(str::to_owned).to_vec())
+    });
+    server.redis.calls(calls);
+    let ask = |args: &[&str], dialogue: &[(&str, &str)]| {
+        let mut command = server.qless().env("QLESS_CONTEXT", "test").command();
+        command.args(args);
+        let ran = keyboard::answer(command, dialogue);
+        let seen = ran.stdout();
+        (ran.code(), plain(&seen.replace(&url, "URL")))
+    };
+    let (code, seen) = ask(&["cancel", "j1", "j2"], &[("[y/N]", "n\n")]);
+    assert_eq!(code, 9, "{seen}");
+    assert!(
+        seen.starts_with("Cancel 2 waiting jobs on test (URL)\n"),
+        "{seen}"
+    );
+    let all = ["cancel", "--queue", "mail"];
+    let (code, seen) = ask(&all, &[("to proceed", "y\n")]);
+    assert_eq!(code, 9, "{seen}");
+    assert!(seen.contains("Type 1001 to proceed"), "{seen}");
+    let (code, seen) = ask(&all, &[("to proceed", "1001\n")]);
+    assert_eq!(code, 0, "{seen}");
+    assert!(server.qless().run("jobs --context test").ok().is_empty());
+}
+
+#[test]
+fn no_input_never_asks_even_on_a_terminal() {
+    let server = ProtectedServer::new("");
+    server.failed(&["a", "b"]);
+    let (code, seen) = server.answers(&["retry", "--group", "boom", "--no-input"], &[]);
+    assert_eq!(code, 9);
+    assert!(seen.contains("--yes --confirm prod"), "{seen}");
+    let text = server.home.text();
+    server
+        .home
+        .write(&format!("[defaults]\nno-input = true\n{text}"));
+    let (code, _) = server.answers(&["retry", "--group", "boom"], &[]);
+    assert_eq!(code, 9);
+}
+
+#[test]
+fn neither_another_address_nor_the_environment_lifts_the_protection() {
+    let server = ProtectedServer::new("");
+    server.failed(&["a", "b"]);
+    let url = server.redis.url();
+    let redis = format!("retry a b --yes --redis {url}");
+    server.prod().run(&redis).exits(9);
+    server
+        .prod()
+        .env("QLESS_REDIS_URL", &url)
+        .run("retry a b --yes")
+        .exits(9);
+    let text = server.home.text();
+    server.home.write(&format!("default = \"prod\"\n{text}"));
+    server.qless().run("retry a b --yes").exits(9);
+    server
+        .qless()
+        .env("REDIS_URL", &url)
+        .run("retry a b --yes")
+        .exits(9);
+}
+
+/// Leaves out what moves the cursor.
+fn plain(seen: &str) -> String {
+    let mut plain = String::new();
+    for line in seen.split_inclusive('\n') {
+        let line = line.replace("\x1b[?25h", "").replace("\x1b[?25l", "");
+        // A line that is written again stands behind the last of its beginnings.
+        let line = line.rsplit("\x1b[2K").next().unwrap_or_default();
+        plain.push_str(line.rsplit('\r').next().unwrap_or_default());
+    }
+    plain
+}

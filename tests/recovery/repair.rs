@@ -1,0 +1,124 @@
+//! `kill -9` of the binary at every request of a repair, before the server sees it and after it has
+//! answered: then either all is put back exactly, or the repair is run again and comes to the same.
+
+use std::collections::BTreeMap;
+
+use crate::support::proxy::{Cut, proxy, run_and_kill};
+use crate::support::redis::Redis;
+
+/// A bit of everything, damaged.
+fn damaged() -> Redis {
+    let redis = Redis::start();
+    redis.calls(
+        [
+            "put me mail ghost K {} 0",
+            "put me mail stays K {} 0 tags [\"eu\"]",
+            "put me images runs K {} 0",
+            "put me images fails K {} 0",
+            "pop images w1 2",
+            "fail fails w1 boom no",
+            "put me mail astray K {} 0",
+        ]
+        .map(|line| (9_000.0, line.split(' ').collect())),
+    );
+    for line in [
+        "DEL ql:j:ghost",
+        "ZREM ql:q:images-locks runs",
+        "DEL ql:f:boom",
+        "ZADD ql:tags 7 eu",
+        "ZREM ql:q:mail-work astray",
+        "ZADD ql:q:other-work 5 astray",
+        "HSET ql:j:stub state waiting",
+        "ZADD ql:q:mail-work 3 stub",
+        "HSET ql:j:stays tags oops",
+    ] {
+        redis.send(&line.split(' ').collect::<Vec<_>>());
+    }
+    redis
+}
+
+/// All keys, those set aside under one name.
+fn dump(redis: &Redis) -> BTreeMap<Vec<u8>, Vec<u8>> {
+    let keys = redis.dump().into_iter().map(|(key, value)| {
+        let aside = key.strip_prefix(b"ql:lost:".as_slice()).map(|rest| {
+            let at = rest.iter().position(|&byte| byte == b':').unwrap();
+            [b"ql:lost:RUN", &rest[at..]].concat()
+        });
+        (aside.unwrap_or(key), value)
+    });
+    keys.collect()
+}
+
+#[test]
+fn a_killed_repair_can_be_reverted_or_repeated() {
+    let whole = damaged();
+    whole
+        .at(10_000)
+        .run("check --repair --only all --yes")
+        .exits(0);
+    let whole = dump(&whole);
+    let cuts: [fn(usize) -> Cut; 2] = [Cut::Before, Cut::After];
+    for cut in cuts {
+        for request in 1.. {
+            let redis = damaged();
+            let before = redis.dump();
+            let undo = redis.socket().with_file_name("undo.ndjson");
+            let undo = undo.to_str().unwrap();
+            let line = format!("check --repair --only all --undo {undo} --yes");
+            let ended = run_and_kill(&redis.at(10_000), redis.socket(), &line, cut(request));
+            let at = format!("killed at request {request}");
+            if std::fs::metadata(undo).is_ok_and(|file| file.len() > 0) {
+                let revert = format!("check --revert {undo} --yes");
+                redis.at(10_000).run(&revert).exits(0);
+                let back = redis.dump();
+                let other = back.iter().chain(&before).filter(|(key, value)| {
+                    back.get(*key) != Some(value) || before.get(*key) != Some(value)
+                });
+                let other: Vec<String> = other
+                    .map(|(key, _)| String::from_utf8_lossy(key).into_owned())
+                    .collect();
+                let printed = std::fs::read_to_string(undo).unwrap();
+                assert!(
+                    other.is_empty(),
+                    "{at}: {other:?} not put back from\n{printed}"
+                );
+                redis.at(10_000).run(&revert).exits(0);
+                assert!(redis.dump() == before, "{at}: put back twice");
+            } else {
+                assert!(redis.dump() == before, "{at}: changed without a word");
+            }
+            redis
+                .at(10_000)
+                .run("check --repair --only all --yes")
+                .exits(0);
+            assert!(dump(&redis) == whole, "{at}: mended otherwise");
+            if ended {
+                assert!(request > 10, "{request}");
+                break;
+            }
+        }
+    }
+}
+
+#[test]
+fn a_repair_with_lost_replies_finishes_correctly() {
+    // The first connection of a process is not waited for.
+    for request in 2..40 {
+        let redis = damaged();
+        let before = redis.dump();
+        let undo = redis.socket().with_file_name("undo.ndjson");
+        let undo = undo.to_str().unwrap();
+        let port = proxy(redis.socket(), Cut::After(request));
+        redis
+            .at(10_000)
+            .env("QLESS_REDIS_URL", format!("redis://127.0.0.1:{port}"))
+            .run(&format!("check --repair --only all --undo {undo} --yes"))
+            .exits(0);
+        redis.at(10_000).run("check").exits(0);
+        redis
+            .at(10_000)
+            .run(&format!("check --revert {undo} --yes"))
+            .exits(0);
+        assert!(redis.dump() == before, "cut at request {request}");
+    }
+}

@@ -1,0 +1,199 @@
+//! A private Redis per test: a Unix socket in a short temporary directory, no TCP port, no
+//! persistence, killed on drop. REDIS_SERVER names another program.
+
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use super::qless::Qless;
+
+/// A running server.
+pub struct Redis {
+    child: Child,
+    dir: TempDir,
+}
+
+impl Redis {
+    /// Starts a server and waits until it replies.
+    pub fn start() -> Redis {
+        Redis::with(&[])
+    }
+
+    /// Starts one with further options: `&["--requirepass", "secret"]`.
+    pub fn with(options: &[&str]) -> Redis {
+        let dir = tempfile::Builder::new()
+            .prefix("ql")
+            .tempdir_in("/tmp")
+            .unwrap();
+        let child = spawn(dir.path(), options);
+        let redis = Redis { child, dir };
+        redis.await_answer();
+        redis
+    }
+
+    /// Starts another server in place of one that was killed, without its data.
+    pub fn restart(&mut self) {
+        self.child = spawn(self.dir.path(), &[]);
+        self.await_answer();
+    }
+
+    /// Returns the socket.
+    pub fn socket(&self) -> PathBuf {
+        self.dir.path().join("s")
+    }
+
+    /// Returns the address for `--redis`.
+    pub fn url(&self) -> String {
+        format!("unix://{}", self.socket().display())
+    }
+
+    /// Returns the binary, pointed at this server.
+    pub fn qless(&self) -> Qless {
+        Qless::bare()
+            .env("QLESS_REDIS_URL", self.url())
+            .hide(self.dir.path().to_str().unwrap(), "DIR")
+    }
+
+    /// Returns the binary, pointed at this server, at a pinned moment.
+    pub fn at(&self, now: impl std::fmt::Display) -> Qless {
+        self.qless().at(now)
+    }
+
+    /// Opens a plain connection of the `redis` crate.
+    pub fn connection(&self) -> redis::Connection {
+        redis::Client::open(self.url())
+            .unwrap()
+            .get_connection()
+            .unwrap()
+    }
+
+    /// Sends one command and returns its reply: `redis.send(&["PING"])`.
+    pub fn send(&self, words: &[&str]) -> redis::Value {
+        let mut command = redis::cmd(words[0]);
+        command.arg(&words[1..]);
+        command.query(&mut self.connection()).unwrap()
+    }
+
+    /// Returns all keys with their values, serialized.
+    pub fn dump(&self) -> BTreeMap<Vec<u8>, Vec<u8>> {
+        let mut connection = self.connection();
+        let keys: Vec<Vec<u8>> = redis::cmd("KEYS").arg("*").query(&mut connection).unwrap();
+        let dump = keys.into_iter().map(|key| {
+            let value = redis::cmd("DUMP").arg(&key).query(&mut connection).unwrap();
+            (key, value)
+        });
+        dump.collect()
+    }
+
+    /// Returns the number of script calls since `CONFIG RESETSTAT`.
+    pub fn scripts_run(&self) -> u64 {
+        let info: String = redis::cmd("INFO")
+            .arg("commandstats")
+            .query(&mut self.connection())
+            .unwrap();
+        let calls = info.lines().filter_map(|line| {
+            let (_, rest) = line.split_once("cmdstat_eval")?;
+            let (_, calls) = rest.split_once("calls=")?;
+            calls.split(',').next()?.parse::<u64>().ok()
+        });
+        calls.sum()
+    }
+
+    /// Makes many calls of the core in few round trips: the time, then the arguments of each.
+    pub fn calls<W: AsRef<str>>(&self, calls: impl IntoIterator<Item = (f64, Vec<W>)>) {
+        let mut connection = self.connection();
+        let mut load = redis::cmd("SCRIPT");
+        load.arg("LOAD").arg(super::core::script());
+        let sha: String = load.query(&mut connection).unwrap();
+        let calls: Vec<(f64, Vec<W>)> = calls.into_iter().collect();
+        for slice in calls.chunks(1000) {
+            let mut pipe = redis::pipe();
+            for (now, words) in slice {
+                let (name, args) = words.split_first().unwrap();
+                pipe.cmd("EVALSHA")
+                    .arg(&sha)
+                    .arg(0)
+                    .arg(name.as_ref())
+                    .arg(*now);
+                for word in args {
+                    pipe.arg(word.as_ref());
+                }
+                pipe.ignore();
+            }
+            pipe.exec(&mut connection).unwrap();
+        }
+    }
+
+    /// Stops the process with SIGSTOP: connected clients get no reply.
+    pub fn freeze(&self) {
+        self.signal("-STOP");
+    }
+
+    /// Continues a stopped process.
+    pub fn thaw(&self) {
+        self.signal("-CONT");
+    }
+
+    /// Kills the server.
+    pub fn kill(&mut self) {
+        _ = self.child.kill();
+        _ = self.child.wait();
+    }
+
+    fn signal(&self, signal: &str) {
+        let pid = self.child.id().to_string();
+        assert!(
+            Command::new("kill")
+                .args([signal, &pid])
+                .status()
+                .unwrap()
+                .success()
+        );
+    }
+
+    fn await_answer(&self) {
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while !self.answers() {
+            assert!(Instant::now() < deadline, "redis-server does not answer");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// Any reply counts: a server that requires a password replies NOAUTH.
+    fn answers(&self) -> bool {
+        let Ok(mut stream) = UnixStream::connect(self.socket()) else {
+            return false;
+        };
+        let mut first = [0];
+        stream.write_all(b"PING\r\n").is_ok() && matches!(stream.read(&mut first), Ok(1))
+    }
+}
+
+fn spawn(dir: &Path, options: &[&str]) -> Child {
+    let program = std::env::var("REDIS_SERVER").unwrap_or_else(|_| "redis-server".into());
+    Command::new(&program)
+        .args(["--port", "0", "--save", "", "--appendonly", "no"])
+        .arg("--dir")
+        .arg(dir)
+        .arg("--unixsocket")
+        .arg(dir.join("s"))
+        .args(options)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap_or_else(|error| {
+            panic!("cannot start {program}: {error}; install it or set REDIS_SERVER")
+        })
+}
+
+impl Drop for Redis {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}

@@ -1,0 +1,187 @@
+//! The scan of `qless check` without the binary: its candidates, verified as the binary verifies
+//! them, compared with a verification of everything.
+
+use qless::internals::Error;
+use qless::internals::Moment;
+use qless::internals::Name;
+use qless::internals::Target;
+use qless::internals::Trace;
+use qless::internals::scan::{Scope, Seen, Sink, run_in};
+use qless::internals::verdict::{Kind, Place};
+use qless::internals::{Core as Plain, Settings};
+
+use super::check_calls::{DEFERRED, DEFERRED_KINDS, Finding, describe_all, finding, same};
+use super::core::Core;
+
+/// A table large enough for a scan in one pass.
+pub(crate) const WHOLE: usize = 1 << 22;
+
+/// The candidates of a scan.
+#[derive(Debug, Default)]
+pub(crate) struct ScanResult {
+    pub(crate) seen: Seen,
+    /// Candidates before and after the end of the scan; those verified together are one entry.
+    pub(crate) first: Vec<(Place, Vec<Name>)>,
+    pub(crate) last: Vec<(Place, Vec<Name>)>,
+    whole: bool,
+    /// The progress that was reported during the scan.
+    pub(crate) reported: Seen,
+}
+
+impl Sink for ScanResult {
+    fn suspect(&mut self, core: &mut Plain, place: &Place, item: Name) -> Result<(), Error> {
+        self.together(core, place, vec![item])
+    }
+
+    fn together(&mut self, _: &mut Plain, place: &Place, items: Vec<Name>) -> Result<(), Error> {
+        let list = match self.whole {
+            true => &mut self.last,
+            false => &mut self.first,
+        };
+        list.push((place.clone(), items));
+        Ok(())
+    }
+
+    fn seen(&mut self, _: &mut Plain, seen: Seen) -> Result<(), Error> {
+        self.reported.keys += seen.keys;
+        self.reported.jobs += seen.jobs;
+        self.reported.queues += seen.queues;
+        Ok(())
+    }
+
+    fn read(&mut self, _: &mut Plain, _: usize) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn whole(&mut self, _: &mut Plain) -> Result<(), Error> {
+        self.whole = true;
+        Ok(())
+    }
+}
+
+/// Opens the connection that the binary would use.
+pub(crate) fn plain(core: &Core) -> Plain {
+    Plain::open(Settings {
+        target: Target::parse(&core.url()).expect("an address"),
+        prefix: "ql:".into(),
+        name: "walk".into(),
+        timeout: std::time::Duration::from_secs(30),
+        clock: qless::internals::Clock::from_env().expect("a clock"),
+        trace: Trace::default(),
+        read_only: true,
+        writes: false,
+    })
+    .expect("the private server answers")
+}
+
+/// Scans with a table of this many slots.
+pub(crate) fn scanned(core: &Core, now: f64, slots: usize, queues: &[&str]) -> ScanResult {
+    let mut scanned = ScanResult::default();
+    scanned.seen = run_scan(core, now, slots, queues, &mut scanned);
+    scanned
+}
+
+fn run_scan(core: &Core, now: f64, slots: usize, queues: &[&str], sink: &mut dyn Sink) -> Seen {
+    let mut plain = plain(core);
+    let now = Moment::from_seconds(now).expect("a moment");
+    let queues = queues.iter().map(|queue| Name::from(*queue)).collect();
+    run_in(&mut plain, now, &Scope { queues }, sink, slots)
+        .unwrap_or_else(|error| panic!("a walk says {}", error.message()))
+}
+
+/// Does something between the pages of a scan, given the number of keys or members of the last one.
+struct Between<'a> {
+    scanned: ScanResult,
+    most: usize,
+    act: &'a mut dyn FnMut(usize),
+}
+
+impl Sink for Between<'_> {
+    fn suspect(&mut self, core: &mut Plain, place: &Place, item: Name) -> Result<(), Error> {
+        self.scanned.suspect(core, place, item)
+    }
+
+    fn seen(&mut self, core: &mut Plain, seen: Seen) -> Result<(), Error> {
+        (self.act)(seen.keys as usize);
+        self.scanned.seen(core, seen)
+    }
+
+    fn read(&mut self, _: &mut Plain, members: usize) -> Result<(), Error> {
+        (self.act)(members);
+        Ok(())
+    }
+
+    fn most(&self) -> usize {
+        self.most
+    }
+
+    fn whole(&mut self, core: &mut Plain) -> Result<(), Error> {
+        self.scanned.whole(core)
+    }
+}
+
+/// Scans in pages of up to `most` members, and does something between them.
+pub(crate) fn scanned_while(
+    core: &Core,
+    now: f64,
+    most: usize,
+    act: &mut dyn FnMut(usize),
+) -> ScanResult {
+    let scanned = ScanResult::default();
+    let mut between = Between { scanned, most, act };
+    between.scanned.seen = run_scan(core, now, WHOLE, &[], &mut between);
+    between.scanned
+}
+
+/// Verifies candidates.
+fn verify(
+    core: &mut Core,
+    now: f64,
+    findings: &str,
+    scanned: &[(Place, Vec<Name>)],
+) -> Vec<Finding> {
+    let now = now.to_string();
+    let mut found: Vec<Finding> = Vec::new();
+    for (place, items) in scanned {
+        let (kind, name) = match place.kind {
+            Kind::Cycle => (Kind::Cycle, &b""[..]),
+            kind => (kind, place.name.as_bytes()),
+        };
+        let mut argv: Vec<&[u8]> = vec![b"check.slice", now.as_bytes(), b"look"];
+        argv.extend([findings.as_bytes(), b"", kind.word().as_bytes(), name]);
+        argv.extend(items.iter().map(Name::as_bytes));
+        let rows = core.call(&argv).expect("check.slice");
+        found.extend(rows.list().iter().map(finding));
+    }
+    found
+}
+
+/// Returns the findings that the scan did not lead to.
+pub(crate) fn missed(core: &mut Core, now: f64, wanted: &[Finding], slots: usize) -> Vec<Finding> {
+    let scanned = scanned(core, now, slots, &[]);
+    let mut found = verify(core, now, DEFERRED, &scanned.first);
+    for (id, _) in DEFERRED_KINDS {
+        found.extend(verify(core, now, id, &scanned.last));
+    }
+    // Of cycles that share jobs each side reports the first it reaches.
+    let cycle = |one: &Finding| one.id == "dependency-cycle";
+    let circular = found.iter().any(cycle);
+    let missed = wanted.iter().filter(|one| {
+        let same = |other: &Finding| same(other, one) || same(one, other);
+        !(found.iter().any(same) || circular && cycle(one))
+    });
+    missed.cloned().collect()
+}
+
+/// The scan leads to all findings, in one pass and in several.
+#[track_caller]
+pub(crate) fn finds(core: &mut Core, now: f64, wanted: &[Finding]) {
+    for slots in [WHOLE, 16] {
+        let missed = missed(core, now, wanted, slots);
+        assert_eq!(
+            describe_all(&missed),
+            Vec::<String>::new(),
+            "with {slots} slots"
+        );
+    }
+}
