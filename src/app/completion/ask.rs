@@ -13,7 +13,7 @@ use crate::address::{Address, Target};
 use crate::app;
 use crate::clock::Clock;
 use crate::core::api::index::Index;
-use crate::core::api::job::Tell;
+use crate::core::api::job::Detail;
 use crate::core::call::local::Local;
 use crate::core::call::{Core, Settings};
 use crate::core::script::USUAL;
@@ -202,7 +202,7 @@ fn jobs(core: &mut Core, which: Jids) -> Result<Found, Error> {
     if which == Jids::Recurring {
         return Ok(jids.into_iter().map(|jid| (jid, String::new())).collect());
     }
-    let told = core.jobs(now, Tell::Face, &jids)?;
+    let told = core.jobs(now, Detail::Face, &jids)?;
     let told = jids.into_iter().zip(told);
     Ok(told
         .filter_map(|(jid, job)| Some((jid, face(&job?))))

@@ -1,11 +1,11 @@
 //! One look: what is asked for, the walk with its judge, and its report.
 
 use super::diagnosis;
-use super::finding_filter::Wanted;
-use super::judge::{Judge, Order, Watch};
-use super::repair_queue::Kept;
+use super::finding_filter::FindingFilter;
+use super::repair_queue::RepairQueue;
+use super::verifier::{Verifier, VerifyOptions, VerifyProgress};
 use crate::bulk::pace::Pace;
-use crate::check::scan::{Scope, Seen};
+use crate::check::scan::{Candidate, Scope};
 use crate::core::api::check::Server;
 use crate::core::api::index::Index;
 use crate::error::{Error, Kind};
@@ -22,9 +22,9 @@ use crate::text::{plural, thousands};
 
 /// What is to be looked at, and what to say of it.
 #[derive(Clone, Debug)]
-pub(crate) struct Told {
+pub(crate) struct CheckOptions {
     pub queues: Vec<Pattern>,
-    pub wanted: Wanted,
+    pub wanted: FindingFilter,
     /// How many examples of each finding are shown.
     pub examples: u64,
     pub rate: Option<Rate>,
@@ -33,10 +33,10 @@ pub(crate) struct Told {
 
 /// What a look saw.
 #[derive(Debug)]
-pub(crate) struct Looked {
+pub(crate) struct ScanResult {
     pub check: Check,
     /// What a repair would mend, if one is meant.
-    pub kept: Kept,
+    pub kept: RepairQueue,
     /// Why it ended before it had seen everything, if it was interrupted.
     pub halted: Option<Error>,
     /// Whether less than everything was looked for.
@@ -45,7 +45,7 @@ pub(crate) struct Looked {
     pub waited: Vec<&'static str>,
 }
 
-impl Looked {
+impl ScanResult {
     /// Whether something that is there is bad enough to be exit 7.
     pub(crate) fn failing(&self) -> bool {
         let mut items = self.check.items.iter();
@@ -55,29 +55,29 @@ impl Looked {
 
 /// Looks. For a `repair`, what is named is decided, and what would be mended is kept.
 pub(crate) fn run(
-    told: &Told,
+    told: &CheckOptions,
     repair: bool,
     stop: &Interrupt,
     session: &mut Session,
-) -> Result<Looked, Error> {
+) -> Result<ScanResult, Error> {
     let scope = scope(&told.queues, session)?;
     let now = session.now();
-    let (core, out) = session.parts()?;
+    let (core, out) = session.core_and_ui()?;
     let server = core.server(now);
     let keys = server.keys;
-    let watch = Watch {
+    let watch = VerifyProgress {
         progress: out.progress(keys.unwrap_or(0)),
         keys: keys.unwrap_or(u64::MAX),
         pace: Pace::new(told.rate),
         stop: stop.clone(),
     };
-    let order = Order {
+    let order = VerifyOptions {
         wanted: told.wanted.clone(),
         examples: usize::try_from(told.examples).unwrap_or(usize::MAX),
         repair,
         queues: scope.queues.clone(),
     };
-    let mut judge = Judge::new(order, watch);
+    let mut judge = Verifier::new(order, watch);
     let walked = judge.look(core, now, &scope);
     let (seen, judged) = (judge.seen(), judge.judged());
     if scope.queues.is_empty()
@@ -115,7 +115,7 @@ pub(crate) fn run(
         causes: diagnosis::likely(&items, &server),
         items,
     };
-    Ok(Looked {
+    Ok(ScanResult {
         check,
         kept,
         halted,
@@ -126,7 +126,11 @@ pub(crate) fn run(
 
 /// Reports what was found, with what to do next if nobody has done it, and returns the code to exit
 /// with.
-pub(crate) fn report(looked: Looked, hints: bool, session: &mut Session) -> Result<Exit, Error> {
+pub(crate) fn report(
+    looked: ScanResult,
+    hints: bool,
+    session: &mut Session,
+) -> Result<Exit, Error> {
     let (check, out) = (&looked.check, &mut session.ui);
     let nothing = match (check.items.is_empty(), check.complete) {
         (true, true) if !looked.waited.is_empty() => "",
@@ -219,7 +223,7 @@ fn halted(error: &Error, far: String) -> Error {
     }
 }
 
-fn far(seen: Seen, keys: Option<u64>, judged: u64) -> String {
+fn far(seen: Candidate, keys: Option<u64>, judged: u64) -> String {
     let walked = match keys {
         Some(keys) => {
             let keys = thousands(keys.max(seen.keys));

@@ -6,19 +6,19 @@ use std::hash::{BuildHasher, RandomState};
 use std::time::Instant;
 
 use super::batch_size::{SLICE, Slices};
-use super::finding_filter::{IN_NO_LIST, LISTS, Phase, Wanted};
+use super::finding_filter::{FindingFilter, IN_NO_LIST, LISTS, Phase};
 use super::overlaps;
-use super::repair_queue::Kept;
+use super::repair_queue::RepairQueue;
 use crate::bulk::pace::Pace;
 use crate::check::scan;
-use crate::check::scan::{Scope, Seen, Sink};
+use crate::check::scan::{Candidate, Scope, Sink};
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::model::check::Found;
 use crate::model::finding::{Finding, Severity};
-use crate::model::verdict::{Kind, MOST, Outcome, Place, Verdict};
+use crate::model::verdict::{ItemKind, Location, MOST, Verdict, VerdictOutcome};
 use crate::name::Name;
 use crate::text::duration;
 use crate::ui::Progress;
@@ -36,8 +36,8 @@ const BARRED: usize = 100_000;
 
 /// How the judge works.
 #[derive(Debug)]
-pub(crate) struct Order {
-    pub wanted: Wanted,
+pub(crate) struct VerifyOptions {
+    pub wanted: FindingFilter,
     /// Examples of each finding.
     pub examples: usize,
     /// Whether a repair is meant: what is named is decided, and what it would mend is kept.
@@ -47,7 +47,7 @@ pub(crate) struct Order {
 }
 
 /// What sets the pace of a look, and ends it.
-pub(crate) struct Watch {
+pub(crate) struct VerifyProgress {
     pub progress: Progress,
     /// How many keys there are, if that is known.
     pub keys: u64,
@@ -55,13 +55,13 @@ pub(crate) struct Watch {
     pub stop: Interrupt,
 }
 
-pub(crate) struct Judge {
-    order: Order,
-    watch: Watch,
+pub(crate) struct Verifier {
+    order: VerifyOptions,
+    watch: VerifyProgress,
     phase: Phase,
     early: Option<String>,
     late: Option<String>,
-    waiting: HashMap<Place, Vec<Name>>,
+    waiting: HashMap<Location, Vec<Name>>,
     waiting_items: usize,
     /// What was judged not long ago.
     asked: HashSet<u64>,
@@ -74,18 +74,18 @@ pub(crate) struct Judge {
     /// Jobs that others know, and those others.
     known: Vec<(Name, Vec<Name>)>,
     /// Jobs that others know to wait for them: they are not released.
-    torn: Barred,
+    lost_dependencies: Barred,
     lists: bool,
     /// What was not judged because of findings that are not to be told.
     waited: BTreeSet<&'static str>,
     heads: Option<HashSet<Name>>,
     found: Vec<Found>,
-    seen: Seen,
+    seen: Candidate,
     /// How many keys were passed since the progress was made longer.
     walked: u64,
     /// How many suspects were judged.
     judged: u64,
-    kept: Kept,
+    kept: RepairQueue,
 }
 
 /// Some of many: beyond what is remembered, all.
@@ -108,11 +108,11 @@ impl Barred {
     }
 }
 
-impl Judge {
-    pub(crate) fn new(order: Order, watch: Watch) -> Judge {
+impl Verifier {
+    pub(crate) fn new(order: VerifyOptions, watch: VerifyProgress) -> Verifier {
         let looks_for = |phase| order.wanted.looks_for(phase, order.repair);
-        let kept = Kept::of(!order.queues.is_empty());
-        Judge {
+        let kept = RepairQueue::of(!order.queues.is_empty());
+        Verifier {
             early: looks_for(Phase::Early),
             late: looks_for(Phase::Late),
             order,
@@ -127,12 +127,12 @@ impl Judge {
             told: HashSet::new(),
             tags: Barred::default(),
             known: Vec::new(),
-            torn: Barred::default(),
+            lost_dependencies: Barred::default(),
             lists: false,
             waited: BTreeSet::new(),
             heads: None,
             found: Vec::new(),
-            seen: Seen::default(),
+            seen: Candidate::default(),
             walked: 0,
             judged: 0,
             kept,
@@ -140,7 +140,7 @@ impl Judge {
     }
 
     /// Returns what was walked.
-    pub(crate) fn seen(&self) -> Seen {
+    pub(crate) fn seen(&self) -> Candidate {
         self.seen
     }
 
@@ -164,7 +164,7 @@ impl Judge {
 
     /// Has judged what still waits.
     fn finish(&mut self, core: &mut Core) -> Result<(), Error> {
-        let places: Vec<Place> = self.waiting.keys().cloned().collect();
+        let places: Vec<Location> = self.waiting.keys().cloned().collect();
         for place in places {
             self.judge(core, &place)?;
         }
@@ -178,7 +178,7 @@ impl Judge {
 
     /// Takes the bar off the screen and returns what was found, the worst and most first, and what
     /// a repair would mend.
-    pub(crate) fn end(mut self) -> (Vec<Found>, Kept) {
+    pub(crate) fn end(mut self) -> (Vec<Found>, RepairQueue) {
         self.watch.progress.finish();
         let told = |job: &Name, other: &Name| {
             let key = self
@@ -212,10 +212,10 @@ impl Judge {
         }
     }
 
-    fn judge(&mut self, core: &mut Core, place: &Place) -> Result<(), Error> {
-        if place.kind == Kind::Key && !self.order.queues.is_empty() {
+    fn judge(&mut self, core: &mut Core, place: &Location) -> Result<(), Error> {
+        if place.kind == ItemKind::Key && !self.order.queues.is_empty() {
             // What jobs know themselves is told of them, not of a key that is left over.
-            self.judge(core, &Place::new(Kind::Job, ""))?;
+            self.judge(core, &Location::new(ItemKind::Job, ""))?;
         }
         let Some(mut items) = self.waiting.remove(place) else {
             return Ok(());
@@ -244,7 +244,7 @@ impl Judge {
     fn ask(
         &mut self,
         core: &mut Core,
-        place: &Place,
+        place: &Location,
         items: &[Name],
         usual: bool,
     ) -> Result<(), Error> {
@@ -272,7 +272,7 @@ impl Judge {
         match verdict.id.as_str() {
             "tag-count" => self.tags.may_have(item),
             "failed-counter" => self.lists,
-            "depends-on-nothing" => self.torn.may_have(item),
+            "depends-on-nothing" => self.lost_dependencies.may_have(item),
             _ => false,
         }
     }
@@ -280,7 +280,7 @@ impl Judge {
     fn take(
         &mut self,
         core: &mut Core,
-        place: &Place,
+        place: &Location,
         asked: &[Name],
         verdicts: Vec<Verdict>,
     ) -> Result<(), Error> {
@@ -318,7 +318,7 @@ impl Judge {
                 verdict.detail = Name::from(told);
             }
             match shared.contains(&verdict.detail) {
-                true if verdict.outcome == Outcome::Found => self.kept.leave(),
+                true if verdict.outcome == VerdictOutcome::Found => self.kept.leave(),
                 true => {}
                 false => self.keep(place, asked, &verdict),
             }
@@ -333,11 +333,11 @@ impl Judge {
     fn ours(
         &mut self,
         core: &mut Core,
-        place: &Place,
+        place: &Location,
         verdicts: Vec<Verdict>,
     ) -> Result<(Vec<Verdict>, HashSet<Name>), Error> {
         let mut shared = HashSet::new();
-        if place.kind != Kind::Key || self.order.queues.is_empty() {
+        if place.kind != ItemKind::Key || self.order.queues.is_empty() {
             return Ok((verdicts, shared));
         }
         let edge = |verdict: &Verdict| verdict.id.starts_with("dependency-");
@@ -362,7 +362,8 @@ impl Judge {
             self.tags.add(self.hasher.hash_one(&verdict.detail));
         }
         if finding.id == "dependency-one-sided" {
-            self.torn.add(self.hasher.hash_one(&verdict.item));
+            self.lost_dependencies
+                .add(self.hasher.hash_one(&verdict.item));
         }
         self.lists |= LISTS.contains(&finding.id)
             || finding.id == "job-unreadable" && verdict.detail.as_bytes().ends_with(IN_NO_LIST);
@@ -418,7 +419,7 @@ impl Judge {
     }
 
     /// A recurring job is told once, with the largest number that it has made.
-    fn larger(&mut self, finding: &Finding, place: &Place, asked: &[Name], verdict: &Verdict) {
+    fn larger(&mut self, finding: &Finding, place: &Location, asked: &[Name], verdict: &Verdict) {
         if finding.id != "recurring-count" {
             return;
         }
@@ -447,16 +448,16 @@ impl Judge {
         let found = &mut self.found[at];
         found.count += 1;
         match verdict.outcome {
-            Outcome::Found | Outcome::Mended => found.mends += 1,
-            Outcome::Decide => found.asks += 1,
-            Outcome::Report => {}
+            VerdictOutcome::Found | VerdictOutcome::Mended => found.mends += 1,
+            VerdictOutcome::Decide => found.asks += 1,
+            VerdictOutcome::Report => {}
         }
         found.show(&verdict.detail, &verdict.item, self.order.examples);
     }
 
     /// Keeps what a repair would mend.
-    fn keep(&mut self, place: &Place, asked: &[Name], verdict: &Verdict) {
-        if self.order.repair && verdict.outcome == Outcome::Found {
+    fn keep(&mut self, place: &Location, asked: &[Name], verdict: &Verdict) {
+        if self.order.repair && verdict.outcome == VerdictOutcome::Found {
             self.kept.add(place, asked, verdict);
         }
     }
@@ -512,8 +513,8 @@ fn age(verdict: &Verdict, now: Moment) -> Option<String> {
     Some(format!("{} old", duration(now.since(then).max(0.0))))
 }
 
-impl Sink for Judge {
-    fn suspect(&mut self, core: &mut Core, place: &Place, item: Name) -> Result<(), Error> {
+impl Sink for Verifier {
+    fn suspect(&mut self, core: &mut Core, place: &Location, item: Name) -> Result<(), Error> {
         let waiting = match self.waiting.get_mut(place) {
             Some(waiting) => waiting,
             None => self.waiting.entry(place.clone()).or_default(),
@@ -530,15 +531,20 @@ impl Sink for Judge {
         }
     }
 
-    fn alone(&mut self, core: &mut Core, place: &Place, item: Name) -> Result<(), Error> {
+    fn alone(&mut self, core: &mut Core, place: &Location, item: Name) -> Result<(), Error> {
         if self.order.repair {
             self.kept.heavy(&item);
         }
         self.ask(core, place, &[item], false)
     }
 
-    fn together(&mut self, core: &mut Core, place: &Place, items: Vec<Name>) -> Result<(), Error> {
-        if let ([item], false) = (items.as_slice(), place.kind == Kind::Cycle) {
+    fn together(
+        &mut self,
+        core: &mut Core,
+        place: &Location,
+        items: Vec<Name>,
+    ) -> Result<(), Error> {
+        if let ([item], false) = (items.as_slice(), place.kind == ItemKind::Cycle) {
             return self.suspect(core, place, item.clone());
         }
         let mut slices = items.chunks(MOST);
@@ -553,8 +559,10 @@ impl Sink for Judge {
 
     fn held_back(&mut self, jid: Option<&[u8]>) {
         match jid {
-            Some(jid) => self.torn.add(self.hasher.hash_one(Name::from(jid))),
-            None => self.torn.more = true,
+            Some(jid) => self
+                .lost_dependencies
+                .add(self.hasher.hash_one(Name::from(jid))),
+            None => self.lost_dependencies.more = true,
         }
     }
 
@@ -562,13 +570,13 @@ impl Sink for Judge {
         self.tell(&Verdict {
             id: "not-judged".to_owned(),
             item,
-            outcome: Outcome::Report,
+            outcome: VerdictOutcome::Report,
             detail: Name::from(why),
             changes: Vec::new(),
         });
     }
 
-    fn seen(&mut self, _: &mut Core, seen: Seen) -> Result<(), Error> {
+    fn seen(&mut self, _: &mut Core, seen: Candidate) -> Result<(), Error> {
         // What is walked twice is seen once.
         match self.seen.keys < self.watch.keys {
             true => {
