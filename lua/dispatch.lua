@@ -13,6 +13,6 @@ if timeless then return run(ARGV) end
 -- `t` is the moment as text for Redis, `when` its whole seconds as text: as the caller wrote them
 -- where that is plain. Lua reads more than Redis does (blanks, hexadecimal, exponents that
 -- underflow, what stands before a NUL).
-local when = string.match(t, '^([1-9]%d*)%.?%d*$')
-if not when then t, when = string.format('%.17g', now), '' .. math.floor(now) end
-return run(ARGV, now, t, when)
+local seconds = string.match(t, '^([1-9]%d*)%.?%d*$')
+if not seconds then t, seconds = string.format('%.17g', now), '' .. math.floor(now) end
+return run(ARGV, now, t, seconds)

@@ -12,7 +12,7 @@ return function(argv)
     related = call('exists', key .. Keys.dependents, key .. Keys.dependencies, Keys.tracked) > 0
     tracked = related
   else
-    related = need('related')(jids, 1, count)
+    related = need('dependency/any_related')(jids, 1, count)
     tracked = call('exists', Keys.tracked) == 1
   end
   if related then
@@ -31,6 +31,6 @@ return function(argv)
       end
     end
   end
-  need('cancel')(jids, related, tracked)
+  need('job/delete')(jids, related, tracked)
   return jids
 end, true

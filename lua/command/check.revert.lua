@@ -19,7 +19,7 @@ local function read(key, item, before, after)
     if before and not string.find(before, '^%d+$') then error('Check(): no change: ' .. key) end
     return {after and 'move' or before and 'expiry' or 'delete', key, item, before, after}
   end
-  local kind = need('check_kind')(string.sub(key, #Keys.prefix + 1))
+  local kind = need('key/kind')(string.sub(key, #Keys.prefix + 1))
   if not kind then error('Check(): no key of ours: ' .. key) end
   -- A job whose id ends like the name of a companion.
   if kind ~= 'hash' and string.sub(key, 1, #Keys.job) == Keys.job then
@@ -41,7 +41,7 @@ return function(argv)
   if #argv == 2 or (#argv - 2) % 4 ~= 0 then error('Check(): key, item, before and after for each change') end
   local changes, call = {}, redis.call
   for i = 3, #argv, 4 do changes[#changes + 1] = read(argv[i], argv[i + 1], argv[i + 2], argv[i + 3]) end
-  local place, write, back = need('check_place'), need('check_write')(), 0
+  local current, write, back = need('repair/current'), need('repair/write')(), 0
 
   -- Whether a list holds a text at an index or behind it: once back, it is moved there by what was
   -- taken out before it and comes back after it, and to the front by what was put in and is gone.
@@ -62,7 +62,7 @@ return function(argv)
   local gone, ahead = {}, {}
   for i = 1, #changes do
     local kind, key, _, before, after = unpack(changes[i])
-    if kind == 'list' and after and not before and place(kind, key, 0) ~= nil and not holds(key, 0, after) then
+    if kind == 'list' and after and not before and current(kind, key, 0) ~= nil and not holds(key, 0, after) then
       gone[i], ahead[key] = true, (ahead[key] or 0) + 1
     end
   end
@@ -72,7 +72,7 @@ return function(argv)
     if kind == 'move' then return call('exists', after) == 1 and call('exists', key) == 0 end
     if kind == 'expiry' then return call('ttl', key) == -1 end
     if kind == 'delete' then return false end
-    local held = place(kind, key, item)
+    local held = current(kind, key, item)
     -- No field goes back to a hash that is gone: that would be a stub.
     if kind == 'hash' and not after and call('exists', key) == 0 then return false end
     if kind == 'list' and not after then

@@ -10,32 +10,51 @@
 -- Answers per finding: id, item, outcome (`found`, `decide`, `report`, `mended`), detail, and per
 -- change: key, item, before, after. `look` writes nothing. No events. What a repair still answers as
 -- `found` the server refused; nothing behind it was judged.
+
+local judges = {
+  job = 'judge/job',
+  recurring = 'judge/recurring',
+  work = 'index/member',
+  locks = 'index/member',
+  scheduled = 'index/member',
+  depends = 'index/member',
+  recur = 'index/recur',
+  worker = 'index/worker',
+  group = 'index/group',
+  tag = 'index/tag',
+  completed = 'index/completed',
+  tracked = 'index/tracked',
+  key = 'key/key',
+  cycle = 'judge/cycle',
+}
+
+local judges_of_names = {
+  queues = 'index/queues',
+  failures = 'index/failures',
+  tags = 'index/tags',
+  workers = 'index/workers',
+  paused_queues = 'index/paused_queues',
+  config = 'index/config',
+}
+
 return function(argv, now, t)
   local mode, findings, run, kind, name = argv[3], argv[4], argv[5], argv[6], argv[7]
   if mode ~= 'look' and mode ~= 'mend' then error('Check(): "look" or "mend" missing') end
   if not name then error('Check(): findings, run, kind or name missing') end
   if mode == 'mend' and run == '' then error('Check(): a repair needs the name of its run') end
   if #argv - 7 > 200 then error('Check(): more than 200 items') end
-  local room
-  if kind == 'job' or kind == 'recurring' or kind == 'recur' or kind == 'worker' or kind == 'group' or kind == 'tag'
-    or kind == 'completed' or kind == 'tracked' or kind == 'key' or kind == 'cycle' then
-    room = 'check_' .. kind
-  elseif kind == 'work' or kind == 'locks' or kind == 'scheduled' or kind == 'depends' then
-    room = 'check_member'
-  elseif kind == 'names' then
-    if name ~= 'queues' and name ~= 'failures' and name ~= 'tags' and name ~= 'workers' and name ~= 'paused_queues'
-      and name ~= 'config' then
-      error('Check(): unknown names ' .. name)
-    end
-    room = 'check_' .. name
-  else
+  local judge_name = judges[kind]
+  if kind == 'names' then
+    judge_name = judges_of_names[name]
+    if not judge_name then error('Check(): unknown names ' .. name) end
+  elseif not judge_name then
     error('Check(): unknown kind ' .. kind)
   end
-  local c, unknown = need('check_book')(now, t, mode == 'mend', run, findings)
+  local c, unknown = need('judge/context')(now, t, mode == 'mend', run, findings)
   if not c then error('Check(): unknown finding ' .. unknown) end
-  local judge = need(room)(c, name, kind)
+  local judge = need(judge_name)(c, name, kind)
   if kind == 'cycle' then
-    judge(need('words')(argv, 8))
+    judge(need('value/args_from')(argv, 8))
     if c.pending[1] then c.flush() end
   else
     for i = 8, #argv do

@@ -1,7 +1,7 @@
 -- complete: jid worker queue data [next q] [delay s] [depends json]
 -- Ends the run of a job: for good, or on to the next queue. Answers its new state.
 -- Events: the jid to `completed` if tracked; `completed` or `advanced` to the log.
-return function(argv, now, t, when)
+return function(argv, now, t, seconds)
   local call, encode = redis.call, cjson.encode
   local jid, worker, queue, data = argv[3], argv[4], argv[5], argv[6]
   if not jid then error('Job(): no jid provided') end
@@ -16,11 +16,11 @@ return function(argv, now, t, when)
     for i = 7, #argv, 2 do given[argv[i]] = argv[i + 1] end
     following = given.next
     if given.delay then
-      delay = need('number')(given.delay)
+      delay = need('value/number')(given.delay)
       if not delay then error('assertion failed!') end
     end
     if given.depends then
-      names = need('names')(given.depends)
+      names = need('value/names')(given.depends)
       if not names then error('Complete(): Arg "depends" not JSON: ' .. given.depends) end
     end
     if given.delay and not following then error('Complete(): "delay" cannot be used without a "next".') end
@@ -39,40 +39,40 @@ return function(argv, now, t, when)
   if job[3] ~= queue then
     error('Complete(): Job ' .. jid .. ' running in another queue: ' .. tostring(job[3]))
   end
-  local open = names and names[1] and need('open')(jid, names)
+  local pending = names and names[1] and need('dependency/pending_dependencies')(jid, names)
 
-  if job[7] then need('migrate')(jid, job[7]) end
+  if job[7] then need('history/migrate')(jid, job[7]) end
   -- One command tells that neither is there, as mostly: tracked jobs, who waits for this one.
-  local some, tracked, dependents = call('exists', Keys.tracked, key .. Keys.dependents) > 0, false, nil
-  if some then
+  local any, tracked, dependents = call('exists', Keys.tracked, key .. Keys.dependents) > 0, false, nil
+  if any then
     tracked = call('zscore', Keys.tracked, jid)
     dependents = redis.pcall('smembers', key .. Keys.dependents)
   end
   local history = key .. Keys.history
-  if open and open[1] then
+  if pending and pending[1] then
     -- Both may be refused by a key of another kind: so they come before all other writes.
     call('llen', history)
-    need('link')(jid, open)
+    need('dependency/link')(jid, pending)
   end
   local config = redis.pcall('hmget', Keys.config, 'max-job-history', 'jobs-history', 'jobs-history-count')
   local quoted, length = encode(queue), nil
   if following then
-    length = call('rpush', history, '[' .. when .. ',"done"]', '[' .. when .. ',"put",{"q":' .. encode(following) .. '}]')
+    length = call('rpush', history, '[' .. seconds .. ',"done"]', '[' .. seconds .. ',"put",{"q":' .. encode(following) .. '}]')
   else
-    length = call('rpush', history, '[' .. when .. ',"done"]')
+    length = call('rpush', history, '[' .. seconds .. ',"done"]')
   end
   local limit = tonumber(config[1] or 100) or 100
-  if length > limit then need('trim')(history, length, limit) end
+  if length > limit then need('history/trim')(history, length, limit) end
   call('zrem', Keys.queue .. queue .. Keys.locks, jid)
   call('zrem', Keys.worker .. worker .. Keys.held, jid)
   local started = tonumber(job[6])
   if not started or started - started ~= 0 then started = now end
-  need('stat')(Keys.run .. now - now % 86400 .. ':' .. queue, {now - started})
+  need('stats/add_values')(Keys.run .. now - now % 86400 .. ':' .. queue, {now - started})
   if tracked then call('publish', Keys.on_completed, jid) end
   local stamp, retries = string.format('%.20f', now), job[5] or '0'
   if not string.find(retries, '^%d+$') then
     retries = tonumber(retries) or 0
-    retries = retries - retries == 0 and need('whole')(retries) or 0
+    retries = retries - retries == 0 and need('value/whole_tries')(retries) or 0
   end
   if job[8] then call('hdel', key, 'grace') end
 
@@ -82,7 +82,7 @@ return function(argv, now, t, when)
     call('zadd', Keys.queues, 'NX', t, following)
     local base = Keys.queue .. following
     local due = delay > 0 and string.format('%.17g', now + delay)
-    local state = open and open[1] and 'depends' or due and 'scheduled' or 'waiting'
+    local state = pending and pending[1] and 'depends' or due and 'scheduled' or 'waiting'
     call('hmset', key, 'data', data, 'time', stamp, 'state', state, 'worker', '', 'failure', '{}', 'queue', following,
       'expires', '0', 'remaining', retries)
     if state == 'depends' then
@@ -104,7 +104,7 @@ return function(argv, now, t, when)
     'expires', '0', 'remaining', retries)
   if job[9] then call('hdel', key, 'scheduled') end
   call('zadd', Keys.completed, t, jid)
-  if dependents and dependents[1] then need('release')(now, jid, dependents) end
-  need('forget_complete')(now, config[2], config[3])
+  if dependents and dependents[1] then need('dependency/release_dependents')(now, jid, dependents) end
+  need('job/forget_complete')(now, config[2], config[3])
   return 'complete'
 end

@@ -12,9 +12,9 @@ return function(argv, now, t)
     error('Depends(): Job ' .. jid .. ' not in the depends state: ' .. tostring(job[1]))
   end
   if verb == 'on' then
-    need('link')(jid, need('open')(jid, need('words')(argv, 5)))
+    need('dependency/link')(jid, need('dependency/pending_dependencies')(jid, need('value/args_from')(argv, 5)))
   elseif verb == 'off' then
-    local unlink = need('unlink')
+    local unlink = need('dependency/unlink')
     if argv[5] == 'all' then
       local names = call('smembers', key .. Keys.dependencies)
       for i = 1, #names do unlink(jid, names[i]) end
@@ -22,7 +22,7 @@ return function(argv, now, t)
       for i = 5, #argv do unlink(jid, argv[i]) end
     end
     if argv[5] and call('exists', key .. Keys.dependencies) == 0 then
-      need('free')(now, jid, job[2] or '', job[3], job[4], true)
+      need('dependency/release_job')(now, jid, job[2] or '', job[3], job[4], true)
     end
   else
     error('Depends(): Argument "command" must be "on" or "off"')

@@ -1,7 +1,7 @@
 -- fail: jid worker group message [data]
 -- Fails a running job in the name of its holder. Answers the jid.
 -- Events: `failed` to the log; the jid to `failed` if tracked.
-return function(argv, now, _, when)
+return function(argv, now, _, seconds)
   local call = redis.call
   local jid, worker, group, message, data = argv[3], argv[4], argv[5], argv[6], argv[7]
   if not jid then error('Job(): no jid provided') end
@@ -26,20 +26,20 @@ return function(argv, now, _, when)
     error('Fail(): Job ' .. jid .. ' running with another worker: ' .. tostring(job[2]))
   end
   local g, w, m = cjson.encode(group), cjson.encode(worker), cjson.encode(message)
-  if job[4] then need('migrate')(jid, job[4]) end
-  need('append')(jid, '[' .. when .. ',"failed",{"group":' .. g .. ',"worker":' .. w .. '}]')
+  if job[4] then need('history/migrate')(jid, job[4]) end
+  need('history/append')(jid, '[' .. seconds .. ',"failed",{"group":' .. g .. ',"worker":' .. w .. '}]')
   call('publish', Keys.on_log, '{"message":' .. m .. ',"jid":' .. cjson.encode(jid) .. ',"group":' .. g ..
     ',"event":"failed","worker":' .. w .. '}')
   if call('zscore', Keys.tracked, jid) then call('publish', Keys.on_failed, jid) end
   call('zrem', Keys.worker .. worker .. Keys.held, jid)
   call('zrem', Keys.queue .. queue .. Keys.locks, jid)
-  local failure = '{"group":' .. g .. ',"message":' .. m .. ',"when":' .. when .. ',"worker":' .. w .. '}'
+  local failure = '{"group":' .. g .. ',"message":' .. m .. ',"when":' .. seconds .. ',"worker":' .. w .. '}'
   if data then
     call('hmset', key, 'state', 'failed', 'worker', '', 'expires', '', 'failure', failure, 'data', data)
   else
     call('hmset', key, 'state', 'failed', 'worker', '', 'expires', '', 'failure', failure)
   end
   if job[5] then call('hdel', key, 'grace') end
-  need('enter_failed')(now, jid, group, queue)
+  need('failure/enter')(now, jid, group, queue)
   return jid
 end

@@ -13,8 +13,8 @@ local function dependents_of(members, jid)
     local key = Keys.job .. list[i]
     local above = key .. Keys.dependencies
     local state, edge = redis.pcall('hget', key, 'state'), redis.pcall('sismember', above, jid)
-    if type(state) == 'table' then need('wrong')(state, false, 'hash', key, 'hget', key, 'state') end
-    if type(edge) == 'table' then need('wrong')(edge, false, 'set', above, 'sismember', above, jid) end
+    if type(state) == 'table' then need('value/wrong_type')(state, false, 'hash', key, 'hget', key, 'state') end
+    if type(edge) == 'table' then need('value/wrong_type')(edge, false, 'set', above, 'sismember', above, jid) end
     if state == 'depends' and edge == 1 then found[#found + 1] = list[i] end
   end
   return found
@@ -28,7 +28,7 @@ return function(argv, now)
   local count = (#argv - 3) / 2
   if count % 1 ~= 0 then error('Guard(): jid and mark for each job') end
   if count > 500 then error('Guard(): more than 500 jobs') end
-  local outcome, sound, mark_of, sound_job = need('outcome'), need('sound')(), need('mark'), need('sound_job')
+  local outcome, key_fault, mark_of, job_key_fault = need('value/outcome_row'), need('value/key_fault')(), need('job/mark'), need('job/key_fault')
 
   -- 1. Judge each by itself. `going`: jids that may go; `stays`: why a named one may not.
   local going, order, stays, marks, trouble, told_of = {}, {}, {}, {}, {}, {}
@@ -36,14 +36,14 @@ return function(argv, now)
     local job = redis.pcall('hmget', Keys.job .. jid, 'jid', 'state', 'queue', 'worker', 'tags', 'failure')
     if job.err then
       local key = Keys.job .. jid
-      return 'invalid', need('wrong')(job, false, 'hash', key, 'hmget', key, 'jid', 'state')
+      return 'invalid', need('value/wrong_type')(job, false, 'hash', key, 'hmget', key, 'jid', 'state')
     end
     if not job[1] then return 'gone' end
     marks[jid] = mark_of(jid, job[2], job[3])
     if job[2] == 'complete' then return 'complete' end
-    local bad = sound_job(sound, jid, job[2], job[3], job[4], job[5], job[6])
+    local bad = job_key_fault(key_fault, jid, job[2], job[3], job[4], job[5], job[6])
     local names = bad and {} or redis.call('smembers', Keys.job .. jid .. Keys.dependencies)
-    for i = 1, #names do bad = bad or sound('set', Keys.job .. names[i] .. Keys.dependents) end
+    for i = 1, #names do bad = bad or key_fault('set', Keys.job .. names[i] .. Keys.dependents) end
     if bad then return 'invalid', bad end
     told_of[jid] = {job[2], job[3], job[6], job[4], job[5], names}
   end
@@ -64,7 +64,7 @@ return function(argv, now)
   end
 
   -- 2. Find who waits for them; with `cancel` the whole tree below.
-  local below, blocked, members = {}, {}, need('members')
+  local below, blocked, members = {}, {}, need('value/members')
   local position = 1
   while order[position] do
     local jid = order[position]
@@ -74,7 +74,7 @@ return function(argv, now)
         for k = 1, #below[jid] do
           local queue = redis.call('hget', Keys.job .. below[jid][k], 'queue')
           local base = Keys.queue .. (queue or '')
-          local bad = sound('zset', base .. Keys.depends, 'zset', base .. Keys.work, 'zset', base .. Keys.scheduled)
+          local bad = key_fault('zset', base .. Keys.depends, 'zset', base .. Keys.work, 'zset', base .. Keys.scheduled)
           if bad then going[jid], stays[jid], trouble[jid] = nil, 'invalid', bad end
         end
       end
@@ -179,16 +179,16 @@ return function(argv, now)
       for _, name in ipairs(below[jid] or {}) do
         if not going[name] then
           local key = Keys.job .. name
-          need('unlink')(name, jid)
+          need('dependency/unlink')(name, jid)
           if redis.call('exists', key .. Keys.dependencies) == 0 then
             local job = redis.call('hmget', key, 'queue', 'priority', 'scheduled')
-            need('free')(now, name, job[1] or '', job[2], job[3])
+            need('dependency/release_job')(now, name, job[1] or '', job[2], job[3])
             table.insert(rows[jid], name)
           end
         end
       end
     end
   end
-  if gone[1] then need('cancel')(gone, true, redis.call('exists', Keys.tracked) == 1, told_of) end
+  if gone[1] then need('job/delete')(gone, true, redis.call('exists', Keys.tracked) == 1, told_of) end
   return reply
 end

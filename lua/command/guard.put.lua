@@ -9,7 +9,7 @@
 local function read_job(argv, first, count)
   local job = {queue = argv[first], jid = argv[first + 1], klass = argv[first + 2], data = argv[first + 3]}
   if count < 5 or count % 2 == 0 then error('Guard(): a job has 5 words and pairs of options') end
-  local json, number = need('json'), need('number')
+  local json, number = need('value/json_arg'), need('value/number')
   local delay = number(argv[first + 4])
   if not delay then error('Guard(): delay is not a number: ' .. argv[first + 4]) end
   if json('data', job.data) == false then error('Guard(): data must not be the bare document false') end
@@ -20,16 +20,16 @@ local function read_job(argv, first, count)
       local n = number(value)
       if not n then error('Guard(): ' .. name .. ' is not a number: ' .. value) end
       if name == 'remaining' and n % 1 ~= 0 then error('Guard(): remaining must be a whole number') end
-      if name == 'remaining' then n = need('whole')(n) end
+      if name == 'remaining' then n = need('value/whole_tries')(n) end
       if name == 'at' then job.at = n else o[name] = n end
     elseif name == 'tags' or name == 'depends' then
       json(name, value)
-      o[name] = need('names')(value)
+      o[name] = need('value/names')(value)
       if not o[name] then error('Guard(): ' .. name .. ' must be a JSON array of texts') end
     elseif name == 'history' then
-      o.history = need('restore').history(value)
+      o.history = need('job/restore').history(value)
     elseif name == 'failed' then
-      o.failed = need('restore').failed(value)
+      o.failed = need('job/restore').failed(value)
     elseif name == 'spawned_from_jid' then
       o.spawned_from_jid = value
     elseif name == 'note' then
@@ -47,7 +47,7 @@ local function read_job(argv, first, count)
     job.invalid = 'queue name is empty'
   elseif job.jid == '' then
     job.invalid = 'jid is empty'
-  elseif need('reserved')(job.jid) then
+  elseif need('job/reserved')(job.jid) then
     job.invalid = 'jid ends in -history, -dependencies or -dependents'
   end
   return job
@@ -55,21 +55,21 @@ end
 
 -- Returns the details of `exists`.
 local function ages(jid)
-  local key, when = Keys.job .. jid .. Keys.history, need('when')
+  local key, entry_time = Keys.job .. jid .. Keys.history, need('history/entry_time')
   local history = redis.pcall('lrange', key, -1000, -1)
   if history.err or not history[1] then return false, false end
-  local first, put = when(redis.call('lrange', key, 0, 0)[1]) or false, false
+  local first, put = entry_time(redis.call('lrange', key, 0, 0)[1]) or false, false
   for i = #history, 1, -1 do
     if string.find(history[i], '^%[%-?%d+,%s*"put"') then
-      put = when(history[i]) or false
+      put = entry_time(history[i]) or false
       break
     end
   end
   return first, put
 end
 
-return function(argv, now, t, when)
-  local policy = need('object')('policy', argv[3], {replace = 'boolean', missing = 'string', me = 'string'})
+return function(argv, now, t, seconds)
+  local policy = need('value/object_arg')('policy', argv[3], {replace = 'boolean', missing = 'string', me = 'string'})
   local missing_policy = policy.missing or 'refuse'
   if missing_policy ~= 'refuse' and missing_policy ~= 'allow' then
     error('Guard(): missing must be "refuse" or "allow"')
@@ -81,16 +81,16 @@ return function(argv, now, t, when)
       error('Guard(): wrong number of words: ' .. argv[at])
     end
     local job = read_job(argv, at + 1, count)
-    job.entry = job.note and need('note')(when, job.note) or nil
+    job.entry = job.note and need('history/note')(seconds, job.note) or nil
     jobs[#jobs + 1] = job
     if #jobs > 500 then error('Guard(): more than 500 jobs') end
     at = at + count + 1
   end
 
   local call, reply = redis.call, {}
-  local book = {}
-  local outcome, sound, mark_of = need('outcome'), need('sound')(book), need('mark')
-  local put, judge, cycle_of, sound_job = need('put'), need('judge_dependencies'), need('cycle'), need('sound_job')
+  local progress = {}
+  local outcome, key_fault, mark_of = need('value/outcome_row'), need('value/key_fault')(progress), need('job/mark')
+  local put, classify, cycle_of, job_key_fault = need('job/put'), need('dependency/classify'), need('dependency/find_cycle'), need('job/key_fault')
   for i = 1, #jobs do
     local job = jobs[i]
     local jid, queue, o, row = job.jid, job.queue, job.o, nil
@@ -98,46 +98,46 @@ return function(argv, now, t, when)
     local old = redis.pcall('hmget', key, 'state', 'queue', 'worker', 'priority', 'tags', 'retries', 'failure',
       'history', 'grace', 'scheduled', 'jid')
     local invalid = job.invalid
-      or old.err and need('wrong')(old, book.wrote, 'hash', key, 'hmget', key, 'jid', 'state')
-      or sound('hash', Keys.config)
+      or old.err and need('value/wrong_type')(old, progress.wrote, 'hash', key, 'hmget', key, 'jid', 'state')
+      or key_fault('hash', Keys.config)
     if not invalid then
-      invalid = sound('zset', Keys.queues, 'list', key .. Keys.history, 'set', key .. Keys.dependencies,
+      invalid = key_fault('zset', Keys.queues, 'list', key .. Keys.history, 'set', key .. Keys.dependencies,
         'zset', base .. Keys.work, 'zset', base .. Keys.scheduled, 'zset', base .. Keys.depends, 'zset', Keys.tracked)
     end
     if not invalid and old[11] and not policy.replace then
       row = outcome('exists', (mark_of(jid, old[1], old[2])), ages(jid))
     elseif not invalid then
       if old[1] or old[2] or old[3] or old[5] then
-        invalid = sound_job(sound, jid, old[1], old[2], old[3], old[5], old[7])
+        invalid = job_key_fault(key_fault, jid, old[1], old[2], old[3], old[5], old[7])
       end
       if not invalid and o.tags then
-        invalid = sound('zset', Keys.tags)
-        for k = 1, #o.tags do invalid = invalid or sound('zset', Keys.tag .. o.tags[k]) end
+        invalid = key_fault('zset', Keys.tags)
+        for k = 1, #o.tags do invalid = invalid or key_fault('zset', Keys.tag .. o.tags[k]) end
       end
       if not invalid and o.failed then
         local at = o.failed.when
-        invalid = sound('set', Keys.failures, 'list', Keys.group .. o.failed.group,
+        invalid = key_fault('set', Keys.failures, 'list', Keys.group .. o.failed.group,
           'hash', Keys.stats .. at - at % 86400 .. ':' .. queue)
       end
     end
     local passed = {}
     if not invalid and not row and o.depends and o.depends[1] then
-      local path, trouble = cycle_of(jid, o.depends, book.wrote)
+      local path, trouble = cycle_of(jid, o.depends, progress.wrote)
       if path then
         row = outcome('cycle', old[11] and (mark_of(jid, old[1], old[2])) or '', path)
       elseif path == false then
         invalid = trouble
       else
-        local open, complete, missing = judge(o.depends, book.wrote)
+        local pending, complete, missing = classify(o.depends, progress.wrote)
         if missing[1] and missing_policy == 'refuse' then
           row = outcome('missing_dependency', old[11] and (mark_of(jid, old[1], old[2])) or '', missing)
         else
-          o.open, passed = open, complete
+          o.pending, passed = pending, complete
           for k = 1, #missing do passed[#passed + 1] = missing[k] end
-          for k = 1, #open do invalid = invalid or sound('set', Keys.job .. open[k] .. Keys.dependents) end
+          for k = 1, #pending do invalid = invalid or key_fault('set', Keys.job .. pending[k] .. Keys.dependents) end
           -- Those that it waits for now, and may not any more.
           local before = invalid and {} or call('smembers', key .. Keys.dependencies)
-          for k = 1, #before do invalid = invalid or sound('set', Keys.job .. before[k] .. Keys.dependents) end
+          for k = 1, #before do invalid = invalid or key_fault('set', Keys.job .. before[k] .. Keys.dependents) end
         end
       end
     end
@@ -146,9 +146,9 @@ return function(argv, now, t, when)
     elseif not row then
       if job.at and job.at > now then o.due = string.format('%.17g', job.at) end
       o.note = job.entry
-      local state = put(now, t, when, policy.me or '', queue, jid, job.klass, job.data, job.delay, o, old)
+      local state = put(now, t, seconds, policy.me or '', queue, jid, job.klass, job.data, job.delay, o, old)
       row = outcome('done', '', state, passed)
-      book.wrote = true
+      progress.wrote = true
     end
     reply[i] = row
   end

@@ -20,8 +20,8 @@ local function last_queue(jid)
   end
 end
 
-return function(argv, now, t, when)
-  local options = need('object')('options', argv[3], {from = 'table', to = 'string', priority = 'number', keep = 'boolean'})
+return function(argv, now, t, seconds)
+  local options = need('value/object_arg')('options', argv[3], {from = 'table', to = 'string', priority = 'number', keep = 'boolean'})
   local states, from = {failed = true}, options.from
   if from then
     states = {}
@@ -33,7 +33,7 @@ return function(argv, now, t, when)
       states[state] = true
     end
   end
-  local note = need('note')(when, argv[4])
+  local note = need('history/note')(seconds, argv[4])
   local count = (#argv - 4) / 3
   if count % 1 ~= 0 then error('Guard(): jid, mark and due for each job') end
   if count > 500 then error('Guard(): more than 500 jobs') end
@@ -41,17 +41,17 @@ return function(argv, now, t, when)
   for i = 1, count do
     local text = argv[4 + 3 * i]
     if text ~= '' then
-      local due = need('number')(text)
+      local due = need('value/number')(text)
       if not due then error('Guard(): due is not a number: ' .. text) end
       if due > now then dues[i] = string.format('%.17g', due) end
     end
   end
 
   local reply, failed, listed = {}, {}, {}
-  local book = {}
-  local outcome, sound, mark_of, sound_job = need('outcome'), need('sound')(book), need('mark'), need('sound_job')
-  local number, leave, lock_lost = need('number'), need('leave'), need('lock_lost')
-  local trim, whole = need('trim'), need('whole')
+  local progress = {}
+  local outcome, key_fault, mark_of, job_key_fault = need('value/outcome_row'), need('value/key_fault')(progress), need('job/mark'), need('job/key_fault')
+  local number, remove_from_state_set, lock_lost = need('value/number'), need('queue/remove_from_state_set'), need('job/lock_lost')
+  local trim, whole_tries = need('history/trim'), need('value/whole_tries')
   local tracking, stamp = call('exists', Keys.tracked) == 1, string.format('%.20f', now)
   local limit = tonumber(redis.pcall('hget', Keys.config, 'max-job-history') or 100) or 100
   for i = 1, count do
@@ -61,7 +61,7 @@ return function(argv, now, t, when)
       'failure', 'history', 'grace', 'scheduled')
     local state, home = job[2], job[3]
     if job.err then
-      reply[i] = outcome('invalid', '', need('wrong')(job, book.wrote, 'hash', key, 'hmget', key, 'jid', 'state'))
+      reply[i] = outcome('invalid', '', need('value/wrong_type')(job, progress.wrote, 'hash', key, 'hmget', key, 'jid', 'state'))
     elseif not job[1] then
       reply[i] = outcome('gone', '')
     else
@@ -78,17 +78,17 @@ return function(argv, now, t, when)
           invalid = 'queue name is empty'
         else
           local base = Keys.queue .. queue
-          invalid = sound('zset', Keys.queues, 'zset', base .. Keys.work, 'zset', base .. Keys.scheduled,
-            'zset', base .. Keys.depends) or sound_job(sound, jid, state, home, job[4], false, job[8])
+          invalid = key_fault('zset', Keys.queues, 'zset', base .. Keys.work, 'zset', base .. Keys.scheduled,
+            'zset', base .. Keys.depends) or job_key_fault(key_fault, jid, state, home, job[4], false, job[8])
         end
         if invalid then
           reply[i] = outcome('invalid', present, invalid)
         else
           local base, worker = Keys.queue .. queue, job[4]
-          book.wrote = true
-          if job[9] then need('migrate')(jid, job[9]) end
+          progress.wrote = true
+          if job[9] then need('history/migrate')(jid, job[9]) end
           local quoted, history = cjson.encode(queue), key .. Keys.history
-          local entry, length = '[' .. when .. ',"put",{"q":' .. quoted .. '}]', nil
+          local entry, length = '[' .. seconds .. ',"put",{"q":' .. quoted .. '}]', nil
           if note then
             length = call('rpush', history, entry, note)
           else
@@ -101,7 +101,7 @@ return function(argv, now, t, when)
           elseif state == 'complete' then
             call('zrem', Keys.completed, jid)
           elseif home then
-            leave(jid, state, home)
+            remove_from_state_set(jid, state, home)
           end
           if worker and worker ~= '' then
             call('zrem', Keys.worker .. worker .. Keys.held, jid)
@@ -113,7 +113,7 @@ return function(argv, now, t, when)
           local placed = due and 'scheduled' or 'waiting'
           if call('exists', key .. Keys.dependencies) == 1 then placed = 'depends' end
           call('hmset', key, 'state', placed, 'worker', '', 'expires', '0', 'queue', queue, 'priority', priority,
-            'remaining', whole(remaining), 'time', stamp)
+            'remaining', whole_tries(remaining), 'time', stamp)
           local leftover = job[11]
           if placed == 'depends' then
             call('zadd', base .. Keys.depends, t, jid)
@@ -138,6 +138,6 @@ return function(argv, now, t, when)
       end
     end
   end
-  if failed[1] then need('leave_failed_many')(failed) end
+  if failed[1] then need('failure/leave_many')(failed) end
   return reply
 end

@@ -23,10 +23,10 @@ return function(argv, now, t)
   elseif state == 'recurring' then
     return call('zrangebyscore', base .. Keys.recur, 0, '+inf', 'LIMIT', from, most)
   elseif state == 'scheduled' then
-    need('integer')(from)
-    need('integer')(from + most)
+    need('value/integer')(from)
+    need('value/integer')(from + most)
     local due = call('zrangebyscore', base .. Keys.scheduled, 0, t)
-    if due[1] then need('promote')(now, queue, due) end
+    if due[1] then need('queue/promote')(now, queue, due) end
     return call('zrange', base .. Keys.scheduled, from, from + most - 1)
   end
   error('Jobs(): Unknown type "' .. state .. '"')

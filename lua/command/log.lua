@@ -1,10 +1,10 @@
 -- log: jid message [data]
 -- Appends to the history of a job. Data that is no object is kept as the member `data` of one.
-return function(argv, _, _, when)
+return function(argv, _, _, seconds)
   local jid, message, data = argv[3], argv[4], argv[5]
   if not jid then error("Log(): Argument 'jid' missing") end
   if not message then error("Log(): Argument 'message' missing") end
-  local entry = '[' .. when .. ',' .. cjson.encode(message)
+  local entry = '[' .. seconds .. ',' .. cjson.encode(message)
   if data then
     local value = cjson.decode(data)
     -- The decoder stops at a NUL; what it has read is kept.
@@ -22,8 +22,8 @@ return function(argv, _, _, when)
   local call, key = redis.call, Keys.job .. jid
   local job = call('hmget', key, 'jid', 'history')
   if not job[1] then error('Log(): Job ' .. jid .. ' does not exist') end
-  if job[2] then need('migrate')(jid, job[2]) end
+  if job[2] then need('history/migrate')(jid, job[2]) end
   local length = call('rpush', key .. Keys.history, entry)
   local limit = tonumber(redis.pcall('hget', Keys.config, 'max-job-history') or 100) or 100
-  if length > limit then need('trim')(key .. Keys.history, length, limit) end
+  if length > limit then need('history/trim')(key .. Keys.history, length, limit) end
 end

@@ -45,7 +45,7 @@ return function(argv)
     for i = #members, 1, -1 do oldest[#oldest + 1] = members[i] end
     return page(total, oldest)
   elseif index == 'groups' or index == 'paused' then
-    local all = need('sort')(call('smembers', index == 'groups' and Keys.failures or Keys.paused))
+    local all = need('value/sort')(call('smembers', index == 'groups' and Keys.failures or Keys.paused))
     local members = {}
     for i = from + 1, math.min(last + 1, #all) do members[#members + 1] = all[i] end
     return page(#all, members)

@@ -22,7 +22,7 @@ return function(argv, now)
     end
   end
   local function wants(name) return not wanted or wanted[name] end
-  local mark_of, members = need('mark'), need('members')
+  local mark_of, members = need('job/mark'), need('value/members')
   local tracking = wants('tracked') and call('exists', Keys.tracked) == 1
   local reply = {}
   for i = 4, #argv do
@@ -38,7 +38,7 @@ return function(argv, now)
     end
     if stored.err then
       -- Only a key of another type is as good as none; that we may not look is told.
-      need('wrong')(stored, false, 'hash', key, 'hmget', key, 'jid', 'state')
+      need('value/wrong_type')(stored, false, 'hash', key, 'hmget', key, 'jid', 'state')
       stored = {}
     elseif wanted then
       for n = 1, #fields do

@@ -8,7 +8,7 @@ return function(argv)
     local key = Keys.recurring .. argv[i]
     local row, found, queue = redis.pcall('hgetall', key), false, ''
     if row.err then
-      need('wrong')(row, false, 'hash', key, 'hgetall', key)
+      need('value/wrong_type')(row, false, 'hash', key, 'hgetall', key)
     else
       for n = 1, #row, 2 do
         if row[n] == 'jid' then found = true end

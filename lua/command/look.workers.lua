@@ -3,9 +3,9 @@
 -- without names of all known workers that were seen of late, newest first. Writes nothing.
 return function(argv, now, t)
   local call = redis.call
-  local workers = need('words')(argv, 3)
+  local workers = need('value/args_from')(argv, 3)
   if not workers[1] then
-    local age = need('number')(redis.pcall('hget', Keys.config, 'max-worker-age')) or 86400
+    local age = need('value/number')(redis.pcall('hget', Keys.config, 'max-worker-age')) or 86400
     -- `workers` ages out what lies in [0, now - age]; what lies before 0 it leaves alone.
     workers = call('zrevrangebyscore', Keys.workers, '+inf', string.format('(%.17g', math.max(now - age, -1)))
   end

@@ -20,7 +20,7 @@ return function(argv)
     retries = number(r[6]),
     count = number(r[7]),
     data = r[8],
-    tags = need('tags')(r[9]),
+    tags = need('job/tags')(r[9]),
     backlog = number(r[10]),
   })
 end, true

@@ -11,7 +11,7 @@ return function(argv, now, t)
     error('RecurringJob On(): Arg "data" not JSON: ' .. tostring(data))
   end
   if spec ~= 'interval' then error('Recur(): schedule type "' .. spec .. '" unknown') end
-  local number = need('number')
+  local number = need('value/number')
   local interval, offset = number(argv[8]), number(argv[9])
   if not interval then error('Recur(): Arg "interval" not a number: ' .. tostring(argv[8])) end
   if not offset then error('Recur(): Arg "offset" not a number: ' .. tostring(argv[9])) end
@@ -21,7 +21,7 @@ return function(argv, now, t)
   for i = 10, #argv, 2 do given[argv[i]] = argv[i + 1] end
   local tags = {}
   if given.tags then
-    tags = need('names')(given.tags)
+    tags = need('value/names')(given.tags)
     if not tags then error('Recur(): Arg "tags" must be JSON string array: ' .. given.tags) end
   end
   local priority, retries = number(given.priority or 0), number(given.retries or 0)

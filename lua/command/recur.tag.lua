@@ -6,7 +6,7 @@ return function(argv)
   local key = Keys.recurring .. jid
   local stored = redis.call('hmget', key, 'tags', 'jid')
   if not stored[1] and not stored[2] then error('Tag(): Job ' .. jid .. ' does not exist') end
-  local tags, has = need('tags')(stored[1]), {}
+  local tags, has = need('job/tags')(stored[1]), {}
   for i = 1, #tags do has[tags[i]] = true end
   for i = 4, #argv do
     if not has[argv[i]] then tags[#tags + 1] = argv[i] end

@@ -8,7 +8,7 @@ return function(argv)
   if not stored[1] and not stored[2] then error('Untag(): Job ' .. jid .. ' does not exist') end
   local drop, left = {}, {}
   for i = 4, #argv do drop[argv[i]] = true end
-  for _, tag in ipairs(need('tags')(stored[1])) do
+  for _, tag in ipairs(need('job/tags')(stored[1])) do
     if not drop[tag] then left[#left + 1] = tag end
   end
   local json = cjson.encode(left)

@@ -6,7 +6,7 @@ return function(argv, _, t)
   local key = Keys.recurring .. jid
   local old = call('hmget', key, 'jid', 'queue', 'interval')
   if not old[1] and not old[2] then error('Recur(): No recurring job ' .. jid) end
-  local number = need('number')
+  local number = need('value/number')
   local write = {}
   for i = 4, #argv, 2 do
     local name, value = argv[i], argv[i + 1]

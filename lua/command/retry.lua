@@ -1,7 +1,7 @@
 -- retry: jid queue worker [delay [group [message]]]
 -- Lets a running job run again, at the cost of one try; without one left it fails.
 -- Answers how many tries are left. Event: the jid to `failed` if it failed and is tracked.
-return function(argv, now, t, when)
+return function(argv, now, t, seconds)
   local call = redis.call
   local jid, queue, worker, group, message = argv[3], argv[4], argv[5], argv[7], argv[8]
   if not jid then error('Job(): no jid provided') end
@@ -21,21 +21,21 @@ return function(argv, now, t, when)
 
   local left = tonumber(job[5]) or tonumber(job[6]) or 0
   if left - left ~= 0 then left = 0 end
-  left = (left < 9e15 and math.floor(left) or need('whole')(left)) - 1
+  left = (left < 9e15 and math.floor(left) or need('value/whole_tries')(left)) - 1
   local home, named = job[3] or queue, group and message
   local failure
-  if named then failure = need('failure_text')(group, message, when, worker) end
+  if named then failure = need('failure/encode')(group, message, seconds, worker) end
   if left < 0 then
     group = group or 'failed-retries-' .. queue
     if not named then
-      failure = need('failure_text')(group, 'Job exhausted retries in queue "' .. home .. '"', when, '')
+      failure = need('failure/encode')(group, 'Job exhausted retries in queue "' .. home .. '"', seconds, '')
     end
     local legacy = call('hget', key, 'history')
-    if legacy then need('migrate')(jid, legacy) end
-    need('append')(jid, '[' .. when .. ',"failed",{"group":' .. cjson.encode(group) .. '}]')
+    if legacy then need('history/migrate')(jid, legacy) end
+    need('history/append')(jid, '[' .. seconds .. ',"failed",{"group":' .. cjson.encode(group) .. '}]')
     call('hmset', key, 'remaining', left, 'state', 'failed', 'worker', '', 'expires', '', 'failure', failure,
       'queue', queue)
-    need('enter_failed')(now, jid, group, queue)
+    need('failure/enter')(now, jid, group, queue)
     if call('zscore', Keys.tracked, jid) then call('publish', Keys.on_failed, jid) end
   else
     local state = delay > 0 and 'scheduled' or 'waiting'

@@ -18,7 +18,7 @@ return function(argv, _, t)
     local key = Keys.job .. jid
     local stored = call('hget', key, 'tags')
     if not stored and not call('hget', key, 'jid') then error('Tag(): Job ' .. jid .. ' does not exist') end
-    local tags, has = need('tags')(stored), {}
+    local tags, has = need('job/tags')(stored), {}
     for i = 1, #tags do has[tags[i]] = true end
     local left = tags
     if verb == 'add' then
@@ -31,7 +31,7 @@ return function(argv, _, t)
         if call('zadd', Keys.tag .. tag, t, jid) == 1 then call('zincrby', Keys.tags, 1, tag) end
       end
     else
-      local untag = need('untag')
+      local untag = need('job/untag')
       for i = 5, #argv do
         has[argv[i]] = nil
         untag(jid, argv[i])

@@ -5,7 +5,7 @@ return function(argv, _, t)
   local call = redis.call
   local verb, jid = argv[3], argv[4]
   if not verb then
-    local read = need('read')
+    local read = need('job/read')
     local all, jids, jobs, expired, tracked = call('zrange', Keys.tracked, 0, -1), {}, {}, {}, {}
     for i = 1, #all do
       local job = read(all[i])
@@ -16,7 +16,7 @@ return function(argv, _, t)
         expired[#expired + 1] = all[i]
       end
     end
-    return '{"jobs":' .. need('render_all')(jids, jobs, #jids, tracked) .. ',"expired":' .. cjson.encode(expired) .. '}'
+    return '{"jobs":' .. need('job/render_all')(jids, jobs, #jids, tracked) .. ',"expired":' .. cjson.encode(expired) .. '}'
   end
   verb = string.lower(verb)
   if not jid then error('Track(): Arg "jid" missing') end

@@ -1,7 +1,7 @@
 -- unfail: queue group [count]
 -- Takes the oldest failed jobs of a group into one queue. Answers how many entries it took off
 -- the list; those that are no failed job any more are only dropped.
-return function(argv, now, t, when)
+return function(argv, now, t, seconds)
   local call = redis.call
   local queue, group, count = argv[3], argv[4], tonumber(argv[5] or 25)
   if not queue then error('Queue(): no queue name provided') end
@@ -9,25 +9,25 @@ return function(argv, now, t, when)
   if not count or count - count ~= 0 then
     error('Unfail(): Arg "count" not a number: ' .. argv[5])
   end
-  need('integer')(count)
+  need('value/integer')(count)
   if count == 0 then return 0 end
   local list = Keys.group .. group
   local jids = call('lrange', list, -count, -1)
   if not jids[1] then return 0 end
   local limit = tonumber(redis.pcall('hget', Keys.config, 'max-job-history') or 100) or 100
-  local append, whole, prefix = need('append'), need('whole'), '{"group":' .. cjson.encode(group) .. ','
-  local entry = '[' .. when .. ',"put",{"q":' .. cjson.encode(queue) .. '}]'
+  local append, whole_tries, prefix = need('history/append'), need('value/whole_tries'), '{"group":' .. cjson.encode(group) .. ','
+  local entry = '[' .. seconds .. ',"put",{"q":' .. cjson.encode(queue) .. '}]'
   local work, scores, age, days, whens = {}, {}, now / 10000000000, {}, {}
   for i = 1, #jids do
     local jid = jids[i]
     local key = Keys.job .. jid
     local job = call('hmget', key, 'state', 'retries', 'priority', 'failure', 'queue', 'history')
     if job[1] == 'failed' then
-      if job[6] then need('migrate')(jid, job[6]) end
+      if job[6] then need('history/migrate')(jid, job[6]) end
       append(jid, entry, limit)
       local retries = tonumber(job[2])
       call('hmset', key, 'state', 'waiting', 'worker', '', 'expires', '0', 'queue', queue,
-        'remaining', retries and retries - retries == 0 and whole(retries) or 5)
+        'remaining', retries and retries - retries == 0 and whole_tries(retries) or 5)
       local score = scores[job[3]]
       if not score then
         local priority = tonumber(job[3]) or 0
@@ -45,7 +45,7 @@ return function(argv, now, t, when)
         whens[text] = at
       end
       if not at then
-        local failure = need('failure')(text)
+        local failure = need('failure/decode')(text)
         local other = failure.group
         at = tonumber(failure.when)
         if type(other) == 'string' and other ~= group then
@@ -64,13 +64,13 @@ return function(argv, now, t, when)
     end
   end
   if work[1] then
-    need('many')('zadd', Keys.queue .. queue .. Keys.work, work, 1, #work)
+    need('value/in_chunks')('zadd', Keys.queue .. queue .. Keys.work, work, 1, #work)
     call('zadd', Keys.queues, 'NX', t, queue)
   end
   call('ltrim', list, 0, -count - 1)
   if call('exists', list) == 0 then call('srem', Keys.failures, group) end
   for from, of in pairs(days) do
-    for day, n in pairs(of) do need('uncount_failed')(day, from or '', n) end
+    for day, n in pairs(of) do need('failure/uncount')(day, from or '', n) end
   end
   return #jids
 end

@@ -81,11 +81,12 @@ impl Script {
 #[cfg(test)]
 mod tests {
     use super::super::join::keys;
-    use super::super::source::{COMMANDS, HEAD, KEYS, RARE, ROOMS};
+    use super::super::source::{COMMANDS, HEAD, KEYS, ON_DEMAND, SHARED};
     use super::*;
 
     fn sources() -> impl Iterator<Item = Source> {
-        let named = ROOMS.iter().chain(RARE).chain(COMMANDS);
+        let on_demand = ON_DEMAND.iter().copied().flatten();
+        let named = SHARED.iter().chain(on_demand).chain(COMMANDS);
         let named = named.map(|(_, source)| *source);
         [HEAD, DISPATCH, LIB].into_iter().chain(named)
     }
@@ -129,7 +130,7 @@ mod tests {
             assert!(!source.text.contains('\r'), "{path}: carriage return");
             assert!(!text.contains("]==]"), "{path}: end of a text");
         }
-        for (_, source) in RARE {
+        for (_, source) in ON_DEMAND.iter().copied().flatten() {
             assert!(
                 source.text.starts_with("--"),
                 "{}: the first line is left out",

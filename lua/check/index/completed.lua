@@ -10,9 +10,9 @@ return function(c)
     elseif what == 'gone' then
       c.add('completed-stray', jid, 'gone', {{'zset', Keys.completed, jid, score, false}})
     elseif what == 'stub' then
-      c.room('check_stub')(select(2, c.read(jid)), what)
+      c.need('judge/stub')(select(2, c.read(jid)), what)
     elseif what == 'job' then
-      c.room('check_complete')(j)
+      c.need('judge/complete')(j)
     end
     if what ~= 'gone' and tonumber(score) > c.now + 3600 then c.add('clock', jid, 'completed at ' .. score) end
   end

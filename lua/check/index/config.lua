@@ -9,7 +9,7 @@ return function(c)
     if not value then return end
     local most = string.find(option, '%-max%-concurrency$')
     if not numeric[option] and not most and not string.find(option, '%-heartbeat$') then return end
-    local n = need('number')(value)
+    local n = need('value/number')(value)
     if not n then
       local unread = option == 'stats-history' or option == 'histogram-history'
       c.add('config-value', option, unread and 'nobody reads it, is no number' or 'is no number')

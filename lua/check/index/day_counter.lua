@@ -7,7 +7,7 @@ return function(c)
     local count, wrong = c.ask('hget', key, 'failed')
     if wrong then return c.wrong_type(key, 'hash') end
     if not count or (tonumber(count) or 0) <= 0 then
-      c.room('check_failed_count')(key, day, j.queue)
+      c.need('index/failed_count')(key, day, j.queue)
     end
   end
 end

@@ -1,19 +1,19 @@
 -- Returns a function that compares the counter of the jobs that failed on a day with the lists. All
 -- failed jobs are counted once in a call.
 return function(c)
-  local counts, made, number = nil, nil, need('number')
+  local counts, made, number = nil, nil, need('value/number')
 
   -- Returns when a job failed. In the usual text the word stands once, and needs no decoding.
   local function moment(text)
     local when, rest = string.match(text or '', '"when":(%d+)[,}]()')
     if when and not string.find(text, '"when"', rest, true) then return tonumber(when) end
-    return number(need('failure')(text).when)
+    return number(need('failure/decode')(text).when)
   end
 
   -- Returns the failed jobs by day and queue; a queue with a failure that can't be read is not judged.
   local function count()
     local all, total, seen = {}, 0, {}
-    local groups, more = c.room('check_lists').groups()
+    local groups, more = c.need('index/failure_lists').groups()
     if more then return {beyond = true} end
     for i = 1, #groups do
       local length = c.ask('llen', Keys.group .. groups[i])

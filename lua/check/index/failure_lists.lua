@@ -32,7 +32,7 @@ return function(c)
   -- the list is searched, and an entry far from the others is left for another call.
   local window
   function lists.near(group, jid)
-    local gone = window and c.mend and c.relisted - window.relisted or 0
+    local gone = window and c.repair and c.relisted - window.relisted or 0
     -- Of what was planned everything was mended, or nothing.
     if gone > 0 and gone ~= window.planned then window = nil end
     local place = window and window.group == group and window.places[jid]
@@ -76,7 +76,7 @@ return function(c)
   end
 
   -- Adds the removal of a job from all lists.
-  function lists.leave(changes, jid)
+  function lists.remove_everywhere(changes, jid)
     local groups, left = lists.groups(), 100000
     for i = 1, #groups do
       local places, length

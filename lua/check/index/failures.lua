@@ -10,7 +10,7 @@ return function(c)
     for i = 1, #jids do
       local what, j = c.read(jids[i])
       if what == 'odd' or what == 'type'
-        or what == 'job' and j.state == 'failed' and (c.room('check_failure')(j) or group) == group then
+        or what == 'job' and j.state == 'failed' and (c.need('judge/failure')(j) or group) == group then
         return true
       end
     end

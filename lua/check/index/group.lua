@@ -1,6 +1,6 @@
 -- Returns a function that judges an entry of a failure list.
 return function(c, group)
-  local lists = c.room('check_lists')
+  local lists = c.need('index/failure_lists')
   return function(jid)
     local what, j = c.read(jid)
     if what == 'gone' or what == 'job' and j.state ~= 'failed' then
@@ -15,9 +15,9 @@ return function(c, group)
       if what == 'type' then
         c.wrong_type(Keys.job .. jid, 'hash')
       elseif what == 'job' then
-        c.room('check_failed')(j, group)
+        c.need('judge/failed')(j, group)
       end
     end
-    c.room('check_failures')(group)
+    c.need('index/failures')(group)
   end
 end

@@ -25,18 +25,18 @@ return function(c, queue, kind)
     if redis.call('exists', Keys.job .. jid) == 0 then
       return c.add(ghost, jid, queue, {{'zset', key, jid, score, false}})
     end
-    if belongs(jid) then return c.room('check_listed')(queue) end
+    if belongs(jid) then return c.need('index/queue_listed')(queue) end
     local what, j = c.read(jid)
     if what == 'type' then
       c.wrong_type(Keys.job .. jid, 'hash')
     elseif what == 'stub' then
-      c.room('check_stub')(j, what, queue)
+      c.need('judge/stub')(j, what, queue)
     elseif what == 'job' then
-      c.room('check_places')(j, queue)
+      c.need('judge/sets')(j, queue)
       if j.queue == queue then
         -- The place in this set may be wrong beside that in another.
-        if kind == 'work' then c.room('check_leftovers')(j) end
-        c.room('check_listed')(queue)
+        if kind == 'work' then c.need('judge/leftovers')(j) end
+        c.need('index/queue_listed')(queue)
       end
     end
   end

@@ -8,7 +8,7 @@ return function(c)
     local used = redis.call('exists', base .. Keys.work, base .. Keys.locks, base .. Keys.scheduled,
       base .. Keys.depends, base .. Keys.recur) > 0
     if score and not used then c.add('queue-empty', queue, 'nothing in it') end
-    if used then c.room('check_listed')(queue) end
+    if used then c.need('index/queue_listed')(queue) end
     if score and tonumber(score) > c.now + 3600 then c.add('clock', queue, 'first seen at ' .. score) end
     if not used then return end
     if c.ask('sismember', Keys.paused, queue) ~= 1 then
@@ -21,7 +21,7 @@ return function(c)
         end
       end
     end
-    local limit = need('number')(c.ask('hget', Keys.config, queue .. '-max-concurrency'))
+    local limit = need('value/number')(c.ask('hget', Keys.config, queue .. '-max-concurrency'))
     if limit and limit >= 1 then
       local held = c.ask('zcount', base .. Keys.locks, string.format('(%.17g', c.now), '+inf')
       if held and held > math.floor(limit) then

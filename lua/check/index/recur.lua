@@ -8,7 +8,7 @@ return function(c, queue)
     if redis.call('exists', Keys.recurring .. id) == 0 then
       c.add('ghost-recurring', id, queue, {{'zset', key, id, score, false}})
     else
-      c.room('check_recurring')(id, queue)
+      c.need('judge/recurring')(id, queue)
     end
   end
 end

@@ -4,7 +4,7 @@ return function(c, tag)
 
   -- Whether tags can be read, and whether this one is none of them.
   local function misses(text)
-    local tags = c.room('check_tag_list')(text)
+    local tags = c.need('judge/tag_list')(text)
     for i = 1, #(tags or {}) do
       if tags[i] == tag then return false end
     end
@@ -22,7 +22,7 @@ return function(c, tag)
     local stray = what == 'gone' or what == 'job' and misses(j.tags)
     if stray then
       local changes = {{'zset', key, jid, score, false}}
-      c.room('check_counter')(changes, tag, -1)
+      c.need('index/tag_counter')(changes, tag, -1)
       c.add('tag-index', jid, tag, changes)
     end
   end

@@ -11,7 +11,7 @@ return function(c, worker)
       or what == 'job' and j.state ~= 'running' and j.state ~= 'stalled' then
       c.add('worker-stray', jid, worker, {{'zset', key, jid, score, false}})
     elseif what == 'job' and j.state == 'running' then
-      c.room('check_running')(j)
+      c.need('judge/running')(j)
     end
   end
 end

@@ -7,7 +7,7 @@ return function(c)
     elseif j.state == 'complete' and j.queue ~= '' then
       c.add('completed-stray', j.id, 'complete in queue ' .. j.queue, {}, 'queue')
     elseif j.state == 'complete' then
-      local time = need('number')(j.time)
+      local time = need('value/number')(j.time)
       if not score and time and time > c.now + 3600 then
         -- It would stay there as long.
         c.add('completed-unlisted', j.id, '', {}, 'ahead')

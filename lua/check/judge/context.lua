@@ -4,7 +4,7 @@
 -- Returns sets of the findings that are left out and of the only ones, false for all. Of a list with a
 -- word that is none nil and that word.
 local function chosen(findings)
-  local known, only, out = need('check_outcomes')(), false, {}
+  local known, only, out = need('repair/outcomes')(), false, {}
   for word in string.gmatch(findings .. ',', '([^,]*),') do
     local id = string.match(word, '^%-?([a-z%-]*)$')
     if not id or not string.find(known, "['" .. id .. "']", 1, true) then return nil, word end
@@ -18,19 +18,19 @@ local function chosen(findings)
   return out, only
 end
 
-return function(now, t, mend, run, findings)
+return function(now, t, repair, run, findings)
   local out, only = {}, false
   if findings ~= '' then
     out, only = chosen(findings)
     if not out then return nil, only end
   end
-  local rooms, number = {}, need('number')
+  local built, number = {}, need('value/number')
   local states = {waiting = 1, running = 1, stalled = 1, scheduled = 1, depends = 1, failed = 1, complete = 1}
-  local c = {now = now, t = t, mend = mend, run = run, out = out, only = only, states = states,
+  local c = {now = now, t = t, repair = repair, run = run, out = out, only = only, states = states,
     rows = {}, pending = {}, relisted = 0, wrote = false, refused = false}
   setmetatable(c, {__index = function(_, name)
     local noting = name == 'outcome' or name == 'add' or name == 'flush' or name == 'wrong_type'
-    need(noting and 'check_notes' or 'check_plan')(c)
+    need(noting and 'repair/record' or 'repair/plan')(c)
     return rawget(c, name)
   end})
 
@@ -47,13 +47,13 @@ return function(now, t, mend, run, findings)
   c.ask = ask
 
   -- Returns a room of this look, built once.
-  function c.room(name)
-    local room = rooms[name]
-    if not room then
-      room = need(name)(c)
-      rooms[name] = room
+  function c.need(name)
+    local part = built[name]
+    if not part then
+      part = need(name)(c)
+      built[name] = part
     end
-    return room
+    return part
   end
 
   -- Reads a job. Returns what it is, and its fields: `gone` (no key), `type` (no hash), `stub`
@@ -80,7 +80,7 @@ return function(now, t, mend, run, findings)
   end
 
   -- Whether a score of the work set is one that a job of this priority can have.
-  function c.fits(j, score)
+  function c.fits_priority(j, score)
     local n, p = tonumber(score), number(j.priority) or 0
     if n == math.huge then return j.state == 'stalled' end
     return (n > p - 1 or p - 1 == p and n == p) and n <= p + 1e-6 + math.abs(p) * 1e-12

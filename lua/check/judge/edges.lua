@@ -1,6 +1,6 @@
 -- Returns a function that judges both sides of all that a job waits for and of all that waits for it.
 return function(c)
-  local number, rebuilt = need('number'), {}
+  local number, rebuilt = need('value/number'), {}
 
   -- Returns up to 1000 members of a set, and how many there are; nil if it is no set.
   local function members(key)
@@ -32,7 +32,7 @@ return function(c)
     changes[#changes + 1] = {'zset', base .. into, j.id, kept, score}
     changes[#changes + 1] = {'hash', j.key, 'state', j.state, due and 'scheduled' or 'waiting'}
     if j.scheduled then changes[#changes + 1] = {'hash', j.key, 'scheduled', j.scheduled, false} end
-    c.list(changes, j.queue)
+    c.list_queue(changes, j.queue)
   end
 
   -- Whether a lock on a job that should wait is still alive, in its queue or in another that is known:
@@ -126,7 +126,7 @@ return function(c)
     end
     for i = 1, #unsure do drop(unsure[i], left == 1) end
     -- Which is the last must not be chance.
-    if sure[2] then need('sort')(sure) end
+    if sure[2] then need('value/sort')(sure) end
     for i = 1, #sure do drop(sure[i], left == 0 and i == #sure) end
   end
 

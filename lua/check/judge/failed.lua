@@ -1,14 +1,14 @@
 -- Returns a function that judges whether a failed job is once in the list of its group. `seen`: a
 -- group in whose list it was met.
 return function(c)
-  local lists = c.room('check_lists')
+  local lists = c.need('index/failure_lists')
   return function(j, seen)
-    local group, when, anew = c.room('check_failure')(j)
+    local group, when, restored = c.need('judge/failure')(j)
     local wrong = j.failure and 'failure' or 'no failure'
     if not when and group then
       local changes = {}
-      if anew then
-        changes[1] = {'hash', j.key, 'failure', j.failure, anew}
+      if restored then
+        changes[1] = {'hash', j.key, 'failure', j.failure, restored}
         if j.failure then
           changes[2] = {'hash', j.key, 'bad-failure', c.ask('hget', j.key, 'bad-failure'), j.failure}
         end
@@ -28,7 +28,7 @@ return function(c)
       c.add('failed-twice', j.id, group, changes)
     end
     if places[1] then
-      if when then c.room('check_day')(j, when) end
+      if when then c.need('index/day_counter')(j, when) end
       if seen and seen ~= group then
         local others, total = lists.find(seen, j.id)
         if others and others[1] then

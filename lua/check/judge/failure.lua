@@ -1,10 +1,10 @@
 -- Returns a function that tells in which group a job failed and when; and if its failure does not say
 -- both, nil and the failure as it should be, false if its history does not tell that either.
 return function(c)
-  local number = need('number')
+  local number = need('value/number')
 
   -- Returns the newest failure that a history tells.
-  local function told(j)
+  local function newest_failure(j)
     local list = c.ask('lrange', j.key .. Keys.history, -100, -1) or {}
     for i = #list, 1, -1 do
       if string.find(list[i], '"failed"', 1, true) and #list[i] < 250000 then
@@ -18,14 +18,14 @@ return function(c)
   end
 
   return function(j)
-    local failure = need('failure')(j.failure)
+    local failure = need('failure/decode')(j.failure)
     local group, when = failure.group, number(failure.when)
     if type(group) ~= 'string' then group = nil end
     if group and when then return group, when end
-    local known, moment, worker = told(j)
+    local known, moment, worker = newest_failure(j)
     if not known then return group, nil, false end
     local message = failure.message
     if type(message) ~= 'string' then message = '' end
-    return group or known, nil, need('failure_text')(group or known, message, moment, worker)
+    return group or known, nil, need('failure/encode')(group or known, message, moment, worker)
   end
 end

@@ -1,12 +1,12 @@
 -- Returns a function that judges the fields of a job: those that every command needs, and in a
 -- form that every client can read.
 return function(c)
-  local number = need('number')
+  local number = need('value/number')
 
   -- The tags whose index lists the job, as JSON.
   local function indexed(j)
     local names, found = c.ask('zrange', Keys.tags, 0, 999) or {}, {}
-    need('sort')(names)
+    need('value/sort')(names)
     for i = 1, #names do
       if c.ask('zscore', Keys.tag .. names[i], j.id) then found[#found + 1] = names[i] end
     end
@@ -15,7 +15,7 @@ return function(c)
 
   -- The moment of the newest history entry that tells one and does not lie ahead, as text.
   local function newest(j)
-    local list, moment = c.ask('lrange', j.key .. Keys.history, -100, -1) or {}, need('when')
+    local list, moment = c.ask('lrange', j.key .. Keys.history, -100, -1) or {}, need('history/entry_time')
     for i = #list, 1, -1 do
       local when = #list[i] < 250000 and string.sub(list[i], 1, 14) ~= '[0,"unreadable' and moment(list[i])
       if when and tonumber(when) <= c.now + 3600 then return when end
@@ -41,18 +41,18 @@ return function(c)
       if what == 'job' and (j.state == 'waiting' or j.state == 'stalled') then
         local work = Keys.queue .. j.queue .. Keys.work
         local score = c.ask('zscore', work, j.id)
-        if score and not c.fits(j, score) then place = {'zset', work, j.id, score, c.place(j)} end
+        if score and not c.fits_priority(j, score) then place = {'zset', work, j.id, score, c.work_score(j)} end
       end
       amend('priority', '0', true, place)
     end
-    local tags, long = c.room('check_tag_list')(j.tags)
+    local tags, long = c.need('judge/tag_list')(j.tags)
     if long then
       c.add('not-judged', 'j:' .. j.id, 'tags beyond 250000 bytes')
     elseif not tags then
       amend('tags', indexed(j), true)
     end
     if not j.remaining or not string.find(j.remaining, '^%-?%d+$') or #j.remaining > 19 then
-      amend('remaining', string.format('%.0f', need('whole')(number(j.remaining) or number(j.retries) or 0)))
+      amend('remaining', string.format('%.0f', need('value/whole_tries')(number(j.remaining) or number(j.retries) or 0)))
     end
     if not j.worker then amend('worker', '') end
     -- A running job gets it from its lock.

@@ -2,17 +2,17 @@
 -- only if none of the other rooms of check_job would find more than this one has noted. What it does
 -- not say is for them to judge.
 return function(c)
-  local ask, number, find, far, most = redis.pcall, need('number'), string.find, c.now + 8640000, c.now + 3600
+  local ask, number, find, horizon, latest = redis.pcall, need('value/number'), string.find, c.now + 8640000, c.now + 3600
   local homes = {waiting = Keys.work, stalled = Keys.work, running = Keys.locks, scheduled = Keys.scheduled,
     depends = Keys.depends}
   local parts = {Keys.work, Keys.locks, Keys.scheduled, Keys.depends}
-  local reserved, listed, tag_list = need('reserved'), c.room('check_listed'), c.room('check_tag_list')
+  local reserved, listed, tag_list = need('job/reserved'), c.need('index/queue_listed'), c.need('judge/tag_list')
   local known = {}
 
   -- Whether the fields are such as every client can read.
   local function readable(j, time, data)
     local retries, remaining = number(j.retries), number(j.remaining)
-    return number(j.priority) and time and time <= most and j.klass and j.worker and j.expires and retries
+    return number(j.priority) and time and time <= latest and j.klass and j.worker and j.expires and retries
       and remaining and remaining <= retries and (remaining >= 0 or j.state == 'failed')
       and find(j.remaining, '^%-?%d+$') and #j.remaining <= 19 and not j.grace
       and (not j.scheduled or j.state == 'depends')
@@ -47,11 +47,11 @@ return function(c)
     end
     if not home then return true end
     if type(held) ~= 'string' then return false end
-    if home == Keys.work then return c.fits(j, held) end
+    if home == Keys.work then return c.fits_priority(j, held) end
     if home ~= Keys.locks then return true end
     -- The lock, and the list of its worker, say what the fields say.
     local expires, lock, worker = number(j.expires), tonumber(held), j.worker
-    if not expires or worker == '' or expires > far or lock > far or math.abs(lock - expires) > 0.001 then
+    if not expires or worker == '' or expires > horizon or lock > horizon or math.abs(lock - expires) > 0.001 then
       return false
     end
     if known[worker] == nil then known[worker] = type(ask('zscore', Keys.workers, worker)) == 'string' end
@@ -90,9 +90,9 @@ return function(c)
     local edges = ask('exists', key .. Keys.dependencies, key .. Keys.dependents)
     if type(edges) == 'table' then return false end
     -- From here on what is asked notes what it finds.
-    if state == 'failed' then c.room('check_failed')(j) end
-    if edges > 0 or state == 'depends' then c.room('check_edges').both(j) end
-    if j.spawned then c.room('check_child')(j) end
+    if state == 'failed' then c.need('judge/failed')(j) end
+    if edges > 0 or state == 'depends' then c.need('judge/edges').both(j) end
+    if j.spawned then c.need('judge/child')(j) end
     if state ~= 'complete' then listed(j.queue) end
     return true
   end

@@ -1,7 +1,7 @@
 -- Returns a function that judges whether the index of each tag of a job lists it.
 return function(c)
   return function(j)
-    local tags = c.room('check_tag_list')(j.tags)
+    local tags = c.need('judge/tag_list')(j.tags)
     if not tags then return end
     for i = 1, math.min(#tags, 1000) do
       local key = Keys.tag .. tags[i]
@@ -9,8 +9,8 @@ return function(c)
       if wrong then
         c.wrong_type(key, 'zset')
       elseif not score then
-        local changes = {{'zset', key, j.id, false, c.score(c.moment(j))}}
-        c.room('check_counter')(changes, tags[i], 1)
+        local changes = {{'zset', key, j.id, false, c.score(c.put_time(j))}}
+        c.need('index/tag_counter')(changes, tags[i], 1)
         c.add('tag-index', j.id, tags[i], changes)
       end
     end

@@ -1,6 +1,6 @@
 -- Returns a function that judges what is a matter of numbers and of fields that stayed behind.
 return function(c)
-  local number = need('number')
+  local number = need('value/number')
   return function(j)
     local base, state = Keys.queue .. j.queue, j.state
     local time, priority = number(j.time), number(j.priority)
@@ -10,9 +10,9 @@ return function(c)
 
     if priority and (state == 'waiting' or state == 'stalled') then
       local score = j.scores and j.scores[Keys.work]
-      if score and not c.fits(j, score) and not ahead then
+      if score and not c.fits_priority(j, score) and not ahead then
         c.add('score', j.id, 'priority ' .. j.priority .. ', placed at ' .. score,
-          {{'zset', base .. Keys.work, j.id, score, c.place(j)}})
+          {{'zset', base .. Keys.work, j.id, score, c.work_score(j)}})
       end
     end
     if j.grace then
@@ -20,7 +20,7 @@ return function(c)
       local expires = number(j.expires)
       if state ~= 'running' or lock and expires and tonumber(lock) <= expires + 0.001 then
         local changes = {{'hash', j.key, 'grace', j.grace, false}}
-        if state == 'running' then c.room('check_held')(changes, j, c.score(expires), true) end
+        if state == 'running' then c.need('judge/lock_agreement')(changes, j, c.score(expires), true) end
         c.add('field-leftover', j.id, 'grace', changes)
       end
     end

@@ -1,7 +1,7 @@
 -- Returns a function that tells whether a lock of a queue ends absurdly late: not within a hundred
 -- days, nor within ten heartbeats.
 return function(c)
-  local number, beats = need('number'), {}
+  local number, beats = need('value/number'), {}
   return function(queue, moment)
     if moment <= c.now + 8640000 then return false end
     if not beats[queue] then

@@ -1,7 +1,7 @@
 -- Returns a function that judges a template: its fields, and its one entry among the next runs.
 -- `seen`: a queue in which it was met.
 return function(c)
-  local number = need('number')
+  local number = need('value/number')
 
   -- Returns its entries in other queues, and whether not all could be asked.
   local function elsewhere(id, own, seen, all)
@@ -31,7 +31,7 @@ return function(c)
     for i, name in ipairs({'priority', 'retries', 'backlog'}) do
       if not number(r[i + 3]) then c.add('recurring-invalid', id, name, {{'hash', key, name, r[i + 3], '0'}}) end
     end
-    local tags, long = c.room('check_tag_list')(r[7])
+    local tags, long = c.need('judge/tag_list')(r[7])
     if long then
       c.add('not-judged', 'r:' .. id, 'tags beyond 250000 bytes')
     elseif not tags then
@@ -54,7 +54,7 @@ return function(c)
         'spawned_from_jid') == id do
         n = n + 1
       end
-      if n > count then c.room('check_count')(id, n) end
+      if n > count then c.need('judge/template_count')(id, n) end
     end
     if not queue then return report('queue') end
 
@@ -73,7 +73,7 @@ return function(c)
     elseif changes[1] then
       if not next_run then
         changes[#changes + 1] = {'zset', own, id, false, found[1][2]}
-        c.list(changes, queue)
+        c.list_queue(changes, queue)
       end
       c.add('recurring-foreign', id, found[1][1], changes)
     elseif not next_run then
@@ -81,12 +81,12 @@ return function(c)
         c.add('not-judged', id, 'more than 500 queues')
       else
         changes[1] = {'zset', own, id, false, c.score(c.now + interval)}
-        c.list(changes, queue)
+        c.list_queue(changes, queue)
         c.add('recurring-unscheduled', id, queue, changes)
       end
     elseif tonumber(next_run) < 0 or tonumber(next_run) == math.huge then
       report('next run at ' .. next_run)
     end
-    c.room('check_listed')(queue)
+    c.need('index/queue_listed')(queue)
   end
 end

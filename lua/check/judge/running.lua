@@ -1,23 +1,23 @@
 -- Returns a function that judges the lock of a running job and the list of its worker.
 return function(c)
-  local number, far = need('number'), c.room('check_far')
+  local number, too_late = need('value/number'), c.need('judge/lock_too_late')
   return function(j)
     local expires = number(j.expires)
     local locks = Keys.queue .. j.queue .. Keys.locks
     local lock = j.scores and j.scores[Keys.locks] or c.ask('zscore', locks, j.id)
     local n = tonumber(lock or nil)
     local judged = lock and expires
-    if n and far(j.queue, n) or expires and far(j.queue, expires) then
+    if n and too_late(j.queue, n) or expires and too_late(j.queue, expires) then
       c.add('clock', j.id, 'locked until ' .. c.score(math.max(n or expires, expires or n)))
       judged = false
     elseif lock then
       local changes = {}
       if not expires then
-        c.room('check_held')(changes, j, lock)
+        c.need('judge/lock_agreement')(changes, j, lock)
       elseif j.grace and n < expires - 0.001 or not j.grace and math.abs(n - expires) > 0.001 then
         local later = c.score(math.max(n, expires))
         if n < expires then changes[1] = {'zset', locks, j.id, lock, later} end
-        c.room('check_held')(changes, j, later)
+        c.need('judge/lock_agreement')(changes, j, later)
       end
       if changes[1] then
         judged = false

@@ -3,8 +3,8 @@
 return function(c)
   local homes = {waiting = Keys.work, stalled = Keys.work, running = Keys.locks, scheduled = Keys.scheduled,
     depends = Keys.depends}
-  local parts, number = {Keys.work, Keys.locks, Keys.scheduled, Keys.depends}, need('number')
-  local far = c.room('check_far')
+  local parts, number = {Keys.work, Keys.locks, Keys.scheduled, Keys.depends}, need('value/number')
+  local too_late = c.need('judge/lock_too_late')
 
   -- Adds the entry of a job in a set, if it has one. Returns its score, and whether the set is none.
   local function enter(entries, key, part, queue, jid)
@@ -41,20 +41,20 @@ return function(c)
       end
     end
     if home == Keys.work then
-      return home, best and c.fits(j, best) and best or c.place(j), extra
+      return home, best and c.fits_priority(j, best) and best or c.work_score(j), extra
     elseif home == Keys.scheduled then
       local due = best or number(j.scheduled) and c.score(number(j.scheduled))
       if due then return home, due, extra end
       extra[1] = {'hash', j.key, 'state', j.state, 'waiting'}
       for i = 1, #entries do
-        if entries[i].part == Keys.work and c.fits(j, entries[i].score) then best = best or entries[i].score end
+        if entries[i].part == Keys.work and c.fits_priority(j, entries[i].score) then best = best or entries[i].score end
       end
-      return Keys.work, best or c.place(j), extra
+      return Keys.work, best or c.work_score(j), extra
     elseif home == Keys.depends then
-      return home, best or c.score(c.moment(j)), extra
+      return home, best or c.score(c.put_time(j)), extra
     end
     local expires, lock = number(j.expires), tonumber(best or nil)
-    local absurd = {expires and far(j.queue, expires), lock and far(j.queue, lock)}
+    local absurd = {expires and too_late(j.queue, expires), lock and too_late(j.queue, lock)}
     if absurd[1] then expires = nil end
     if absurd[2] then lock = nil end
     if not expires and not lock then
@@ -65,13 +65,13 @@ return function(c)
     -- A lock that ends when its job should have been done has no grace.
     local over = j.grace and expires and lock <= expires + 0.001
     if over then extra[1] = {'hash', j.key, 'grace', j.grace, false} end
-    if over or not j.grace or not expires then c.room('check_held')(extra, j, c.score(lock), over) end
+    if over or not j.grace or not expires then c.need('judge/lock_agreement')(extra, j, c.score(lock), over) end
     return home, c.score(lock), extra
   end
 
   return function(j, seen)
     local home, own = homes[j.state], j.queue
-    if j.state == 'complete' and own ~= '' then return c.room('check_complete')(j) end
+    if j.state == 'complete' and own ~= '' then return c.need('judge/complete')(j) end
     if seen == own and j.state ~= 'complete' then seen = nil end
     local entries, held, fine = {}, {}, true
     -- Complete jobs have no queue.
@@ -148,7 +148,7 @@ return function(c)
     -- What lets the job go in the same call finds it there.
     if not locked[drops] and c.outcome(id) == 'found' then j.enters = {[part] = score} end
     for i = 1, #extra do drops[#drops + 1] = extra[i] end
-    c.list(drops, own)
+    c.list_queue(drops, own)
     c.add(id, j.id, detail, drops, locked[drops])
   end
 end

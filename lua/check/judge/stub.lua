@@ -22,16 +22,16 @@ return function(c)
     end
     drop(Keys.completed)
     if j.worker and j.worker ~= '' then drop(Keys.worker .. j.worker .. Keys.held) end
-    c.room('check_lists').leave(changes, j.id)
+    c.need('index/failure_lists').remove_everywhere(changes, j.id)
     local tags = c.ask('zrange', Keys.tags, 0, 999) or {}
     for i = 1, #tags do
       local score = c.ask('zscore', Keys.tag .. tags[i], j.id)
       if score then
         changes[#changes + 1] = {'zset', Keys.tag .. tags[i], j.id, score, false}
-        c.room('check_counter')(changes, tags[i], -1)
+        c.need('index/tag_counter')(changes, tags[i], -1)
       end
     end
-    return c.aside(changes, j.key)
+    return c.set_aside(changes, j.key)
   end
 
   return function(j, what, seen)

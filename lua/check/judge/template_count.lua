@@ -5,7 +5,7 @@ return function(c)
   return function(id, n)
     local key = Keys.recurring .. id
     local stored, wrong = c.ask('hget', key, 'count')
-    local count = need('number')(stored)
+    local count = need('value/number')(stored)
     if wrong or not count or count % 1 ~= 0 or n <= count or n <= (most[id] or 0) then return end
     most[id] = n
     local made = string.format('%.0f', n)

@@ -1,14 +1,14 @@
 -- Returns a function that judges a key by its name without the prefix: its kind, its expiry, and
 -- whether there is what it belongs to.
 return function(c)
-  local kind_of = need('check_kind')
+  local kind_of = need('key/kind')
   local sizes = {string = 'strlen', list = 'llen', set = 'scard', zset = 'zcard', hash = 'hlen'}
 
   -- Judges a companion of a job: the job must be there.
   local function companion(name, key, owner, part)
     if redis.call('exists', Keys.job .. owner) == 1 then return end
-    if part == 'dependents' then c.room('check_edges').below(owner, 'missing') end
-    c.add(part == 'history' and 'history-orphan' or 'edges-orphan', name, 'no job', c.aside({}, key))
+    if part == 'dependents' then c.need('judge/edges').below(owner, 'missing') end
+    c.add(part == 'history' and 'history-orphan' or 'edges-orphan', name, 'no job', c.set_aside({}, key))
   end
 
   return function(name)
@@ -31,13 +31,13 @@ return function(c)
     if family == 'j' and part then
       companion(name, key, owner, part)
     elseif family == 'q' then
-      c.room('check_listed')(owner)
+      c.need('index/queue_listed')(owner)
     elseif family == 'f' then
-      c.room('check_failures')(owner)
+      c.need('index/failures')(owner)
     elseif family == 's' and part == 'stats' then
-      c.room('check_failed_count')(key, day, owner)
+      c.need('index/failed_count')(key, day, owner)
     elseif family == 's' then
-      c.room('check_stats')(name, key)
+      c.need('key/stats')(name, key)
     end
   end
 end

@@ -1,6 +1,6 @@
 -- Returns a function that judges streaming values: their histogram has as many as they count.
 return function(c)
-  local number = need('number')
+  local number = need('value/number')
   return function(name, key)
     if c.ask('hlen', key) > 1000 then return c.add('not-judged', name, 'more than 1000 fields') end
     local fields, sum, of = redis.call('hgetall', key), 0, {}

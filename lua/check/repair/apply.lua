@@ -1,6 +1,6 @@
 -- Puts a value into a list at an index, by the end that is nearer.
 local function insert(key, at, value)
-  local call, many = redis.call, need('many')
+  local call, in_chunks = redis.call, need('value/in_chunks')
   local length = call('llen', key)
   if at == 0 then
     call('lpush', key, value)
@@ -10,13 +10,13 @@ local function insert(key, at, value)
     local rest = call('lrange', key, at, -1)
     call('ltrim', key, 0, at - 1)
     call('rpush', key, value)
-    many('rpush', key, rest, 1, #rest)
+    in_chunks('rpush', key, rest, 1, #rest)
   else
     local front, back = call('lrange', key, 0, at - 1), {}
     call('ltrim', key, at, -1)
     call('lpush', key, value)
     for i = #front, 1, -1 do back[#back + 1] = front[i] end
-    many('lpush', key, back, 1, #back)
+    in_chunks('lpush', key, back, 1, #back)
   end
 end
 

@@ -1,6 +1,6 @@
 -- What the plan of a mend is made of.
 return function(c)
-  local number, ask, now = need('number'), c.ask, c.now
+  local number, ask, now = need('value/number'), c.ask, c.now
 
   -- Returns a score as Redis writes it.
   function c.score(n)
@@ -10,15 +10,15 @@ return function(c)
   end
 
   -- Returns when a job was put; now, where nothing tells that or it lies ahead.
-  function c.moment(j)
+  function c.put_time(j)
     local time = number(j.time)
     return time and time <= now + 3600 and time or now
   end
 
   -- Returns the place of a waiting job among the others.
-  function c.place(j)
+  function c.work_score(j)
     if j.state == 'stalled' then return 'inf' end
-    return c.score((number(j.priority) or 0) - c.moment(j) / 10000000000)
+    return c.score((number(j.priority) or 0) - c.put_time(j) / 10000000000)
   end
 
   -- Returns up to 500 known queues, and whether there are more. They are read once in a call.
@@ -50,13 +50,13 @@ return function(c)
   end
 
   -- Adds to `changes` that a queue is listed, if it is not.
-  function c.list(changes, queue)
+  function c.list_queue(changes, queue)
     local score, wrong = ask('zscore', Keys.queues, queue)
     if not score and not wrong then changes[#changes + 1] = {'zset', Keys.queues, queue, false, c.score(now)} end
   end
 
   -- Adds the move of a whole key out of the way. It is not to expire there.
-  function c.aside(changes, key)
+  function c.set_aside(changes, key)
     local ttl = redis.call('ttl', key)
     if ttl >= 0 then changes[#changes + 1] = {'expiry', key, false, ttl .. '000', false} end
     changes[#changes + 1] = {'move', key, false, false, Keys.lost .. c.run .. ':' .. string.sub(key, #Keys.prefix + 1)}

@@ -16,18 +16,18 @@ local function ordered(changes)
 end
 
 return function(c)
-  local told, write, rows, known = {}, nil, c.rows, need('check_outcomes')()
-  local out, only, words = c.out, c.only, {}
+  local noted, write, rows, known = {}, nil, c.rows, need('repair/outcomes')()
+  local out, only, outcomes = c.out, c.only, {}
 
   -- Returns what would become of a finding, nil if it is not asked for.
   function c.outcome(id, case)
     if out[id] or only and not only[id] then return nil end
     local name = case and id .. ' ' .. case or id
-    if words[name] then return words[name] end
+    if outcomes[name] then return outcomes[name] end
     local _, at = string.find(known, "['" .. name .. "'] = '", 1, true)
     local word = string.match(known, '^%l+', at + 1)
     if word == 'decide' and only then word = 'found' end
-    words[name] = word
+    outcomes[name] = word
     return word
   end
 
@@ -36,14 +36,14 @@ return function(c)
     local word = c.outcome(id, case)
     if not word then return end
     local name = id .. '\n' .. item .. '\n' .. detail
-    if told[name] then return end
-    told[name] = true
+    if noted[name] then return end
+    noted[name] = true
     changes = changes or {}
     if word ~= 'report' and not changes[1] then word = 'report' end
     c.pending[#c.pending + 1] = {{id, item, word, detail}, word == 'report' and {} or ordered(changes)}
   end
 
-  function c.wrong_type(key, kind) c.room('check_type')(key, kind) end
+  function c.wrong_type(key, kind) c.need('key/wrong_type')(key, kind) end
 
   -- Writes what was found, if this is to mend, and enters it into the reply. What the server refuses
   -- is raised, unless this call has written before: then it stays `found`, and the call ends there.
@@ -51,8 +51,8 @@ return function(c)
     local pending = c.pending
     for i = 1, #pending do
       local row, changes = pending[i][1], pending[i][2]
-      if c.mend and row[3] == 'found' and not c.refused then
-        write = write or need('check_write')()
+      if c.repair and row[3] == 'found' and not c.refused then
+        write = write or need('repair/write')()
         local made = write(changes, c.wrote, i == 1)
         if made then
           row[3], changes, c.wrote = 'mended', made, c.wrote or made[1] ~= nil

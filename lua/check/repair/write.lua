@@ -2,7 +2,7 @@
 -- with what the places really held. What the server refuses is undone, and raised; if `quiet` is
 -- true, nil is returned instead. `first`: nothing was written since the item was judged.
 return function()
-  local put, place, known = need('check_put'), need('check_place'), {}
+  local apply, current, asked = need('repair/apply'), need('repair/current'), {}
 
   -- Returns the change as it has to be made now, nil if there is nothing to do.
   local function needed(change)
@@ -17,7 +17,7 @@ return function()
       return {kind, key, item, before, free}
     end
     if kind == 'expiry' or kind == 'delete' then return change end
-    local held = place(kind, key, item)
+    local held = current(kind, key, item)
     if held == nil then return nil end
     if kind == 'list' then
       if before and held ~= before then return nil end
@@ -30,24 +30,24 @@ return function()
   -- Raises what the server would refuse of a change, where it can be asked (7.0). Rights are rights to
   -- commands and keys: what goes for one member goes for all.
   local function allowed(kind, key, item, before, after)
-    local name, words = kind .. (before and '-' or '') .. (after and '+' or ' ') .. key, nil
-    if known[name] then return end
-    known[name] = true
+    local name, command = kind .. (before and '-' or '') .. (after and '+' or ' ') .. key, nil
+    if asked[name] then return end
+    asked[name] = true
     if kind == 'hash' then
-      words = after and {'hset', key, item, after} or {'hdel', key, item}
+      command = after and {'hset', key, item, after} or {'hdel', key, item}
     elseif kind == 'zset' then
-      words = after and {'zadd', key, after, item} or {'zrem', key, item}
+      command = after and {'zadd', key, after, item} or {'zrem', key, item}
     elseif kind == 'set' then
-      words = {after and 'sadd' or 'srem', key, item}
+      command = {after and 'sadd' or 'srem', key, item}
     elseif kind == 'list' then
-      words = before and after and {'lset', key, item, after} or after and {'lpush', key, after}
+      command = before and after and {'lset', key, item, after} or after and {'lpush', key, after}
         or {'lrem', key, '1', before}
     elseif kind == 'move' then
-      words = {'rename', key, after}
+      command = {'rename', key, after}
     else
-      words = {kind == 'expiry' and 'persist' or 'del', key}
+      command = {kind == 'expiry' and 'persist' or 'del', key}
     end
-    if not redis.acl_check_cmd(unpack(words)) then redis.call(unpack(words)) end
+    if not redis.acl_check_cmd(unpack(command)) then redis.call(unpack(command)) end
   end
 
   return function(changes, quiet, first)
@@ -61,7 +61,7 @@ return function()
         -- A member that was just seen is not looked for again.
         if not (first and change[1] == 'zset' and not change[5]) then change = needed(change) end
         if change then
-          put(unpack(change))
+          apply(unpack(change))
           made[#made + 1] = change
         end
       end
@@ -70,9 +70,9 @@ return function()
     for i = #made, 1, -1 do
       local kind, key, item, before, after = unpack(made[i])
       if kind == 'move' then
-        pcall(put, kind, after, false, false, key)
+        pcall(apply, kind, after, false, false, key)
       elseif item then
-        pcall(put, kind, key, item, after, before)
+        pcall(apply, kind, key, item, after, before)
       end
     end
     if not quiet then error(refusal, 0) end

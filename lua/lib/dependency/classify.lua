@@ -1,18 +1,18 @@
 -- Sorts the dependencies a job is to get: returns open, complete and missing ones. `wrote`: whether this
 -- call has written.
 return function(names, wrote)
-  local open, complete, missing = {}, {}, {}
+  local pending, complete, missing = {}, {}, {}
   for i = 1, #names do
     local key = Keys.job .. names[i]
     local job = redis.pcall('hmget', key, 'jid', 'state')
-    if job.err then need('wrong')(job, wrote, 'hash', key, 'hmget', key, 'jid', 'state') end
+    if job.err then need('value/wrong_type')(job, wrote, 'hash', key, 'hmget', key, 'jid', 'state') end
     if not job[1] then
       missing[#missing + 1] = names[i]
     elseif job[2] == 'complete' then
       complete[#complete + 1] = names[i]
     else
-      open[#open + 1] = names[i]
+      pending[#pending + 1] = names[i]
     end
   end
-  return open, complete, missing
+  return pending, complete, missing
 end

@@ -16,7 +16,7 @@ return function(jid, names, wrote)
     local key = Keys.job .. name .. Keys.dependencies
     local above = redis.pcall('smembers', key)
     if above.err then
-      need('wrong')(above, wrote, 'set', key, 'smembers', key)
+      need('value/wrong_type')(above, wrote, 'set', key, 'smembers', key)
       above = {}
     end
     for i = 1, #above do

@@ -15,6 +15,6 @@ return function(jid, names)
     end
     done[i] = added
   end
-  if #names > 4000 then return need('many')('sadd', own, names, 1, #names) end
+  if #names > 4000 then return need('value/in_chunks')('sadd', own, names, 1, #names) end
   return names[1] and call('sadd', own, unpack(names)) or 0
 end

@@ -1,13 +1,13 @@
 -- Returns those of `names` that a job really has to wait for: jobs that exist, are not
 -- complete, and are not the job itself.
 return function(jid, names)
-  local open = {}
+  local pending = {}
   for i = 1, #names do
     local name = names[i]
     if name ~= jid then
       local state = redis.call('hget', Keys.job .. name, 'state')
-      if state and state ~= 'complete' then open[#open + 1] = name end
+      if state and state ~= 'complete' then pending[#pending + 1] = name end
     end
   end
-  return open
+  return pending
 end

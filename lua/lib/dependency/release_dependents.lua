@@ -7,7 +7,7 @@ return function(now, jid, dependents)
     local key = Keys.job .. name
     if call('srem', key .. Keys.dependencies, jid) == 1 and call('exists', key .. Keys.dependencies) == 0 then
       local job = call('hmget', key, 'state', 'queue', 'priority', 'scheduled')
-      if job[1] == 'depends' and job[2] then need('free')(now, name, job[2], job[3], job[4]) end
+      if job[1] == 'depends' and job[2] then need('dependency/release_job')(now, name, job[2], job[3], job[4]) end
     end
   end
   call('del', Keys.job .. jid .. Keys.dependents)

@@ -2,7 +2,7 @@
 return function(now, jid, group, queue)
   local call = redis.call
   local day = Keys.stats .. now - now % 86400 .. ':' .. queue
-  local count = need('count')
+  local count = need('stats/count')
   count(day, 'failures', 1)
   count(day, 'failed', 1)
   call('sadd', Keys.failures, group)

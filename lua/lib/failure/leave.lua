@@ -2,7 +2,7 @@
 -- it failed. A failure that names no list, or the wrong one, makes every list be asked.
 return function(jid, text, queue)
   local call = redis.call
-  local failure = need('failure')(text)
+  local failure = need('failure/decode')(text)
   local group = failure.group
   if type(group) == 'string' and call('lrem', Keys.group .. group, 1, jid) > 0 then
     if call('exists', Keys.group .. group) == 0 then call('srem', Keys.failures, group) end
@@ -14,5 +14,5 @@ return function(jid, text, queue)
       end
     end
   end
-  need('uncount_failed')(failure.when, queue, 1)
+  need('failure/uncount')(failure.when, queue, 1)
 end

@@ -11,15 +11,15 @@ end
 local function sweep(group, wanted, count)
   local list = Keys.group .. group
   local length = call('llen', list)
-  local kept, passed = {}, 0
-  local far = count < 100 and 10 * count or length
-  while count > 0 and passed < length and passed < far do
+  local others, passed = {}, 0
+  local depth = count < 100 and 10 * count or length
+  while count > 0 and passed < length and passed < depth do
     local first = math.max(0, length - passed - 1000)
     local page = call('lrange', list, first, length - passed - 1)
     for i = #page, 1, -1 do
       local found = wanted[page[i]]
       if found == nil then
-        kept[#kept + 1] = page[i]
+        others[#others + 1] = page[i]
       elseif found then
         wanted[page[i]] = false
         count = count - 1
@@ -33,8 +33,8 @@ local function sweep(group, wanted, count)
     call('ltrim', list, 0, length - passed - 1)
   end
   local back = {}
-  for i = #kept, 1, -1 do back[#back + 1] = kept[i] end
-  need('many')('rpush', list, back, 1, #back)
+  for i = #others, 1, -1 do back[#back + 1] = others[i] end
+  need('value/in_chunks')('rpush', list, back, 1, #back)
   if count > 0 and passed < length then
     for jid, missing in pairs(wanted) do
       if missing and call('lrem', list, 1, jid) > 0 then wanted[jid] = false end
@@ -47,7 +47,7 @@ end
 -- `jobs`: {jid, stored failure, queue in which it failed}.
 return function(jobs)
   local groups, days, unnamed = {}, {}, {}
-  local read = need('failure')
+  local read = need('failure/decode')
   for i = 1, #jobs do
     local jid, failure, queue = jobs[i][1], read(jobs[i][2]), jobs[i][3]
     local group = failure.group
@@ -96,5 +96,5 @@ return function(jobs)
       sweep(names[i], wanted, #unnamed)
     end
   end
-  for _, day in pairs(days) do need('uncount_failed')(day[1], day[2], day[3]) end
+  for _, day in pairs(days) do need('failure/uncount')(day[1], day[2], day[3]) end
 end

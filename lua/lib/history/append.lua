@@ -6,6 +6,6 @@ return function(jid, entry, limit)
   local length = call('rpush', key, entry)
   if length > 1 then
     limit = limit or tonumber(redis.pcall('hget', Keys.config, 'max-job-history') or 100) or 100
-    if length > limit then need('trim')(key, length, limit) end
+    if length > limit then need('history/trim')(key, length, limit) end
   end
 end

@@ -1,9 +1,9 @@
 -- Returns the history entry of a note: '' gives none (false); else it must be a flat JSON object.
-return function(when, text)
+return function(seconds, text)
   if not text then error('Guard(): note missing') end
   if text == '' then return false end
   if #text > 4096 then error('Guard(): note longer than 4096 bytes') end
-  local note = need('json')('note', text)
+  local note = need('value/json_arg')('note', text)
   if type(note) ~= 'table' or not string.find(text, '^%s*{') then error('Guard(): note must be a JSON object') end
   for _, value in pairs(note) do
     local kind = type(value)
@@ -11,5 +11,5 @@ return function(when, text)
       error('Guard(): values of a note must be texts, finite numbers, booleans or null')
     end
   end
-  return '[' .. when .. ',"cli",' .. text .. ']'
+  return '[' .. seconds .. ',"cli",' .. text .. ']'
 end

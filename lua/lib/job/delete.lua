@@ -33,21 +33,21 @@ return function(jids, related, tracked, known)
       if state == 'waiting' and queue and call('zrem', Keys.queue .. queue .. Keys.work, jid) == 1 then
         queue = nil
       end
-      if queue then need('leave')(jid, state, queue) end
+      if queue then need('queue/remove_from_state_set')(jid, state, queue) end
       local names = job[6]
       if names then
         for k = 1, #names do call('srem', Keys.job .. names[k] .. Keys.dependents, jid) end
       end
       if state == 'failed' then
         if count == 1 then
-          need('leave_failed')(jid, job[3], queue or '')
+          need('failure/leave')(jid, job[3], queue or '')
         else
           failed = failed or {}
           failed[#failed + 1] = {jid, job[3], queue or ''}
         end
       end
       if job[5] and job[5] ~= '{}' then
-        tags_of, untag = tags_of or need('tags'), untag or need('untag')
+        tags_of, untag = tags_of or need('job/tags'), untag or need('job/untag')
         local tags = tags_of(job[5])
         for k = 1, #tags do untag(jid, tags[k]) end
       end
@@ -56,5 +56,5 @@ return function(jids, related, tracked, known)
       deleted[jid] = true
     end
   end
-  if failed then need('leave_failed_many')(failed) end
+  if failed then need('failure/leave_many')(failed) end
 end

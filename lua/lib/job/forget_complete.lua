@@ -2,7 +2,7 @@
 local most = 1000
 
 local function delete(jids)
-  local call, tags_of, untag = redis.call, need('tags'), need('untag')
+  local call, tags_of, untag = redis.call, need('job/tags'), need('job/untag')
   for i = 1, #jids do
     local jid = jids[i]
     local key = Keys.job .. jid
@@ -16,7 +16,7 @@ local function delete(jids)
       call('del', key, key .. Keys.history, key .. Keys.dependencies, key .. Keys.dependents)
     end
   end
-  need('many')('zrem', Keys.completed, jids, 1, #jids)
+  need('value/in_chunks')('zrem', Keys.completed, jids, 1, #jids)
 end
 
 -- Deletes complete jobs older than `jobs-history` seconds and beyond the newest

@@ -6,6 +6,6 @@ return function(jid, state, queue)
   local length = redis.pcall('llen', key)
   if type(length) ~= 'number' then length = 0 end
   local entry = length > 0 and redis.call('lrange', key, -1, -1)[1]
-  local when = entry and (string.match(entry, '^%[(%-?%d+),"') or need('when')(entry)) or nil
+  local when = entry and (string.match(entry, '^%[(%-?%d+),"') or need('history/entry_time')(entry)) or nil
   return (state or '') .. ':' .. (when or '-') .. ':' .. length .. ':' .. (queue or ''), when
 end

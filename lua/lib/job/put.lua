@@ -4,28 +4,28 @@
 -- (all given names), open (those to wait for); and for restoring: due (a time), history (entries),
 -- remaining, spawned_from_jid, failed (group, when, text), note (an entry).
 -- Answers the state. Events: `put` to the log, `lock_lost` to a holder, the jid if tracked.
-return function(now, t, when, me, queue, jid, klass, data, delay, o, old)
+return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old)
   local call, encode = redis.call, cjson.encode
   local key = Keys.job .. jid
   local state, worker = old[1], old[3]
   -- One command tells that neither is there, as mostly: what the job waits for, tracked jobs.
-  local some = call('exists', key .. Keys.dependencies, Keys.tracked) > 0
-  local blockers = some and call('smembers', key .. Keys.dependencies)
+  local any = call('exists', key .. Keys.dependencies, Keys.tracked) > 0
+  local blockers = any and call('smembers', key .. Keys.dependencies)
   local blocked = blockers and #blockers or 0
-  local tracked = some and call('zscore', Keys.tracked, jid)
-  local open, history = o.open, key .. Keys.history
-  if open and open[1] then
+  local tracked = any and call('zscore', Keys.tracked, jid)
+  local pending, history = o.pending, key .. Keys.history
+  if pending and pending[1] then
     -- Both may be refused by a key of another kind: so they come before all other writes.
     call('llen', history)
-    blocked = blocked + need('link')(jid, open)
+    blocked = blocked + need('dependency/link')(jid, pending)
   end
-  if old[8] then need('migrate')(jid, old[8]) end
+  if old[8] then need('history/migrate')(jid, old[8]) end
   -- The first write goes to the key of which another core might have made something else.
   local quoted = encode(queue)
-  local entry = '[' .. when .. ',"put",{"q":' .. quoted .. '}]'
+  local entry = '[' .. seconds .. ',"put",{"q":' .. quoted .. '}]'
   if o.history then
     call('del', history)
-    if o.history[1] then need('many')('rpush', history, o.history, 1, #o.history) end
+    if o.history[1] then need('value/in_chunks')('rpush', history, o.history, 1, #o.history) end
   end
   local length
   if o.note then
@@ -35,40 +35,40 @@ return function(now, t, when, me, queue, jid, klass, data, delay, o, old)
   end
   if length > 1 then
     local limit = tonumber(redis.pcall('hget', Keys.config, 'max-job-history') or 100) or 100
-    if length > limit then need('trim')(history, length, limit) end
+    if length > limit then need('history/trim')(history, length, limit) end
   end
 
   local given = o.depends
   if blockers and given and given[1] then
-    local kept = {}
-    for i = 1, #given do kept[given[i]] = true end
+    local keep = {}
+    for i = 1, #given do keep[given[i]] = true end
     for i = 1, #blockers do
-      if not kept[blockers[i]] then blocked = blocked - need('unlink')(jid, blockers[i]) end
+      if not keep[blockers[i]] then blocked = blocked - need('dependency/unlink')(jid, blockers[i]) end
     end
   end
   call('publish', Keys.on_log, '{"jid":' .. encode(jid) .. ',"event":"put","queue":' .. quoted .. '}')
 
   local priority, retries = o.priority, o.retries
-  local remaining = o.remaining or retries and need('whole')(retries)
+  local remaining = o.remaining or retries and need('value/whole_tries')(retries)
   local tags, leftover, stored = o.tags, false, '{}'
   if state or old[5] or worker then
     local from = old[2]
-    if from then need('leave')(jid, state, from) end
+    if from then need('queue/remove_from_state_set')(jid, state, from) end
     if state == 'complete' then call('zrem', Keys.completed, jid) end
-    if state == 'failed' then need('leave_failed')(jid, old[7], from or '') end
+    if state == 'failed' then need('failure/leave')(jid, old[7], from or '') end
     if worker and worker ~= '' then
       call('zrem', Keys.worker .. worker .. Keys.held, jid)
-      if worker ~= me then need('lock_lost')(jid, worker) end
+      if worker ~= me then need('job/lock_lost')(jid, worker) end
     end
-    priority = priority or need('number')(old[4])
-    retries = retries or need('number')(old[6])
-    remaining = remaining or retries and need('whole')(retries)
+    priority = priority or need('value/number')(old[4])
+    retries = retries or need('value/number')(old[6])
+    remaining = remaining or retries and need('value/whole_tries')(retries)
     if old[5] and old[5] ~= '{}' then
-      local before, kept = need('tags')(old[5]), {}
+      local before, keep = need('job/tags')(old[5]), {}
       tags = tags or before
-      for i = 1, #tags do kept[tags[i]] = true end
+      for i = 1, #tags do keep[tags[i]] = true end
       for i = 1, #before do
-        if not kept[before[i]] then need('untag')(jid, before[i]) end
+        if not keep[before[i]] then need('job/untag')(jid, before[i]) end
       end
     end
   end
@@ -108,7 +108,7 @@ return function(now, t, when, me, queue, jid, klass, data, delay, o, old)
   else
     local failed = o.failed
     call('hset', key, 'failure', failed.text)
-    need('count')(Keys.stats .. failed.when - failed.when % 86400 .. ':' .. queue, 'failed', 1)
+    need('stats/count')(Keys.stats .. failed.when - failed.when % 86400 .. ':' .. queue, 'failed', 1)
     call('sadd', Keys.failures, failed.group)
     call('lpush', Keys.group .. failed.group, jid)
     leftover = old[10]

@@ -6,19 +6,19 @@ return function(argv, first)
   local given = {}
   for i = first, #argv, 2 do given[argv[i]] = argv[i + 1] end
   if given.retries then
-    o.retries = need('number')(given.retries)
+    o.retries = need('value/number')(given.retries)
     if not o.retries then error('Put(): Arg "retries" not a number: ' .. given.retries) end
   end
   if given.tags then
-    o.tags = need('names')(given.tags)
+    o.tags = need('value/names')(given.tags)
     if not o.tags then error('Put(): Arg "tags" not JSON' .. given.tags) end
   end
   if given.priority then
-    o.priority = need('number')(given.priority)
+    o.priority = need('value/number')(given.priority)
     if not o.priority then error('Put(): Arg "priority" not a number' .. given.priority) end
   end
   if given.depends then
-    o.depends = need('names')(given.depends)
+    o.depends = need('value/names')(given.depends)
     if not o.depends then error('Put(): Arg "depends" not JSON: ' .. given.depends) end
   end
   return o, given

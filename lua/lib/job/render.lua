@@ -18,14 +18,14 @@ end
 -- it may have dependencies or dependents; `before`: the text to stand in front.
 return function(jid, job, tracked, related, before)
   local key = Keys.job .. jid
-  if job[14] then need('migrate')(jid, job[14]) end
+  if job[14] then need('history/migrate')(jid, job[14]) end
 
   local list, count = redis.pcall('lrange', key .. Keys.history, 0, -1), 0
   for i = 1, #list do
     local entry = list[i]
     local json = events[entry]
     if not json then
-      event_of = event_of or need('event')
+      event_of = event_of or need('history/entry_json')
       json = event_of(entry)
       events[entry] = json
     end
@@ -47,7 +47,7 @@ return function(jid, job, tracked, related, before)
 
   local dependents, dependencies = '{}', '{}'
   if related then
-    local members = need('set_json')
+    local members = need('value/set_json')
     dependents, dependencies = members(key .. Keys.dependents), members(key .. Keys.dependencies)
   end
   local remaining, tags, failure = '' .. (job[9] or 0), job[11], job[12]
@@ -55,8 +55,8 @@ return function(jid, job, tracked, related, before)
     local n = tonumber(remaining)
     remaining = n and n - n == 0 and '' .. math.floor(n) or '0'
   end
-  if tags ~= '{}' then tags = need('document')(tags) end
-  if failure ~= '{}' then failure = failure and need('document')(failure) or '{}' end
+  if tags ~= '{}' then tags = need('value/document')(tags) end
+  if failure ~= '{}' then failure = failure and need('value/document')(failure) or '{}' end
   if job[2] ~= klass or not klass then klass, klass_json = job[2], encode(job[2]) end
   if job[4] ~= queue or not queue then queue, queue_json = job[4], encode(job[4]) end
   return before .. '{"jid":' .. encode(jid) .. ',"klass":' .. klass_json .. ',"state":' ..

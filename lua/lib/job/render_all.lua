@@ -19,13 +19,13 @@ end
 -- job, if it is known, whether it may have dependencies or dependents.
 return function(jids, jobs, count, tracked, related)
   if count == 0 then return '{}' end
-  local render = need('render')
+  local render = need('job/render')
   if count == 1 then
     local jid = jids[1]
-    if related == nil then related = need('related')(jids, 1, 1) end
+    if related == nil then related = need('dependency/any_related')(jids, 1, 1) end
     return render(jid, jobs[1], tracked and tracked[jid], related, '[') .. ']'
   end
-  related = need('related')(jids, 1, count)
+  related = need('dependency/any_related')(jids, 1, count)
   local parts = {}
   for i = 1, count do
     local jid = jids[i]

@@ -1,6 +1,6 @@
 -- Returns those of the jobs that exist, as a JSON array.
 return function(jids)
-  local read, found, jobs, count = need('read'), {}, {}, 0
+  local read, found, jobs, count = need('job/read'), {}, {}, 0
   for i = 1, #jids do
     local job = read(jids[i])
     if job[1] then
@@ -8,5 +8,5 @@ return function(jids)
       found[count], jobs[count] = jids[i], job
     end
   end
-  return need('render_all')(found, jobs, count, need('tracked')(found, count))
+  return need('job/render_all')(found, jobs, count, need('job/tracked')(found, count))
 end

@@ -13,14 +13,14 @@ end
 
 -- A list of texts, each a history entry that every client can read.
 function Restore.history(text)
-  local list = need('json')('history', text)
+  local list = need('value/json_arg')('history', text)
   if type(list) ~= 'table' or next(list) ~= nil and not string.find(text, '^%s*%[') then
     error('Guard(): history must be a JSON array')
   end
   for i = 1, #list do
     local entry = list[i]
     if type(entry) ~= 'string' then error('Guard(): history must hold texts') end
-    local value = need('json')('a history entry', entry)
+    local value = need('value/json_arg')('a history entry', entry)
     if type(value) ~= 'table' or type(value[1]) ~= 'number' or type(value[2]) ~= 'string' or #value > 3
       or (value[3] ~= nil and (type(value[3]) ~= 'table' or not string.find(entry, '}%s*%]%s*$')))
       or not shallow(value, 100) or not pcall(cjson.encode, value) then
@@ -32,11 +32,11 @@ end
 
 -- The failure of a job that is restored as failed.
 function Restore.failed(text)
-  local failed = need('object')('failed', text,
+  local failed = need('value/object_arg')('failed', text,
     {group = 'string', message = 'string', when = 'number', worker = 'string'})
   if not failed.group or not failed.when then error('Guard(): failed wants group and when') end
   if failed.group == '' then error('Guard(): failed wants a group') end
-  failed.text = need('failure_text')(failed.group, failed.message or '', failed.when, failed.worker or '')
+  failed.text = need('failure/encode')(failed.group, failed.message or '', failed.when, failed.worker or '')
   return failed
 end
 

@@ -5,11 +5,11 @@ local call = redis.call
 -- Looks at locks of a queue that have run out.
 -- Returns jids and jobs (as `read` answers) to hand out again. Events: `lock_lost` to the holder;
 -- per tracked job `stalled` or `failed`; `failed` to the log.
-return function(now, when, queue, lost, grace, limit)
+return function(now, seconds, queue, lost, grace, limit)
   local locks = Keys.queue .. queue .. Keys.locks
   local jids, jobs = {}, {}
   -- A history that is no list stops nobody here: hence pcall around append.
-  local read, append, many, whole = need('read'), need('append'), need('many'), need('whole')
+  local read, append, in_chunks, whole_tries = need('job/read'), need('history/append'), need('value/in_chunks'), need('value/whole_tries')
   local tracked = call('exists', Keys.tracked) == 1
   local held, drop, renew, warned, failed = {}, {}, {}, 0, 0
   local extended = string.format('%.17g', now + grace)
@@ -40,13 +40,13 @@ return function(now, when, queue, lost, grace, limit)
         list[#list + 1] = jid
       end
       if job[14] then
-        need('migrate')(jid, job[14])
+        need('history/migrate')(jid, job[14])
         job[14] = false
       end
       if warn then
         if follow then call('publish', Keys.on_stalled, jid) end
-        pcall(append, jid, '[' .. when .. ',"timed-out"]', limit)
-        need('lock_lost')(jid, worker or '')
+        pcall(append, jid, '[' .. seconds .. ',"timed-out"]', limit)
+        need('job/lock_lost')(jid, worker or '')
         warned = warned + 1
         if grace > 0 then
           call('hset', key, 'grace', '1')
@@ -56,33 +56,33 @@ return function(now, when, queue, lost, grace, limit)
       if not warn or grace <= 0 then
         local left = tonumber(job[9]) or tonumber(job[8]) or 0
         if left - left ~= 0 then left = 0 end
-        left = whole(left) - 1
+        left = whole_tries(left) - 1
         if left >= 0 then
           job[9] = left
           jids[#jids + 1], jobs[#jobs + 1] = jid, job
         else
           local group = 'failed-retries-' .. (job[4] or queue)
           local message = 'Job exhausted retries in queue "' .. queue .. '"'
-          pcall(append, jid, '[' .. when .. ',"failed",{"group":' .. cjson.encode(group) .. '}]', limit)
+          pcall(append, jid, '[' .. seconds .. ',"failed",{"group":' .. cjson.encode(group) .. '}]', limit)
           call('hmset', key, 'state', 'failed', 'worker', '', 'expires', '', 'remaining', left, 'failure',
-            need('failure_text')(group, message, when, ''))
+            need('failure/encode')(group, message, seconds, ''))
           if job[16] then call('hdel', key, 'grace') end
           drop[#drop + 1] = jid
           call('sadd', Keys.failures, group)
           call('lpush', Keys.group .. group, jid)
           failed = failed + 1
           if follow then call('publish', Keys.on_failed, jid) end
-          call('publish', Keys.on_log, need('failed_event')(jid, group, message, worker or ''))
+          call('publish', Keys.on_log, need('failure/event')(jid, group, message, worker or ''))
         end
       end
     end
   end
-  for worker, list in pairs(held) do many('zrem', Keys.worker .. worker .. Keys.held, list, 1, #list) end
-  if drop[1] then many('zrem', locks, drop, 1, #drop) end
-  if renew[1] then many('zadd', locks, renew, 1, #renew) end
+  for worker, list in pairs(held) do in_chunks('zrem', Keys.worker .. worker .. Keys.held, list, 1, #list) end
+  if drop[1] then in_chunks('zrem', locks, drop, 1, #drop) end
+  if renew[1] then in_chunks('zadd', locks, renew, 1, #renew) end
   if warned + failed > 0 then
     local day = Keys.stats .. now - now % 86400 .. ':' .. queue
-    local count = need('count')
+    local count = need('stats/count')
     if warned > 0 then count(day, 'retries', warned) end
     if failed > 0 then
       count(day, 'failures', failed)

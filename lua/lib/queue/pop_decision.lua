@@ -11,7 +11,7 @@ return function(queue, t, jid, job)
     return 'take'
   elseif state == 'running' then
     -- Its holder wins. Without a lock nobody would ever ask for it again, so it gets one.
-    local expires = need('number')(job[7])
+    local expires = need('value/number')(job[7])
     expires = expires and string.format('%.17g', expires) or t
     call('zadd', Keys.queue .. (home or queue) .. Keys.locks, 'NX', expires, jid)
     return 'drop'

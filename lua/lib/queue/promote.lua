@@ -20,7 +20,7 @@ return function(now, queue, due)
       if state == 'scheduled' then call('hset', key, 'state', 'waiting') end
     end
   end
-  local many = need('many')
-  if work[1] then many('zadd', base .. Keys.work, work, 1, #work) end
-  many('zrem', base .. Keys.scheduled, due, 1, #due)
+  local in_chunks = need('value/in_chunks')
+  if work[1] then in_chunks('zadd', base .. Keys.work, work, 1, #work) end
+  in_chunks('zrem', base .. Keys.scheduled, due, 1, #due)
 end

@@ -3,7 +3,7 @@
 return function(now, t, queue, due, limit)
   local call, floor = redis.call, math.floor
   local base = Keys.queue .. queue
-  local whole = need('whole')
+  local whole_tries = need('value/whole_tries')
   local moved, work, next_runs, gone, tagged = 0, {}, {}, {}, {}
   for n = 1, #due, 2 do
     local id = due[n]
@@ -19,7 +19,7 @@ return function(now, t, queue, due, limit)
       if priority - priority ~= 0 then priority = 0 end
       local behind = (now - at) / interval
       if backlog > 0 and behind > backlog then at = at + math.ceil(behind - backlog) * interval end
-      local tags = r[5] and r[5] ~= '{}' and need('tags')(r[5]) or {}
+      local tags = r[5] and r[5] ~= '{}' and need('job/tags')(r[5]) or {}
       while at <= now and moved < limit do
         -- A number that is taken, as after a template was made anew, is passed over: up to 1000
         -- in one call; the next goes on from there.
@@ -37,7 +37,7 @@ return function(now, t, queue, due, limit)
           '[' .. floor(at) .. ',"put",{"q":' .. cjson.encode(queue) .. '}]')
         call('hmset', Keys.job .. jid, 'jid', jid, 'klass', r[2], 'data', r[3], 'priority', priority,
           'tags', tags[1] and r[5] or '{}', 'state', 'waiting', 'worker', '', 'expires', '0', 'queue', queue,
-          'retries', r[6] or '0', 'remaining', whole(tonumber(r[6]) or 0), 'time', string.format('%.20f', at),
+          'retries', r[6] or '0', 'remaining', whole_tries(tonumber(r[6]) or 0), 'time', string.format('%.20f', at),
           'spawned_from_jid', id)
         for i = 1, #tags do
           local list = tagged[tags[i]]
@@ -60,13 +60,13 @@ return function(now, t, queue, due, limit)
       end
     end
   end
-  local many = need('many')
-  if gone[1] then many('zrem', base .. Keys.recur, gone, 1, #gone) end
+  local in_chunks = need('value/in_chunks')
+  if gone[1] then in_chunks('zrem', base .. Keys.recur, gone, 1, #gone) end
   if work[1] then
-    many('zadd', base .. Keys.work, work, 1, #work)
-    many('zadd', base .. Keys.recur, next_runs, 1, #next_runs)
+    in_chunks('zadd', base .. Keys.work, work, 1, #work)
+    in_chunks('zadd', base .. Keys.recur, next_runs, 1, #next_runs)
     for tag, list in pairs(tagged) do
-      local added = many('zadd', Keys.tag .. tag, list, 1, #list)
+      local added = in_chunks('zadd', Keys.tag .. tag, list, 1, #list)
       if added > 0 then call('zincrby', Keys.tags, added, tag) end
     end
     call('zadd', Keys.queues, 'NX', t, queue)

@@ -3,9 +3,9 @@
 return function(key)
   local list = redis.pcall('smembers', key)
   if list.err then
-    need('wrong')(list, false, 'set', key, 'smembers', key)
+    need('value/wrong_type')(list, false, 'set', key, 'smembers', key)
     return {}
   end
   if not list[2] then return list end
-  return need('sort')(list)
+  return need('value/sort')(list)
 end

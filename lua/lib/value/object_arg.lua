@@ -2,7 +2,7 @@
 -- that is `null` counts as absent. `kinds`: the type of each member by its name.
 return function(what, text, kinds)
   if not text then error('Guard(): ' .. what .. ' missing') end
-  local value = need('json')(what, text)
+  local value = need('value/json_arg')(what, text)
   if type(value) ~= 'table' or not string.find(text, '^%s*{') then
     error('Guard(): ' .. what .. ' must be a JSON object')
   end

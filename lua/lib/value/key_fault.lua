@@ -1,7 +1,7 @@
 -- Returns a function that tells whether keys are of the kinds they should be, so that a job whose
 -- writes would break off is refused before the first. Each key is asked once in a call. `book`: of a
 -- call that writes before it has asked for all; `wrote` in it tells that it did.
-return function(book)
+return function(progress)
   local pcall, known = redis.pcall, {}
   -- Returns nil, or what is wrong. `...`: kind, key, kind, key, ...
   return function(...)
@@ -20,9 +20,9 @@ return function(book)
           reply = pcall('zcard', key)
         end
         if type(reply) == 'table' then
-          local words = {kind == 'list' and 'llen' or kind == 'set' and 'scard' or 'zcard', key}
-          if kind == 'hash' then words = {'hget', key, 'jid'} end
-          return need('wrong')(reply, book and book.wrote, kind, key, unpack(words))
+          local command = {kind == 'list' and 'llen' or kind == 'set' and 'scard' or 'zcard', key}
+          if kind == 'hash' then command = {'hget', key, 'jid'} end
+          return need('value/wrong_type')(reply, progress and progress.wrote, kind, key, unpack(command))
         end
         known[key] = true
       end
