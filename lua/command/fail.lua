@@ -1,6 +1,8 @@
 -- fail: jid worker group message [data]
 -- Fails a running job in the name of its holder. Answers the jid.
 -- Events: `failed` to the log; the jid to `failed` if tracked.
+local Job = Fields('state', 'worker', 'queue', 'history', 'grace')
+
 return function(argv, now, _, seconds)
   local call = redis.call
   local jid, worker, group, message, data = argv[3], argv[4], argv[5], argv[6], argv[7]
@@ -18,15 +20,15 @@ return function(argv, now, _, seconds)
     end
   end
   local key = Keys.job .. jid
-  local job = call('hmget', key, 'state', 'worker', 'queue', 'history', 'grace')
-  local queue = job[3] or ''
-  if not job[1] and not job[2] then error('Fail(): Job ' .. jid .. 'does not exist') end
-  if job[1] ~= 'running' then error('Fail(): Job ' .. jid .. 'not currently running: ' .. tostring(job[1])) end
-  if job[2] ~= worker then
-    error('Fail(): Job ' .. jid .. ' running with another worker: ' .. tostring(job[2]))
+  local job = call('hmget', key, unpack(Job))
+  local queue = job[Job.queue] or ''
+  if not job[Job.state] and not job[Job.worker] then error('Fail(): Job ' .. jid .. 'does not exist') end
+  if job[Job.state] ~= 'running' then error('Fail(): Job ' .. jid .. 'not currently running: ' .. tostring(job[Job.state])) end
+  if job[Job.worker] ~= worker then
+    error('Fail(): Job ' .. jid .. ' running with another worker: ' .. tostring(job[Job.worker]))
   end
   local g, w, m = cjson.encode(group), cjson.encode(worker), cjson.encode(message)
-  if job[4] then need('history/migrate')(jid, job[4]) end
+  if job[Job.history] then need('history/migrate')(jid, job[Job.history]) end
   need('history/append')(jid, '[' .. seconds .. ',"failed",{"group":' .. g .. ',"worker":' .. w .. '}]')
   call('publish', Keys.on_log, '{"message":' .. m .. ',"jid":' .. cjson.encode(jid) .. ',"group":' .. g ..
     ',"event":"failed","worker":' .. w .. '}')
@@ -39,7 +41,7 @@ return function(argv, now, _, seconds)
   else
     call('hmset', key, 'state', 'failed', 'worker', '', 'expires', '', 'failure', failure)
   end
-  if job[5] then call('hdel', key, 'grace') end
+  if job[Job.grace] then call('hdel', key, 'grace') end
   need('failure/enter')(now, jid, group, queue)
   return jid
 end

@@ -4,6 +4,8 @@
 -- `gone`, `state_changed`, `invalid` (why). What the command refuses it raises in its own words.
 -- Besides `tag add` and `tag remove` there is `tag swap jid count tag ...`: so many tags go, the
 -- others come, in one call.
+local Job = Fields('jid', 'state', 'queue')
+
 
 -- Where each command names its job; `tag` and `track` have a word of their own before it.
 local jid_slots = {
@@ -27,10 +29,10 @@ return function(argv, now, t, seconds)
   if argv[slot] ~= jid or name == 'timeout' and argv[8] then error('Guard(): another job than ' .. jid) end
 
   local outcome, key = need('value/outcome_row'), Keys.job .. jid
-  local job = redis.pcall('hmget', key, 'jid', 'state', 'queue')
+  local job = redis.pcall('hmget', key, unpack(Job))
   if job.err then return outcome('invalid', '', need('value/wrong_type')(job, false, 'hash', key, 'hmget', key, 'jid', 'state')) end
-  if not job[1] then return outcome('gone', '') end
-  local present = need('job/mark')(jid, job[2], job[3])
+  if not job[Job.jid] then return outcome('gone', '') end
+  local present = need('job/mark')(jid, job[Job.state], job[Job.queue])
   if mark ~= '' and mark ~= present then return outcome('state_changed', present) end
   local bad = need('value/key_fault')()('list', key .. Keys.history)
   if bad then return outcome('invalid', present, bad) end

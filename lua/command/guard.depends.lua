@@ -2,6 +2,8 @@
 -- Makes a job in state `depends` wait for more, for all of them or none. Answers outcome, mark and
 -- details: `done` (those complete already), `missing_dependency` (those), `cycle` (its jids), `gone`,
 -- `state_changed`, `invalid` (why).
+local Job = Fields('jid', 'state', 'queue', 'history')
+
 return function(argv, _, _, seconds)
   local jid, mark = argv[3], argv[4]
   if not jid or not mark then error('Guard(): jid or mark missing') end
@@ -14,11 +16,11 @@ return function(argv, _, _, seconds)
     seen[argv[i]] = true
   end
   local outcome, key = need('value/outcome_row'), Keys.job .. jid
-  local job = redis.pcall('hmget', key, 'jid', 'state', 'queue', 'history')
+  local job = redis.pcall('hmget', key, unpack(Job))
   if job.err then return outcome('invalid', '', need('value/wrong_type')(job, false, 'hash', key, 'hmget', key, 'jid', 'state')) end
-  if not job[1] then return outcome('gone', '') end
-  local present = need('job/mark')(jid, job[2], job[3])
-  if job[2] ~= 'depends' or mark ~= '' and mark ~= present then return outcome('state_changed', present) end
+  if not job[Job.jid] then return outcome('gone', '') end
+  local present = need('job/mark')(jid, job[Job.state], job[Job.queue])
+  if job[Job.state] ~= 'depends' or mark ~= '' and mark ~= present then return outcome('state_changed', present) end
   local path, trouble = need('dependency/find_cycle')(jid, names)
   if path then return outcome('cycle', present, path) end
   if path == false then return outcome('invalid', present, trouble) end
@@ -30,7 +32,7 @@ return function(argv, _, _, seconds)
   if invalid then return outcome('invalid', present, invalid) end
   need('dependency/link')(jid, pending)
   if note then
-    if job[4] then need('history/migrate')(jid, job[4]) end
+    if job[Job.history] then need('history/migrate')(jid, job[Job.history]) end
     need('history/append')(jid, note)
   end
   return outcome('done', '', complete)

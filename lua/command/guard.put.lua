@@ -3,6 +3,8 @@
 -- (state, dependencies that are complete or missing), `exists` (`when` of its first entry and of its
 -- newest put), `missing_dependency` (those), `cycle` (its jids), `invalid` (why).
 -- Events as put.
+local Old = Fields('job/put', 'jid')
+
 
 -- Reads the words of one job. Raises on bad usage; what the job itself makes impossible becomes
 -- its `invalid`.
@@ -95,8 +97,7 @@ return function(argv, now, t, seconds)
     local job = jobs[i]
     local jid, queue, o, row = job.jid, job.queue, job.o, nil
     local key, base = Keys.job .. jid, Keys.queue .. queue
-    local old = redis.pcall('hmget', key, 'state', 'queue', 'worker', 'priority', 'tags', 'retries', 'failure',
-      'history', 'grace', 'scheduled', 'jid')
+    local old = redis.pcall('hmget', key, unpack(Old))
     local invalid = job.invalid
       or old.err and need('value/wrong_type')(old, progress.wrote, 'hash', key, 'hmget', key, 'jid', 'state')
       or key_fault('hash', Keys.config)
@@ -104,11 +105,11 @@ return function(argv, now, t, seconds)
       invalid = key_fault('zset', Keys.queues, 'list', key .. Keys.history, 'set', key .. Keys.dependencies,
         'zset', base .. Keys.work, 'zset', base .. Keys.scheduled, 'zset', base .. Keys.depends, 'zset', Keys.tracked)
     end
-    if not invalid and old[11] and not policy.replace then
-      row = outcome('exists', (mark_of(jid, old[1], old[2])), ages(jid))
+    if not invalid and old[Old.jid] and not policy.replace then
+      row = outcome('exists', (mark_of(jid, old[Old.state], old[Old.queue])), ages(jid))
     elseif not invalid then
-      if old[1] or old[2] or old[3] or old[5] then
-        invalid = job_key_fault(key_fault, jid, old[1], old[2], old[3], old[5], old[7])
+      if old[Old.state] or old[Old.queue] or old[Old.worker] or old[Old.tags] then
+        invalid = job_key_fault(key_fault, jid, old[Old.state], old[Old.queue], old[Old.worker], old[Old.tags], old[Old.failure])
       end
       if not invalid and o.tags then
         invalid = key_fault('zset', Keys.tags)
@@ -124,13 +125,13 @@ return function(argv, now, t, seconds)
     if not invalid and not row and o.depends and o.depends[1] then
       local path, trouble = cycle_of(jid, o.depends, progress.wrote)
       if path then
-        row = outcome('cycle', old[11] and (mark_of(jid, old[1], old[2])) or '', path)
+        row = outcome('cycle', old[Old.jid] and (mark_of(jid, old[Old.state], old[Old.queue])) or '', path)
       elseif path == false then
         invalid = trouble
       else
         local pending, complete, missing = classify(o.depends, progress.wrote)
         if missing[1] and missing_policy == 'refuse' then
-          row = outcome('missing_dependency', old[11] and (mark_of(jid, old[1], old[2])) or '', missing)
+          row = outcome('missing_dependency', old[Old.jid] and (mark_of(jid, old[Old.state], old[Old.queue])) or '', missing)
         else
           o.pending, passed = pending, complete
           for k = 1, #missing do passed[#passed + 1] = missing[k] end
@@ -142,7 +143,7 @@ return function(argv, now, t, seconds)
       end
     end
     if invalid then
-      row = outcome('invalid', not old.err and old[11] and (mark_of(jid, old[1], old[2])) or '', invalid)
+      row = outcome('invalid', not old.err and old[Old.jid] and (mark_of(jid, old[Old.state], old[Old.queue])) or '', invalid)
     elseif not row then
       if job.at and job.at > now then o.due = string.format('%.17g', job.at) end
       o.note = job.entry

@@ -3,6 +3,9 @@
 -- if it is still as its mark says. Options: from (states, default failed), to, priority, keep.
 -- Answers per job outcome, mark and details: `done` (state, queue), `gone`, `state_changed`,
 -- `invalid` (why). Events as put.
+local Job = Fields('jid', 'state', 'queue', 'worker', 'priority', 'retries', 'remaining', 'failure',
+  'history', 'grace', 'scheduled')
+
 local call = redis.call
 
 -- Returns the queue of the newest put of a job that has none any more, nil if none is told.
@@ -57,12 +60,11 @@ return function(argv, now, t, seconds)
   for i = 1, count do
     local jid, mark, due = argv[2 + 3 * i], argv[3 + 3 * i], dues[i]
     local key = Keys.job .. jid
-    local job = redis.pcall('hmget', key, 'jid', 'state', 'queue', 'worker', 'priority', 'retries', 'remaining',
-      'failure', 'history', 'grace', 'scheduled')
-    local state, home = job[2], job[3]
+    local job = redis.pcall('hmget', key, unpack(Job))
+    local state, home = job[Job.state], job[Job.queue]
     if job.err then
       reply[i] = outcome('invalid', '', need('value/wrong_type')(job, progress.wrote, 'hash', key, 'hmget', key, 'jid', 'state'))
-    elseif not job[1] then
+    elseif not job[Job.jid] then
       reply[i] = outcome('gone', '')
     else
       local present = mark_of(jid, state, home)
@@ -79,14 +81,14 @@ return function(argv, now, t, seconds)
         else
           local base = Keys.queue .. queue
           invalid = key_fault('zset', Keys.queues, 'zset', base .. Keys.work, 'zset', base .. Keys.scheduled,
-            'zset', base .. Keys.depends) or job_key_fault(key_fault, jid, state, home, job[4], false, job[8])
+            'zset', base .. Keys.depends) or job_key_fault(key_fault, jid, state, home, job[Job.worker], false, job[Job.failure])
         end
         if invalid then
           reply[i] = outcome('invalid', present, invalid)
         else
-          local base, worker = Keys.queue .. queue, job[4]
+          local base, worker = Keys.queue .. queue, job[Job.worker]
           progress.wrote = true
-          if job[9] then need('history/migrate')(jid, job[9]) end
+          if job[Job.history] then need('history/migrate')(jid, job[Job.history]) end
           local quoted, history = cjson.encode(queue), key .. Keys.history
           local entry, length = '[' .. seconds .. ',"put",{"q":' .. quoted .. '}]', nil
           if note then
@@ -97,7 +99,7 @@ return function(argv, now, t, seconds)
           if length > limit then trim(history, length, limit) end
           call('publish', Keys.on_log, '{"jid":' .. cjson.encode(jid) .. ',"event":"put","queue":' .. quoted .. '}')
           if state == 'failed' then
-            failed[#failed + 1] = {jid, job[8], home or ''}
+            failed[#failed + 1] = {jid, job[Job.failure], home or ''}
           elseif state == 'complete' then
             call('zrem', Keys.completed, jid)
           elseif home then
@@ -107,14 +109,14 @@ return function(argv, now, t, seconds)
             call('zrem', Keys.worker .. worker .. Keys.held, jid)
             lock_lost(jid, worker)
           end
-          local priority = options.priority or number(job[5]) or 0
-          local retries = number(job[6]) or 5
-          local remaining = options.keep and number(job[7]) or retries
+          local priority = options.priority or number(job[Job.priority]) or 0
+          local retries = number(job[Job.retries]) or 5
+          local remaining = options.keep and number(job[Job.remaining]) or retries
           local placed = due and 'scheduled' or 'waiting'
           if call('exists', key .. Keys.dependencies) == 1 then placed = 'depends' end
           call('hmset', key, 'state', placed, 'worker', '', 'expires', '0', 'queue', queue, 'priority', priority,
             'remaining', whole_tries(remaining), 'time', stamp)
-          local leftover = job[11]
+          local leftover = job[Job.scheduled]
           if placed == 'depends' then
             call('zadd', base .. Keys.depends, t, jid)
             if due then
@@ -126,7 +128,7 @@ return function(argv, now, t, seconds)
           else
             call('zadd', base .. Keys.work, priority - now / 10000000000, jid)
           end
-          if job[10] then call('hdel', key, 'grace') end
+          if job[Job.grace] then call('hdel', key, 'grace') end
           if leftover then call('hdel', key, 'scheduled') end
           if not listed[queue] then
             call('zadd', Keys.queues, 'NX', t, queue)

@@ -3,6 +3,8 @@
 -- Answers them as a JSON array, `{}` if there are none. Events: `popped` per tracked job, and
 -- those of room/expire.lua.
 -- Returns a stored setting as a number, nil if it is none.
+local Job = Fields('job/read')
+
 local function setting(text)
   local n = text and tonumber(text)
   if n and n - n == 0 then return n end
@@ -24,19 +26,20 @@ return function(argv, now, t, seconds)
   call('zadd', Keys.workers, t, worker)
   local config = redis.pcall('hmget', Keys.config, queue .. '-heartbeat', 'heartbeat', queue .. '-max-concurrency',
     'grace-period', 'max-job-history')
+  local own_heartbeat, heartbeat, concurrency, grace, max_history = config[1], config[2], config[3], config[4], config[5]
   local base = Keys.queue .. queue
-  local max, free = setting(config[3]), nil
+  local max, free = setting(concurrency), nil
   if max and max >= 1 then
     free = math.max(0, math.floor(max) - call('zcount', base .. Keys.locks, t, '+inf'))
     count = math.min(count, free)
   end
   if count == 0 then return '{}' end
 
-  local limit = tonumber(config[5] or 100) or 100
+  local limit = tonumber(max_history or 100) or 100
   local jids, jobs, taken, rest = {}, {}, 0, count
   local lost = call('zrangebyscore', base .. Keys.locks, '-inf', t, 'LIMIT', 0, count)
   if lost[1] then
-    jids, jobs = need('queue/expire_locks')(now, seconds, queue, lost, setting(config[4]) or 10, limit)
+    jids, jobs = need('queue/expire_locks')(now, seconds, queue, lost, setting(grace) or 10, limit)
     taken = #jids
     rest = count - taken
     -- A lock that was just renewed takes up a place again.
@@ -64,7 +67,7 @@ return function(argv, now, t, seconds)
     for i = 1, #page do
       local jid = page[i]
       local job = read(jid)
-      local what = job[3] == 'waiting' and job[4] == queue and job[1] and 'take' or need('queue/pop_decision')(queue, t, jid, job)
+      local what = job[Job.state] == 'waiting' and job[Job.queue] == queue and job[Job.jid] and 'take' or need('queue/pop_decision')(queue, t, jid, job)
       if what == 'take' then
         count = count + 1
         jids[count], jobs[count] = jid, job
@@ -81,7 +84,7 @@ return function(argv, now, t, seconds)
     return '{}'
   end
 
-  local expires = string.format('%.17g', now + (setting(config[1]) or setting(config[2]) or 60))
+  local expires = string.format('%.17g', now + (setting(own_heartbeat) or setting(heartbeat) or 60))
   local stamp = string.format('%.20f', now)
   local entry = '[' .. seconds .. ',"popped",{"worker":' .. cjson.encode(worker) .. '}]'
   local waited, locks = {}, {}
@@ -94,26 +97,26 @@ return function(argv, now, t, seconds)
   for i = 1, count do
     local jid, job = jids[i], jobs[i]
     key = Keys.job .. jid
-    if job[14] then
-      need('history/migrate')(jid, job[14])
-      job[14] = false
+    if job[Job.history] then
+      need('history/migrate')(jid, job[Job.history])
+      job[Job.history] = false
     end
     local length = redis.pcall('rpush', key .. Keys.history, entry)
     -- A job whose history is no list stays where it is, for a person to look at.
     if type(length) == 'number' then
       if length > limit then need('history/trim')(key .. Keys.history, length, limit) end
       if i <= taken then
-        call('hmset', key, 'time', stamp, 'worker', worker, 'expires', expires, 'state', 'running', 'remaining', job[9])
+        call('hmset', key, 'time', stamp, 'worker', worker, 'expires', expires, 'state', 'running', 'remaining', job[Job.remaining])
       else
         call('hmset', key, 'time', stamp, 'worker', worker, 'expires', expires, 'state', 'running')
         remove[#remove + 1] = jid
       end
-      if job[4] ~= queue then call('hset', key, 'queue', queue) end
-      if job[16] then call('hdel', key, 'grace') end
+      if job[Job.queue] ~= queue then call('hset', key, 'queue', queue) end
+      if job[Job.grace] then call('hdel', key, 'grace') end
       if tracked and tracked[jid] then call('publish', Keys.on_popped, jid) end
-      job[3], job[4], job[5], job[7] = 'running', queue, worker, expires
+      job[Job.state], job[Job.queue], job[Job.worker], job[Job.expires] = 'running', queue, worker, expires
       given = given + 1
-      waited[given] = now - (setting(job[15]) or now)
+      waited[given] = now - (setting(job[Job.time]) or now)
       locks[2 * given - 1], locks[2 * given] = expires, jid
       jids[given], jobs[given] = jid, job
     end

@@ -1,5 +1,7 @@
 -- put: me queue jid klass data delay [priority p] [tags json] [retries n] [depends json]
 -- Creates a job, or takes one that exists, in whatever state, into the queue. Answers the jid.
+local Old = Fields('job/put')
+
 return function(argv, now, t, seconds)
   local queue, jid, klass, data, delay_text = argv[4], argv[5], argv[6], argv[7], argv[8]
   if not queue then error('Queue(): no queue name provided') end
@@ -22,8 +24,7 @@ return function(argv, now, t, seconds)
   if (last == 121 or last == 115) and need('job/reserved')(jid) then
     error('Put(): Arg "jid" must not end in -history, -dependencies or -dependents: ' .. jid)
   end
-  local old = redis.call('hmget', Keys.job .. jid, 'state', 'queue', 'worker', 'priority', 'tags', 'retries',
-    'failure', 'history', 'grace', 'scheduled')
+  local old = redis.call('hmget', Keys.job .. jid, unpack(Old))
   need('job/put')(now, t, seconds, argv[3], queue, jid, klass, data, delay, o, old)
   return jid
 end

@@ -1,5 +1,7 @@
 -- stats: queue date
 -- Answers the statistics of a queue for the day of `date`.
+local Counters = Fields('retries', 'failed', 'failures')
+
 local call = redis.call
 
 -- One number as cjson writes it; 0 where it is none.
@@ -50,7 +52,7 @@ return function(argv)
     error('Stats(): Arg "date" missing or not a number: ' .. tostring(argv[4]))
   end
   local day = date - date % 86400 .. ':' .. queue
-  local counts = call('hmget', Keys.stats .. day, 'retries', 'failed', 'failures')
-  return '{"retries":' .. number(counts[1]) .. ',"failed":' .. number(counts[2]) .. ',"failures":' .. number(counts[3])
+  local counts = call('hmget', Keys.stats .. day, unpack(Counters))
+  return '{"retries":' .. number(counts[Counters.retries]) .. ',"failed":' .. number(counts[Counters.failed]) .. ',"failures":' .. number(counts[Counters.failures])
     .. ',"wait":' .. summary(Keys.wait .. day) .. ',"run":' .. summary(Keys.run .. day) .. '}'
 end, true

@@ -1,6 +1,8 @@
 -- track: | track jid | untrack jid
 -- Answers the tracked jobs and the tracked jids without a job; or `1` if something changed, else `0`.
 -- Event: the jid to `track` or `untrack`.
+local Job = Fields('job/read')
+
 return function(argv, _, t)
   local call = redis.call
   local verb, jid = argv[3], argv[4]
@@ -9,7 +11,7 @@ return function(argv, _, t)
     local all, jids, jobs, expired, tracked = call('zrange', Keys.tracked, 0, -1), {}, {}, {}, {}
     for i = 1, #all do
       local job = read(all[i])
-      if job[1] then
+      if job[Job.jid] then
         jids[#jids + 1], jobs[#jobs + 1] = all[i], job
         tracked[all[i]] = true
       else

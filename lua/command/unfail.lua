@@ -1,6 +1,8 @@
 -- unfail: queue group [count]
 -- Takes the oldest failed jobs of a group into one queue. Answers how many entries it took off
 -- the list; those that are no failed job any more are only dropped.
+local Job = Fields('state', 'retries', 'priority', 'failure', 'queue', 'history')
+
 return function(argv, now, t, seconds)
   local call = redis.call
   local queue, group, count = argv[3], argv[4], tonumber(argv[5] or 25)
@@ -21,24 +23,24 @@ return function(argv, now, t, seconds)
   for i = 1, #jids do
     local jid = jids[i]
     local key = Keys.job .. jid
-    local job = call('hmget', key, 'state', 'retries', 'priority', 'failure', 'queue', 'history')
-    if job[1] == 'failed' then
-      if job[6] then need('history/migrate')(jid, job[6]) end
+    local job = call('hmget', key, unpack(Job))
+    if job[Job.state] == 'failed' then
+      if job[Job.history] then need('history/migrate')(jid, job[Job.history]) end
       append(jid, entry, limit)
-      local retries = tonumber(job[2])
+      local retries = tonumber(job[Job.retries])
       call('hmset', key, 'state', 'waiting', 'worker', '', 'expires', '0', 'queue', queue,
         'remaining', retries and retries - retries == 0 and whole_tries(retries) or 5)
-      local score = scores[job[3]]
+      local score = scores[job[Job.priority]]
       if not score then
-        local priority = tonumber(job[3]) or 0
+        local priority = tonumber(job[Job.priority]) or 0
         if priority - priority ~= 0 then priority = 0 end
         score = string.format('%.17g', priority - age)
-        scores[job[3]] = score
+        scores[job[Job.priority]] = score
       end
       work[#work + 1] = score
       work[#work + 1] = jid
       -- Mostly the failure is of this group, and its text tells so without being decoded.
-      local text = job[4] or '{}'
+      local text = job[Job.failure] or '{}'
       local at = whens[text]
       if not at and string.find(text, prefix, 1, true) == 1 then
         at = tonumber(string.match(text, '"when":(%d+)[,}]'))
@@ -54,10 +56,10 @@ return function(argv, now, t, seconds)
         end
       end
       if at and at - at == 0 then
-        local of, day = days[job[5]], at - at % 86400
+        local of, day = days[job[Job.queue]], at - at % 86400
         if not of then
           of = {}
-          days[job[5]] = of
+          days[job[Job.queue]] = of
         end
         of[day] = (of[day] or 0) + 1
       end

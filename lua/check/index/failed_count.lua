@@ -1,5 +1,7 @@
 -- Returns a function that compares the counter of the jobs that failed on a day with the lists. All
 -- failed jobs are counted once in a call.
+local Job = Fields('state', 'queue', 'failure')
+
 return function(c)
   local counts, made, number = nil, nil, need('value/number')
 
@@ -26,15 +28,15 @@ return function(c)
     for i = 1, #groups do
       local jids = c.ask('lrange', Keys.group .. groups[i], 0, -1) or {}
       for k = 1, #jids do
-        local job = not seen[jids[k]] and c.ask('hmget', Keys.job .. jids[k], 'state', 'queue', 'failure')
+        local job = not seen[jids[k]] and c.ask('hmget', Keys.job .. jids[k], unpack(Job))
         seen[jids[k]] = true
-        if job and job[1] == 'failed' and job[2] then
-          local when = moment(job[3])
+        if job and job[Job.state] == 'failed' and job[Job.queue] then
+          local when = moment(job[Job.failure])
           if when then
-            local day = when - when % 86400 .. ':' .. job[2]
+            local day = when - when % 86400 .. ':' .. job[Job.queue]
             all[day] = (all[day] or 0) + 1
           else
-            odd[job[2]] = true
+            odd[job[Job.queue]] = true
           end
         end
       end

@@ -1,4 +1,6 @@
 -- Returns a function that judges a member of a set of a queue: has it a job, and does that belong here?
+local Job = Fields('jid', 'state', 'queue')
+
 return function(c, queue, kind)
   local base, ask = Keys.queue .. queue, redis.pcall
   local part = '-' .. kind
@@ -13,8 +15,8 @@ return function(c, queue, kind)
 
   -- Whether a job is here alone, where its state wants it.
   local function belongs(jid)
-    local r = ask('hmget', Keys.job .. jid, 'jid', 'state', 'queue')
-    if r.err or r[1] ~= jid or homes[r[2]] ~= part or r[3] ~= queue then return false end
+    local r = ask('hmget', Keys.job .. jid, unpack(Job))
+    if r.err or r[Job.jid] ~= jid or homes[r[Job.state]] ~= part or r[Job.queue] ~= queue then return false end
     return not (ask('zscore', others[1], jid) or ask('zscore', others[2], jid) or ask('zscore', others[3], jid))
   end
 

@@ -1,5 +1,9 @@
 -- The book of one look: what is asked for, how places are read, what was found. What only a finding
 -- needs stands in check_notes and check_plan, and is not built before there is one.
+local Brief = Fields('jid', 'state', 'queue', 'klass')
+local Job = Fields(Brief, 'priority', 'tags', 'retries', 'remaining', 'worker', 'expires', 'time', 'failure',
+  'grace', 'scheduled', 'spawned_from_jid')
+
 
 -- Returns sets of the findings that are left out and of the only ones, false for all. Of a list with a
 -- word that is none nil and that word.
@@ -62,15 +66,14 @@ return function(now, t, repair, run, findings)
   function c.read(jid, brief)
     local key, r, wrong = Keys.job .. jid, nil, nil
     if brief then
-      r, wrong = ask('hmget', key, 'jid', 'state', 'queue', 'klass')
+      r, wrong = ask('hmget', key, unpack(Brief))
     else
-      r, wrong = ask('hmget', key, 'jid', 'state', 'queue', 'klass', 'priority', 'tags', 'retries', 'remaining',
-        'worker', 'expires', 'time', 'failure', 'grace', 'scheduled', 'spawned_from_jid')
+      r, wrong = ask('hmget', key, unpack(Job))
     end
     if wrong then return 'type' end
-    local j = {id = jid, key = key, jid = r[1], state = r[2], queue = r[3], klass = r[4], priority = r[5],
-      tags = r[6], retries = r[7], remaining = r[8], worker = r[9], expires = r[10], time = r[11], failure = r[12],
-      grace = r[13], scheduled = r[14], spawned = r[15]}
+    local j = {id = jid, key = key, jid = r[Job.jid], state = r[Job.state], queue = r[Job.queue], klass = r[Job.klass], priority = r[Job.priority],
+      tags = r[Job.tags], retries = r[Job.retries], remaining = r[Job.remaining], worker = r[Job.worker], expires = r[Job.expires], time = r[Job.time], failure = r[Job.failure],
+      grace = r[Job.grace], scheduled = r[Job.scheduled], spawned = r[Job.spawned_from_jid]}
     if j.jid == jid and states[j.state] and j.queue then return 'job', j end
     if not j.jid and not j.klass then
       if not j.state and redis.call('exists', key) == 0 then return 'gone' end

@@ -1,6 +1,8 @@
 -- Returns a function that tells whether a job is as it should be, in as few steps as that takes: true
 -- only if none of the other rooms of check_job would find more than this one has noted. What it does
 -- not say is for them to judge.
+local Job = Fields('judge/context', 'data')
+
 return function(c)
   local ask, number, find, horizon, latest = redis.pcall, need('value/number'), string.find, c.now + 8640000, c.now + 3600
   local homes = {waiting = Keys.work, stalled = Keys.work, running = Keys.locks, scheduled = Keys.scheduled,
@@ -72,14 +74,13 @@ return function(c)
 
   return function(jid)
     local key = Keys.job .. jid
-    local r = ask('hmget', key, 'jid', 'state', 'queue', 'klass', 'priority', 'tags', 'retries', 'remaining',
-      'worker', 'expires', 'time', 'failure', 'grace', 'scheduled', 'spawned_from_jid', 'data')
-    if r.err or r[1] ~= jid or not c.states[r[2]] or not r[3] or reserved(jid) then return false end
-    local j = {id = jid, key = key, state = r[2], queue = r[3], klass = r[4], priority = r[5], tags = r[6],
-      retries = r[7], remaining = r[8], worker = r[9], expires = r[10], time = r[11], failure = r[12], grace = r[13],
-      scheduled = r[14], spawned = r[15]}
+    local r = ask('hmget', key, unpack(Job))
+    if r.err or r[Job.jid] ~= jid or not c.states[r[Job.state]] or not r[Job.queue] or reserved(jid) then return false end
+    local j = {id = jid, key = key, state = r[Job.state], queue = r[Job.queue], klass = r[Job.klass], priority = r[Job.priority], tags = r[Job.tags],
+      retries = r[Job.retries], remaining = r[Job.remaining], worker = r[Job.worker], expires = r[Job.expires], time = r[Job.time], failure = r[Job.failure], grace = r[Job.grace],
+      scheduled = r[Job.scheduled], spawned = r[Job.spawned_from_jid]}
     local state = j.state
-    if not readable(j, number(j.time), r[16]) or not plain(key) then return false end
+    if not readable(j, number(j.time), r[Job.data]) or not plain(key) then return false end
     if state == 'complete' then
       if j.queue ~= '' then return false end
     elseif not placed(j) then

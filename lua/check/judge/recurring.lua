@@ -1,5 +1,8 @@
 -- Returns a function that judges a template: its fields, and its one entry among the next runs.
 -- `seen`: a queue in which it was met.
+local Template = Fields('queue', 'interval', 'count', 'priority', 'retries', 'backlog', 'tags', 'data',
+  'klass')
+
 return function(c)
   local number = need('value/number')
 
@@ -21,30 +24,29 @@ return function(c)
 
   return function(id, seen)
     local key = Keys.recurring .. id
-    local r, wrong = c.ask('hmget', key, 'queue', 'interval', 'count', 'priority', 'retries', 'backlog', 'tags',
-      'data', 'klass')
+    local r, wrong = c.ask('hmget', key, unpack(Template))
     if wrong then return c.wrong_type(key, 'hash') end
-    local queue, interval, count = r[1], number(r[2]), number(r[3])
+    local queue, interval, count = r[Template.queue], number(r[Template.interval]), number(r[Template.count])
     if not queue and redis.call('exists', key) == 0 then return end
     local function report(what) c.add('recurring-invalid', id, what, {}, 'part') end
 
     for i, name in ipairs({'priority', 'retries', 'backlog'}) do
       if not number(r[i + 3]) then c.add('recurring-invalid', id, name, {{'hash', key, name, r[i + 3], '0'}}) end
     end
-    local tags, long = c.need('judge/tag_list')(r[7])
+    local tags, long = c.need('judge/tag_list')(r[Template.tags])
     if long then
       c.add('not-judged', 'r:' .. id, 'tags beyond 250000 bytes')
     elseif not tags then
-      local changes = {{'hash', key, 'tags', r[7], '{}'}}
-      if r[7] then changes[2] = {'hash', key, 'bad-tags', c.ask('hget', key, 'bad-tags'), r[7]} end
+      local changes = {{'hash', key, 'tags', r[Template.tags], '{}'}}
+      if r[Template.tags] then changes[2] = {'hash', key, 'bad-tags', c.ask('hget', key, 'bad-tags'), r[Template.tags]} end
       c.add('recurring-invalid', id, 'tags', changes)
     end
-    if r[8] and #r[8] > 250000 then
+    if r[Template.data] and #r[Template.data] > 250000 then
       c.add('not-judged', 'r:' .. id, 'data beyond 250000 bytes')
-    elseif not r[8] or not pcall(cjson.decode, r[8]) then
+    elseif not r[Template.data] or not pcall(cjson.decode, r[Template.data]) then
       report('data')
     end
-    if not r[9] then report('klass') end
+    if not r[Template.klass] then report('klass') end
     if not count or count < 0 or count % 1 ~= 0 then
       report('count')
     else

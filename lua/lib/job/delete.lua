@@ -1,4 +1,6 @@
 -- Deletes jobs with all that belongs to them.
+local Job = Fields('state', 'queue', 'failure', 'worker', 'tags')
+
 local call, encode = redis.call, cjson.encode
 
 -- `related`, `tracked`: whether any of them may have dependencies, or be tracked. `known`: by jid,
@@ -10,18 +12,18 @@ return function(jids, related, tracked, known)
   local jobs, deleted = {}, {}
   for i = 1, count do
     local job = known and known[jids[i]]
-    jobs[i] = job or call('hmget', Keys.job .. jids[i], 'state', 'queue', 'failure', 'worker', 'tags')
+    jobs[i] = job or call('hmget', Keys.job .. jids[i], unpack(Job))
     if related and not job then
       local names = call('smembers', Keys.job .. jids[i] .. Keys.dependencies)
       for k = 1, #names do call('scard', Keys.job .. names[k] .. Keys.dependents) end
-      jobs[i][6] = names
+      jobs[i].dependencies = names
     end
   end
   for i = 1, count do
     local jid = jids[i]
     local key = Keys.job .. jid
     local job = deleted[jid] and {false, false, false, false, false} or jobs[i]
-    local state, queue, worker = job[1], job[2], job[4]
+    local state, queue, worker = job[Job.state], job[Job.queue], job[Job.worker]
     if state ~= 'complete' then
       local message = '{"jid":' .. encode(jid) .. ',"queue":' .. encode(queue) .. ',"event":"canceled","worker":' ..
         (worker == '' and '""' or encode(worker)) .. '}'
@@ -34,21 +36,21 @@ return function(jids, related, tracked, known)
         queue = nil
       end
       if queue then need('queue/remove_from_state_set')(jid, state, queue) end
-      local names = job[6]
+      local names = job.dependencies
       if names then
         for k = 1, #names do call('srem', Keys.job .. names[k] .. Keys.dependents, jid) end
       end
       if state == 'failed' then
         if count == 1 then
-          need('failure/leave')(jid, job[3], queue or '')
+          need('failure/leave')(jid, job[Job.failure], queue or '')
         else
           failed = failed or {}
-          failed[#failed + 1] = {jid, job[3], queue or ''}
+          failed[#failed + 1] = {jid, job[Job.failure], queue or ''}
         end
       end
-      if job[5] and job[5] ~= '{}' then
+      if job[Job.tags] and job[Job.tags] ~= '{}' then
         tags_of, untag = tags_of or need('job/tags'), untag or need('job/untag')
-        local tags = tags_of(job[5])
+        local tags = tags_of(job[Job.tags])
         for k = 1, #tags do untag(jid, tags[k]) end
       end
       if tracked and call('zscore', Keys.tracked, jid) then call('publish', Keys.on_canceled, jid) end

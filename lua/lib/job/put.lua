@@ -4,10 +4,13 @@
 -- (all given names), open (those to wait for); and for restoring: due (a time), history (entries),
 -- remaining, spawned_from_jid, failed (group, when, text), note (an entry).
 -- Answers the state. Events: `put` to the log, `lock_lost` to a holder, the jid if tracked.
+local Old = Fields('state', 'queue', 'worker', 'priority', 'tags', 'retries', 'failure', 'history', 'grace',
+  'scheduled')
+
 return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old)
   local call, encode = redis.call, cjson.encode
   local key = Keys.job .. jid
-  local state, worker = old[1], old[3]
+  local state, worker = old[Old.state], old[Old.worker]
   -- One command tells that neither is there, as mostly: what the job waits for, tracked jobs.
   local any = call('exists', key .. Keys.dependencies, Keys.tracked) > 0
   local blockers = any and call('smembers', key .. Keys.dependencies)
@@ -19,7 +22,7 @@ return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old)
     call('llen', history)
     blocked = blocked + need('dependency/link')(jid, pending)
   end
-  if old[8] then need('history/migrate')(jid, old[8]) end
+  if old[Old.history] then need('history/migrate')(jid, old[Old.history]) end
   -- The first write goes to the key of which another core might have made something else.
   local quoted = encode(queue)
   local entry = '[' .. seconds .. ',"put",{"q":' .. quoted .. '}]'
@@ -51,20 +54,20 @@ return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old)
   local priority, retries = o.priority, o.retries
   local remaining = o.remaining or retries and need('value/whole_tries')(retries)
   local tags, leftover, stored = o.tags, false, '{}'
-  if state or old[5] or worker then
-    local from = old[2]
+  if state or old[Old.tags] or worker then
+    local from = old[Old.queue]
     if from then need('queue/remove_from_state_set')(jid, state, from) end
     if state == 'complete' then call('zrem', Keys.completed, jid) end
-    if state == 'failed' then need('failure/leave')(jid, old[7], from or '') end
+    if state == 'failed' then need('failure/leave')(jid, old[Old.failure], from or '') end
     if worker and worker ~= '' then
       call('zrem', Keys.worker .. worker .. Keys.held, jid)
       if worker ~= me then need('job/lock_lost')(jid, worker) end
     end
-    priority = priority or need('value/number')(old[4])
-    retries = retries or need('value/number')(old[6])
+    priority = priority or need('value/number')(old[Old.priority])
+    retries = retries or need('value/number')(old[Old.retries])
     remaining = remaining or retries and need('value/whole_tries')(retries)
-    if old[5] and old[5] ~= '{}' then
-      local before, keep = need('job/tags')(old[5]), {}
+    if old[Old.tags] and old[Old.tags] ~= '{}' then
+      local before, keep = need('job/tags')(old[Old.tags]), {}
       tags = tags or before
       for i = 1, #tags do keep[tags[i]] = true end
       for i = 1, #before do
@@ -94,16 +97,16 @@ return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old)
   local base = Keys.queue .. queue
   if placed == 'waiting' then
     call('zadd', base .. Keys.work, (priority or 0) - now / 10000000000, jid)
-    leftover = old[10]
+    leftover = old[Old.scheduled]
   elseif placed == 'scheduled' then
     call('zadd', base .. Keys.scheduled, due, jid)
-    leftover = old[10]
+    leftover = old[Old.scheduled]
   elseif placed == 'depends' then
     call('zadd', base .. Keys.depends, t, jid)
     if due then
       call('hset', key, 'scheduled', due)
     else
-      leftover = old[10]
+      leftover = old[Old.scheduled]
     end
   else
     local failed = o.failed
@@ -111,10 +114,10 @@ return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old)
     need('stats/count')(Keys.stats .. failed.when - failed.when % 86400 .. ':' .. queue, 'failed', 1)
     call('sadd', Keys.failures, failed.group)
     call('lpush', Keys.group .. failed.group, jid)
-    leftover = old[10]
+    leftover = old[Old.scheduled]
   end
   if o.spawned_from_jid then call('hset', key, 'spawned_from_jid', o.spawned_from_jid) end
-  if old[9] then call('hdel', key, 'grace') end
+  if old[Old.grace] then call('hdel', key, 'grace') end
   if leftover then call('hdel', key, 'scheduled') end
   call('zadd', Keys.queues, 'NX', t, queue)
   if tracked then call('publish', Keys.on_put, jid) end

@@ -1,6 +1,8 @@
 -- Writes a job as the JSON that clients know. One damaged field never breaks a reply: it is
 -- shown as empty.
 -- History entries that many jobs of one reply share are made once.
+local Job = Fields('job/read')
+
 local encode, events, event_of = cjson.encode, {}, nil
 -- So are the names of one job, for the next that has the same.
 local klass, klass_json, queue, queue_json
@@ -18,7 +20,7 @@ end
 -- it may have dependencies or dependents; `before`: the text to stand in front.
 return function(jid, job, tracked, related, before)
   local key = Keys.job .. jid
-  if job[14] then need('history/migrate')(jid, job[14]) end
+  if job[Job.history] then need('history/migrate')(jid, job[Job.history]) end
 
   local list, count = redis.pcall('lrange', key .. Keys.history, 0, -1), 0
   for i = 1, #list do
@@ -50,21 +52,21 @@ return function(jid, job, tracked, related, before)
     local members = need('value/set_json')
     dependents, dependencies = members(key .. Keys.dependents), members(key .. Keys.dependencies)
   end
-  local remaining, tags, failure = '' .. (job[9] or 0), job[11], job[12]
+  local remaining, tags, failure = '' .. (job[Job.remaining] or 0), job[Job.tags], job[Job.failure]
   if #remaining ~= 1 or string.byte(remaining) < 48 or string.byte(remaining) > 57 then
     local n = tonumber(remaining)
     remaining = n and n - n == 0 and '' .. math.floor(n) or '0'
   end
   if tags ~= '{}' then tags = need('value/document')(tags) end
   if failure ~= '{}' then failure = failure and need('value/document')(failure) or '{}' end
-  if job[2] ~= klass or not klass then klass, klass_json = job[2], encode(job[2]) end
-  if job[4] ~= queue or not queue then queue, queue_json = job[4], encode(job[4]) end
+  if job[Job.klass] ~= klass or not klass then klass, klass_json = job[Job.klass], encode(job[Job.klass]) end
+  if job[Job.queue] ~= queue or not queue then queue, queue_json = job[Job.queue], encode(job[Job.queue]) end
   return before .. '{"jid":' .. encode(jid) .. ',"klass":' .. klass_json .. ',"state":' ..
-    encode(job[3]) .. ',"queue":' .. queue_json .. ',"worker":' ..
-    encode(job[5] or '') .. ',"tracked":' .. (tracked and 'true' or 'false') ..
-    (job[6] and ',"priority":' .. number(job[6]) or '') .. ',"expires":' .. number(job[7] or '') ..
-    (job[8] and ',"retries":' .. number(job[8]) or '') .. ',"remaining":' .. remaining .. ',"data":' ..
-    encode(job[10]) .. ',"tags":' .. tags .. ',"history":' .. history .. ',"failure":' .. failure ..
-    ',"spawned_from_jid":' .. (job[13] and encode(job[13]) or 'false') .. ',"dependents":' .. dependents ..
+    encode(job[Job.state]) .. ',"queue":' .. queue_json .. ',"worker":' ..
+    encode(job[Job.worker] or '') .. ',"tracked":' .. (tracked and 'true' or 'false') ..
+    (job[Job.priority] and ',"priority":' .. number(job[Job.priority]) or '') .. ',"expires":' .. number(job[Job.expires] or '') ..
+    (job[Job.retries] and ',"retries":' .. number(job[Job.retries]) or '') .. ',"remaining":' .. remaining .. ',"data":' ..
+    encode(job[Job.data]) .. ',"tags":' .. tags .. ',"history":' .. history .. ',"failure":' .. failure ..
+    ',"spawned_from_jid":' .. (job[Job.spawned_from_jid] and encode(job[Job.spawned_from_jid]) or 'false') .. ',"dependents":' .. dependents ..
     ',"dependencies":' .. dependencies .. '}'
 end

@@ -1,9 +1,11 @@
 -- Returns those of the jobs that exist, as a JSON array.
+local Job = Fields('job/read')
+
 return function(jids)
   local read, found, jobs, count = need('job/read'), {}, {}, 0
   for i = 1, #jids do
     local job = read(jids[i])
-    if job[1] then
+    if job[Job.jid] then
       count = count + 1
       found[count], jobs[count] = jids[i], job
     end

@@ -1,5 +1,7 @@
 -- Locks that ran out. The first time a holder is warned and gets `grace-period` seconds more;
 -- the second time the job is taken away: handed out again, or failed if no try is left.
+local Job = Fields('job/read')
+
 local call = redis.call
 
 -- Looks at locks of a queue that have run out.
@@ -16,20 +18,20 @@ return function(now, seconds, queue, lost, grace, limit)
   for i = 1, #lost do
     local jid = lost[i]
     local key, job = Keys.job .. jid, read(jid)
-    local state, worker = job[3], job[5]
-    if not job[1] and (job[2] or job[10] or job.err) then
+    local state, worker = job[Job.state], job[Job.worker]
+    if not job[Job.jid] and (job[Job.klass] or job[Job.data] or job.err) then
       -- What is left of a job: nobody can run it, but it must not hide the locks behind it.
       renew[#renew + 1], renew[#renew + 2] = string.format('%.17g', now + 60), jid
-    elseif not job[1] or job[4] and job[4] ~= queue and call('zscore', Keys.queue .. job[4] .. Keys.locks, jid)
+    elseif not job[Job.jid] or job[Job.queue] and job[Job.queue] ~= queue and call('zscore', Keys.queue .. job[Job.queue] .. Keys.locks, jid)
       or state == 'waiting' or state == 'scheduled' or state == 'depends' or state == 'stalled'
       or state == 'failed' or state == 'complete' then
       drop[#drop + 1] = jid
-      if not job[1] then
+      if not job[Job.jid] then
         call('zrem', Keys.queue .. queue .. Keys.work, jid)
         call('zrem', Keys.queue .. queue .. Keys.scheduled, jid)
       end
     else
-      local warn = job[16] ~= '1' or grace <= 0
+      local warn = job[Job.grace] ~= '1' or grace <= 0
       local follow = tracked and type(redis.pcall('zscore', Keys.tracked, jid)) == 'string'
       if worker then
         local list = held[worker]
@@ -39,9 +41,9 @@ return function(now, seconds, queue, lost, grace, limit)
         end
         list[#list + 1] = jid
       end
-      if job[14] then
-        need('history/migrate')(jid, job[14])
-        job[14] = false
+      if job[Job.history] then
+        need('history/migrate')(jid, job[Job.history])
+        job[Job.history] = false
       end
       if warn then
         if follow then call('publish', Keys.on_stalled, jid) end
@@ -54,19 +56,19 @@ return function(now, seconds, queue, lost, grace, limit)
         end
       end
       if not warn or grace <= 0 then
-        local left = tonumber(job[9]) or tonumber(job[8]) or 0
+        local left = tonumber(job[Job.remaining]) or tonumber(job[Job.retries]) or 0
         if left - left ~= 0 then left = 0 end
         left = whole_tries(left) - 1
         if left >= 0 then
-          job[9] = left
+          job[Job.remaining] = left
           jids[#jids + 1], jobs[#jobs + 1] = jid, job
         else
-          local group = 'failed-retries-' .. (job[4] or queue)
+          local group = 'failed-retries-' .. (job[Job.queue] or queue)
           local message = 'Job exhausted retries in queue "' .. queue .. '"'
           pcall(append, jid, '[' .. seconds .. ',"failed",{"group":' .. cjson.encode(group) .. '}]', limit)
           call('hmset', key, 'state', 'failed', 'worker', '', 'expires', '', 'remaining', left, 'failure',
             need('failure/encode')(group, message, seconds, ''))
-          if job[16] then call('hdel', key, 'grace') end
+          if job[Job.grace] then call('hdel', key, 'grace') end
           drop[#drop + 1] = jid
           call('sadd', Keys.failures, group)
           call('lpush', Keys.group .. group, jid)

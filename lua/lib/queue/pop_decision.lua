@@ -1,9 +1,11 @@
 -- Says what pop does with an entry of the work set: 'take' it, 'drop' it, or 'leave' it there.
 -- The job is the authority; what is left of one is left for a person to look at.
+local Job = Fields('job/read')
+
 return function(queue, t, jid, job)
   local call = redis.call
-  local state, home = job[3], job[4]
-  if not job[1] then return (job[2] or job[10] or job.err) and 'leave' or 'drop' end
+  local state, home = job[Job.state], job[Job.queue]
+  if not job[Job.jid] then return (job[Job.klass] or job[Job.data] or job.err) and 'leave' or 'drop' end
   if state == 'waiting' or state == 'stalled' or state == 'scheduled' then
     local base = Keys.queue .. (home or queue)
     if home and home ~= queue and call('zscore', base .. Keys.work, jid) then return 'drop' end
@@ -11,7 +13,7 @@ return function(queue, t, jid, job)
     return 'take'
   elseif state == 'running' then
     -- Its holder wins. Without a lock nobody would ever ask for it again, so it gets one.
-    local expires = need('value/number')(job[7])
+    local expires = need('value/number')(job[Job.expires])
     expires = expires and string.format('%.17g', expires) or t
     call('zadd', Keys.queue .. (home or queue) .. Keys.locks, 'NX', expires, jid)
     return 'drop'

@@ -1,19 +1,21 @@
 -- Lets scheduled jobs that are due wait. Entries without a job, or of a job that is elsewhere,
 -- are dropped.
+local Job = Fields('state', 'priority', 'jid')
+
 return function(now, queue, due)
   local call, base = redis.call, Keys.queue .. queue
   local work, scores, age = {}, {}, now / 10000000000
   for i = 1, #due do
     local key = Keys.job .. due[i]
-    local job = call('hmget', key, 'state', 'priority', 'jid')
-    local state = job[1]
-    if job[3] and (state == 'scheduled' or state == 'waiting') then
-      local score = scores[job[2]]
+    local job = call('hmget', key, unpack(Job))
+    local state = job[Job.state]
+    if job[Job.jid] and (state == 'scheduled' or state == 'waiting') then
+      local score = scores[job[Job.priority]]
       if not score then
-        local priority = tonumber(job[2]) or 0
+        local priority = tonumber(job[Job.priority]) or 0
         if priority - priority ~= 0 then priority = 0 end
         score = string.format('%.17g', priority - age)
-        scores[job[2]] = score
+        scores[job[Job.priority]] = score
       end
       work[#work + 1] = score
       work[#work + 1] = due[i]

@@ -1,5 +1,7 @@
 -- Creates the jobs of templates that are due (`due`: template, its time, ...), at most `limit`.
 -- Each template goes on from its next run; runs beyond its backlog are skipped.
+local Template = Fields('jid', 'klass', 'data', 'priority', 'tags', 'retries', 'interval', 'backlog', 'count')
+
 return function(now, t, queue, due, limit)
   local call, floor = redis.call, math.floor
   local base = Keys.queue .. queue
@@ -8,18 +10,18 @@ return function(now, t, queue, due, limit)
   for n = 1, #due, 2 do
     local id = due[n]
     local key = Keys.recurring .. id
-    local r = call('hmget', key, 'jid', 'klass', 'data', 'priority', 'tags', 'retries', 'interval', 'backlog', 'count')
-    local interval = tonumber(r[7])
-    if not (r[1] and r[2] and r[3] and interval and interval > 0) then
+    local r = call('hmget', key, unpack(Template))
+    local interval = tonumber(r[Template.interval])
+    if not (r[Template.jid] and r[Template.klass] and r[Template.data] and interval and interval > 0) then
       gone[#gone + 1] = id
     else
-      local at, backlog, count = floor(tonumber(due[n + 1])), tonumber(r[8]) or 0, tonumber(r[9]) or 0
-      local started, priority, tried = moved, tonumber(r[4]) or 0, 0
+      local at, backlog, count = floor(tonumber(due[n + 1])), tonumber(r[Template.backlog]) or 0, tonumber(r[Template.count]) or 0
+      local started, priority, tried = moved, tonumber(r[Template.priority]) or 0, 0
       if not (count >= 0 and count < 9e15) then count = 0 end
       if priority - priority ~= 0 then priority = 0 end
       local behind = (now - at) / interval
       if backlog > 0 and behind > backlog then at = at + math.ceil(behind - backlog) * interval end
-      local tags = r[5] and r[5] ~= '{}' and need('job/tags')(r[5]) or {}
+      local tags = r[Template.tags] and r[Template.tags] ~= '{}' and need('job/tags')(r[Template.tags]) or {}
       while at <= now and moved < limit do
         -- A number that is taken, as after a template was made anew, is passed over: up to 1000
         -- in one call; the next goes on from there.
@@ -35,9 +37,9 @@ return function(now, t, queue, due, limit)
         end
         call('rpush', Keys.job .. jid .. Keys.history,
           '[' .. floor(at) .. ',"put",{"q":' .. cjson.encode(queue) .. '}]')
-        call('hmset', Keys.job .. jid, 'jid', jid, 'klass', r[2], 'data', r[3], 'priority', priority,
-          'tags', tags[1] and r[5] or '{}', 'state', 'waiting', 'worker', '', 'expires', '0', 'queue', queue,
-          'retries', r[6] or '0', 'remaining', whole_tries(tonumber(r[6]) or 0), 'time', string.format('%.20f', at),
+        call('hmset', Keys.job .. jid, 'jid', jid, 'klass', r[Template.klass], 'data', r[Template.data], 'priority', priority,
+          'tags', tags[1] and r[Template.tags] or '{}', 'state', 'waiting', 'worker', '', 'expires', '0', 'queue', queue,
+          'retries', r[Template.retries] or '0', 'remaining', whole_tries(tonumber(r[Template.retries]) or 0), 'time', string.format('%.20f', at),
           'spawned_from_jid', id)
         for i = 1, #tags do
           local list = tagged[tags[i]]

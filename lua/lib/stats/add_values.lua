@@ -1,4 +1,6 @@
 -- Returns the histogram field of a value in seconds.
+local Stats = Fields('total', 'mean', 'vk')
+
 local function slot(value)
   local u = math.floor(value)
   if u < 60 then
@@ -17,20 +19,20 @@ local function add(key, values)
   local call = redis.call
   if not values[2] then
     local value, name = values[1], slot(values[1])
-    local stored = redis.pcall('hmget', key, 'total', 'mean', 'vk', name)
+    local stored = redis.pcall('hmget', key, unpack(Stats), name)
     if stored.err then return end
-    local total = tonumber(stored[1])
+    local total = tonumber(stored[Stats.total])
     if not total then
       call('hmset', key, 'total', '1', 'mean', value, 'vk', '0', name, '1')
     else
-      local mean = tonumber(stored[2]) or 0
+      local mean = tonumber(stored[Stats.mean]) or 0
       local moved = mean + (value - mean) / (total + 1)
       call('hmset', key, 'total', total + 1, 'mean', moved,
-        'vk', (tonumber(stored[3]) or 0) + (value - moved) * (value - mean), name, (tonumber(stored[4]) or 0) + 1)
+        'vk', (tonumber(stored[Stats.vk]) or 0) + (value - moved) * (value - mean), name, (tonumber(stored[#Stats + 1]) or 0) + 1)
     end
     return
   end
-  local names, hits, fields = {}, {}, {'total', 'mean', 'vk'}
+  local names, hits, fields = {}, {}, {unpack(Stats)}
   for i = 1, #values do
     local name = slot(values[i])
     if not hits[name] then
@@ -42,7 +44,7 @@ local function add(key, values)
   end
   local stored = redis.pcall('hmget', key, unpack(fields))
   if stored.err then return end
-  local total, mean, vk = tonumber(stored[1]) or 0, tonumber(stored[2]) or 0, tonumber(stored[3]) or 0
+  local total, mean, vk = tonumber(stored[Stats.total]) or 0, tonumber(stored[Stats.mean]) or 0, tonumber(stored[Stats.vk]) or 0
   for i = 1, #values do
     local value = values[i]
     total = total + 1
@@ -57,7 +59,7 @@ local function add(key, values)
   local write = {'total', total, 'mean', mean, 'vk', vk}
   for i = 1, #names do
     write[5 + 2 * i] = names[i]
-    write[6 + 2 * i] = (tonumber(stored[3 + i]) or 0) + hits[names[i]]
+    write[6 + 2 * i] = (tonumber(stored[#Stats + i]) or 0) + hits[names[i]]
   end
   call('hmset', key, unpack(write))
 end
