@@ -1,13 +1,14 @@
--- The last lines of the library form, in place of dispatch.lua: the names that plugins use. User
--- scripts stand behind it in the same file. Methods take `now` first where time matters, then the
--- words of the command; replies that are JSON on the wire are tables here.
+-- Ends the library form, in place of dispatch.lua: defines the names that plugins use. The script of the
+-- plugin follows in the same file. Methods take `now` first if the time matters, then the words of the
+-- command. Replies that are JSON on the wire are tables here.
+-- Refuses: a `now` that is not a finite number, missing jids and names
 local Qless, QlessJob, QlessQueue, QlessWorker, QlessRecurringJob = {ns = Keys.prefix}, {}, {}, {}, {}
 QlessJob.__index, QlessJob.ns = QlessJob, Keys.job
 QlessQueue.__index, QlessQueue.ns = QlessQueue, Keys.queue
 QlessRecurringJob.__index = QlessRecurringJob
 QlessWorker.ns = Keys.worker
 
--- Runs a command as a client would call it.
+-- Runs a command as a client would.
 local function run(name, now, ...)
   local moment = tonumber(now)
   if not moment or moment - moment ~= 0 then error('Arg "now" missing or not a number: nil') end

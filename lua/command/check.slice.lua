@@ -1,15 +1,17 @@
--- check.slice: look|mend findings run kind name item ...
--- Judges items of one kind from one instant, and, to mend, changes at once what still holds.
--- `findings`: '' for all, else ids by commas, `-id` leaves one out; who names an id decides for it.
--- `run`: the name of the repair; what it sets aside gets it. `name`: of the queue, worker, group,
--- tag or list of names, '' elsewhere. Kinds and items: job, recurring (ids); work, locks, scheduled,
--- depends, recur, worker, group, tag, completed, tracked (members); names (members of `name`: queues,
--- failures, tags, workers, paused_queues, config); key (names without prefix); cycle (jids, each
--- waiting for the next). Two findings want a whole walk before (core.md 9.5), `failed-counter` wants
--- lists that are right, and jobs that all have the same job among their dependents belong into one call.
--- Answers per finding: id, item, outcome (`found`, `decide`, `report`, `mended`), detail, and per
--- change: key, item, before, after. `look` writes nothing. No events. What a repair still answers as
--- `found` the server refused; nothing behind it was judged.
+-- Judges items of one kind at one instant, and repairs immediately what is wrong, if asked.
+-- Takes: look|mend findings run kind name item ..., at most 200 items
+--   `findings`: `''` for all, or ids separated by commas; `-id` excludes one. Naming an id approves its repair.
+--   `run`: the name of the repair, which becomes part of the names under `lost:`.
+--   `kind` and items: job, recurring (jids); work, locks, scheduled, depends, recur (members; `name` is the queue);
+--   worker, group, tag (members; `name` is which); completed, tracked (members); names (members of the list `name`:
+--   queues, failures, tags, workers, paused_queues, config); key (names without prefix); cycle (jids, each
+--   depending on the next). `name` is `''` for the other kinds.
+--   Two findings require a complete scan first (core.md 9.5); `failed-counter` requires correct lists; all
+--   jobs with the same job among their dependents belong in one call.
+-- Returns: per finding: id, item, outcome (`found`, `decide`, `report`, `mended`), detail, and per change: key,
+--   item, before, after. `look` writes nothing. An outcome `found` in a repair means that the server
+--   refused the changes; the items after it were not judged.
+-- Refuses: unknown kinds, names and findings
 
 local judges = {
   job = 'judge/job',

@@ -1,6 +1,8 @@
--- complete: jid worker queue data [next q] [delay s] [depends json]
--- Ends the run of a job: for good, or on to the next queue. Answers its new state.
--- Events: the jid to `completed` if tracked; `completed` or `advanced` to the log.
+-- Completes a running job, for good or on to the next queue.
+-- Takes: jid worker queue data [next q] [delay s] [depends json]
+-- Returns: the new state
+-- Refuses: a job that is not running, or is held by another worker or in another queue
+-- Publishes: the jid to `completed` if tracked; `completed` or `advanced` to the log
 local Job = Fields('worker', 'state', 'queue', 'priority', 'retries', 'time', 'history', 'grace', 'scheduled')
 local Config = Fields('max-job-history', 'jobs-history', 'jobs-history-count')
 
@@ -45,7 +47,7 @@ return function(argv, now, t, seconds)
   local pending = names and names[1] and need('dependency/pending_dependencies')(jid, names)
 
   if job[Job.history] then need('history/migrate')(jid, job[Job.history]) end
-  -- One command tells that neither is there, as mostly: tracked jobs, who waits for this one.
+  -- One command for the usual case: the job is not tracked and has no dependents.
   local any, tracked, dependents = call('exists', Keys.tracked, key .. Keys.dependents) > 0, false, nil
   if any then
     tracked = call('zscore', Keys.tracked, jid)
@@ -53,7 +55,7 @@ return function(argv, now, t, seconds)
   end
   local history = key .. Keys.history
   if pending and pending[1] then
-    -- Both may be refused by a key of another kind: so they come before all other writes.
+    -- A key of another type refuses either of these, so they precede all other writes.
     call('llen', history)
     need('dependency/link')(jid, pending)
   end

@@ -1,5 +1,5 @@
--- config.get: [key]
--- Answers a setting, or its default; without a key all settings.
+-- Returns a setting or its default; without a key, all settings as JSON.
+-- Takes: [key]
 return function(argv)
   local key = argv[3]
   local value = key and redis.call('hget', Keys.config, key)

@@ -1,6 +1,7 @@
--- depends: jid on jid ... | jid off jid ... | jid off all
--- Adds or takes away dependencies of a job that waits for others; one that waits for nothing
--- any more is placed. Always answers 1.
+-- Adds or removes dependencies of a job in state `depends`. Without dependencies left, the job is released.
+-- Takes: jid on jid ... | jid off jid ... | jid off all
+-- Returns: 1
+-- Refuses: a job in another state
 local Job = Fields('state', 'queue', 'priority', 'scheduled')
 
 return function(argv, now, t)

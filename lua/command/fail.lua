@@ -1,6 +1,8 @@
--- fail: jid worker group message [data]
--- Fails a running job in the name of its holder. Answers the jid.
--- Events: `failed` to the log; the jid to `failed` if tracked.
+-- Fails a running job for its holder.
+-- Takes: jid worker group message [data]
+-- Returns: the jid
+-- Refuses: a job that is not running or is held by another worker
+-- Publishes: `failed` to the log; the jid to `failed` if tracked
 local Job = Fields('state', 'worker', 'queue', 'history', 'grace')
 
 return function(argv, now, _, seconds)
@@ -10,7 +12,7 @@ return function(argv, now, _, seconds)
   if not worker then error('Fail(): Arg "worker" missing') end
   if not group then error('Fail(): Arg "group" missing') end
   if not message then error('Fail(): Arg "message" missing') end
-  -- The bare document `false` has always meant: no data.
+  -- The bare document `false` has always meant "no data".
   if data then
     local value = cjson.decode(data)
     if value == false then

@@ -1,5 +1,6 @@
--- get: jid
--- Answers the job as JSON, nil if there is none.
+-- Returns a job as JSON, nil if it does not exist.
+-- Takes: jid
+-- Refuses: a missing jid
 local Job = Fields('job/read')
 
 return function(argv)
@@ -8,7 +9,7 @@ return function(argv)
   local job = need('job/read')(jid)
   if not job[Job.jid] then return nil end
   local key = Keys.job .. jid
-  -- One command tells that none of the three is there, as mostly.
+  -- One command for the usual case: none of the three exists.
   local any = redis.call('exists', Keys.tracked, key .. Keys.dependents, key .. Keys.dependencies) > 0
   return need('job/render')(jid, job, any and redis.call('zscore', Keys.tracked, jid), any, '')
 end, true

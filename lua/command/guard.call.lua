@@ -1,13 +1,14 @@
--- guard.call: jid mark note command arg ...
--- Runs a command on a job that is still as its mark says, and appends the note, unless the job is
--- gone by then. Answers outcome, mark and the command's reply: `done` (a text, nil or a list),
--- `gone`, `state_changed`, `invalid` (why). What the command refuses it raises in its own words.
--- Besides `tag add` and `tag remove` there is `tag swap jid count tag ...`: so many tags go, the
--- others come, in one call.
+-- Runs a command on a job that still fits its mark, and appends the note, unless the job no longer exists.
+-- Takes: jid mark note command arg ...
+--   `command`: timeout priority depends fail retry complete log track, `tag add`, `tag remove`, or
+--   `tag swap jid count tag ...`, which removes the first `count` tags and adds the others
+-- Returns: outcome, mark and the reply of the command: `done` (text, nil or list), `gone`, `state_changed`,
+--   `invalid` (why)
+-- Refuses: what the command refuses, in its words; other commands and other jobs
 local Job = Fields('jid', 'state', 'queue')
 
 
--- Where each command names its job; `tag` and `track` have a word of their own before it.
+-- The position of the jid in each command; `tag` and `track` have a word of their own before it.
 local jid_slots = {
   timeout = 7, priority = 7, depends = 7, fail = 7, retry = 7, complete = 7, log = 7, tag = 8, track = 8,
 }

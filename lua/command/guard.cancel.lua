@@ -1,11 +1,12 @@
--- guard.cancel: refuse|cancel|release, then per job jid mark
--- Deletes jobs, each only if it is still as its mark says; all are judged before the first goes.
--- What depends on a job that goes is refused, taken along, or released.
--- Answers per job outcome, mark and details: `done` (further jids deleted, or released to run),
--- `gone`, `complete`, `state_changed`, `has_dependents` (which), `invalid` (why). Events as cancel.
+-- Deletes jobs that still fit their marks. All are judged before the first is deleted.
+-- Takes: refuse|cancel|release (what happens to dependents), then per job: jid mark
+-- Returns: per job outcome, mark and details: `done` (further deleted or released jids), `gone`, `complete`,
+--   `state_changed`, `has_dependents` (which), `invalid` (why)
+-- Refuses: wrong words, more than 500 jobs
+-- Publishes: as cancel
 local most = 5000
 
--- Returns who waits for a job: in state `depends`, and naming it.
+-- Returns the dependents of a job that are in state `depends` and name it.
 local function dependents_of(members, jid)
   local list = members(Keys.job .. jid .. Keys.dependents)
   local found = {}
@@ -30,7 +31,7 @@ return function(argv, now)
   if count > 500 then error('Guard(): more than 500 jobs') end
   local outcome, key_fault, mark_of, job_key_fault = need('value/outcome_row'), need('value/key_fault')(), need('job/mark'), need('job/key_fault')
 
-  -- 1. Judge each by itself. `going`: jids that may go; `stays`: why a named one may not.
+  -- 1. Judge each job alone. `going`: jids that may go; `stays`: why a given job may not go.
   local going, order, stays, marks, trouble, told_of = {}, {}, {}, {}, {}, {}
   local function judge(jid)
     local job = redis.pcall('hmget', Keys.job .. jid, 'jid', 'state', 'queue', 'worker', 'tags', 'failure')
@@ -63,7 +64,7 @@ return function(argv, now)
     end
   end
 
-  -- 2. Find who waits for them; with `cancel` the whole tree below.
+  -- 2. Find the dependents; with `cancel`, all levels of them.
   local below, blocked, members = {}, {}, need('value/members')
   local position = 1
   while order[position] do
@@ -98,7 +99,7 @@ return function(argv, now)
   end
   local too_many = #order > most
 
-  -- 3. A job that stays keeps all it waits for.
+  -- 3. A job that stays keeps all its dependencies.
   local why = {}
   if mode ~= 'release' and not too_many then
     local above, queue = {}, {}
@@ -131,7 +132,7 @@ return function(argv, now)
     end
   end
 
-  -- A descendant goes only with a named job above it that goes.
+  -- A descendant goes only with a given job above it that goes.
   local is_named = {}
   for i = 1, count do is_named[argv[2 + 2 * i]] = true end
   local gone, told = {}, {}
@@ -172,7 +173,7 @@ return function(argv, now)
     end
   end
 
-  -- 4. Release, delete.
+  -- 4. Release the dependents, delete the jobs.
   if mode == 'release' then
     for i = 1, #gone do
       local jid = gone[i]

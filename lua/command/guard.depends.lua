@@ -1,7 +1,8 @@
--- guard.depends: jid mark note dependency ...
--- Makes a job in state `depends` wait for more, for all of them or none. Answers outcome, mark and
--- details: `done` (those complete already), `missing_dependency` (those), `cycle` (its jids), `gone`,
--- `state_changed`, `invalid` (why).
+-- Adds dependencies to a job in state `depends`: all of these, or none.
+-- Takes: jid mark note dependency ...
+-- Returns: outcome, mark and details: `done` (dependencies that are complete already), `missing_dependency`
+--   (which), `cycle` (its jids), `gone`, `state_changed`, `invalid` (why)
+-- Refuses: wrong words, more than 500 dependencies
 local Job = Fields('jid', 'state', 'queue', 'history')
 
 return function(argv, _, _, seconds)

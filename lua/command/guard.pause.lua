@@ -1,6 +1,7 @@
--- guard.pause: until note queue ...
--- Pauses queues until a time ('' for none), and keeps since when, by whom and why. Other clients see
--- a plain pause, which ends when one of ours looks after its time.
+-- Pauses queues until a time, and stores since when, by whom and why. Other clients see a plain pause, which
+-- ends when a client that knows its end reads it.
+-- Takes: until (`''` for no end) note queue ...
+-- Refuses: an `until` that is not a number, more than 500 queues, keys of the wrong type
 return function(argv, now, _, seconds)
   local till, note = argv[3], argv[4]
   if not till then error('Guard(): until missing') end

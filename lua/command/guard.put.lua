@@ -1,13 +1,14 @@
--- guard.put: policy, then per job its number of words and queue jid klass data delay [key value ...]
--- Puts jobs in order, each whole or not at all. Answers per job outcome, mark and details: `done`
--- (state, dependencies that are complete or missing), `exists` (`when` of its first entry and of its
--- newest put), `missing_dependency` (those), `cycle` (its jids), `invalid` (why).
--- Events as put.
+-- Puts jobs in order, each completely or not at all.
+-- Takes: policy, then per job: the number of its words, queue jid klass data delay [key value ...]
+-- Returns: per job outcome, mark and details: `done` (state, dependencies that are complete or missing),
+--   `exists` (time of its first entry and of its newest put), `missing_dependency` (which), `cycle` (its
+--   jids), `invalid` (why)
+-- Refuses: wrong words, more than 500 jobs
+-- Publishes: as put
 local Old = Fields('job/put', 'jid')
 
 
--- Reads the words of one job. Raises on bad usage; what the job itself makes impossible becomes
--- its `invalid`.
+-- Reads the words of one job. Wrong words are raised; `invalid` says why the job itself is impossible.
 local function read_job(argv, first, count)
   local job = {queue = argv[first], jid = argv[first + 1], klass = argv[first + 2], data = argv[first + 3]}
   if count < 5 or count % 2 == 0 then error('Guard(): a job has 5 words and pairs of options') end
@@ -136,7 +137,7 @@ return function(argv, now, t, seconds)
           o.pending, passed = pending, complete
           for k = 1, #missing do passed[#passed + 1] = missing[k] end
           for k = 1, #pending do invalid = invalid or key_fault('set', Keys.job .. pending[k] .. Keys.dependents) end
-          -- Those that it waits for now, and may not any more.
+          -- The present dependencies, of which some may go.
           local before = invalid and {} or call('smembers', key .. Keys.dependencies)
           for k = 1, #before do invalid = invalid or key_fault('set', Keys.job .. before[k] .. Keys.dependents) end
         end

@@ -1,14 +1,15 @@
--- guard.requeue: options note, then per job jid mark due
--- Puts jobs back into a queue, as put does, with their own klass, data, tags and retries; each only
--- if it is still as its mark says. Options: from (states, default failed), to, priority, keep.
--- Answers per job outcome, mark and details: `done` (state, queue), `gone`, `state_changed`,
--- `invalid` (why). Events as put.
+-- Puts jobs that still fit their marks into a queue, as put does, with their own klass, data, tags and retries.
+-- Takes: options note, then per job: jid mark due
+--   `options`: from (states; default failed), to, priority, keep (the remaining retries)
+-- Returns: per job outcome, mark and details: `done` (state, queue), `gone`, `state_changed`, `invalid` (why)
+-- Refuses: wrong words, more than 500 jobs
+-- Publishes: as put
 local Job = Fields('jid', 'state', 'queue', 'worker', 'priority', 'retries', 'remaining', 'failure',
   'history', 'grace', 'scheduled')
 
 local call = redis.call
 
--- Returns the queue of the newest put of a job that has none any more, nil if none is told.
+-- Returns the queue of the newest put of a job without a queue, nil if it is unknown.
 local function last_queue(jid)
   local history = redis.pcall('lrange', Keys.job .. jid .. Keys.history, 0, -1)
   if history.err then return nil end

@@ -1,5 +1,7 @@
--- heartbeat: jid worker [data]
--- Renews the lock of the worker that holds the job. Answers when it now ends.
+-- Extends the lock of the worker that holds the job.
+-- Takes: jid worker [data]
+-- Returns: when the lock now expires
+-- Refuses: a job that is not running or is held by another worker
 local Job = Fields('state', 'worker', 'queue', 'grace')
 
 return function(argv, now, t)
@@ -7,7 +9,7 @@ return function(argv, now, t)
   local jid, worker, data = argv[3], argv[4], argv[5]
   if not jid then error('Job(): no jid provided') end
   if not worker then error('Heatbeat(): Arg "worker" missing') end
-  -- The bare document `false` has always meant: no data.
+  -- The bare document `false` has always meant "no data".
   if data then
     local value = cjson.decode(data)
     if value == false then

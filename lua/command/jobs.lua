@@ -1,5 +1,6 @@
--- jobs: complete [offset [count]] | running|stalled|scheduled|depends|recurring queue [offset [count]]
--- Answers a page of jids as a native array. Scheduled jobs that are due are made to wait first.
+-- Returns a page of jids as a native array. `scheduled` first promotes jobs that are due.
+-- Takes: complete [offset [count]] | running|stalled|scheduled|depends|recurring queue [offset [count]]
+-- Refuses: unknown states, an offset or count that is not a number
 return function(argv, now, t)
   local call = redis.call
   local state, queue, offset, count = argv[3], argv[4], argv[5], argv[6]

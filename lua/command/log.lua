@@ -1,5 +1,6 @@
--- log: jid message [data]
--- Appends to the history of a job. Data that is no object is kept as the member `data` of one.
+-- Appends an entry to the history of a job. Data that is not an object becomes the member `data` of one.
+-- Takes: jid message [data]
+-- Refuses: a missing job, data that is not JSON
 return function(argv, _, _, seconds)
   local jid, message, data = argv[3], argv[4], argv[5]
   if not jid then error("Log(): Argument 'jid' missing") end
@@ -7,13 +8,13 @@ return function(argv, _, _, seconds)
   local entry = '[' .. seconds .. ',' .. cjson.encode(message)
   if data then
     local value = cjson.decode(data)
-    -- The decoder stops at a NUL; what it has read is kept.
+    -- The decoder stops at a NUL; the part before it is stored.
     if string.find(data, '\0', 1, true) then data = cjson.encode(value) end
     if value == false then error("Log(): Argument 'data' not cjson: " .. data) end
     if string.byte(data) ~= 123 and not string.find(data, '^%s*{') then data = '{"data":' .. data .. '}' end
     entry = entry .. ',' .. data .. ']'
-    -- What can't be written again, or what the levels around it make too deep, would make every
-    -- read of the job fail: refused with the words of the encoder or decoder.
+    -- Data that cannot be encoded again, or that the levels around it make too deep, would break every read of
+    -- the job. It is refused in the words of the encoder or decoder.
     cjson.encode(value)
     if #data > 1900 then cjson.decode('[' .. '[' .. entry .. ']' .. ']') end
   else

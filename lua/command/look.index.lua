@@ -1,6 +1,8 @@
--- look.index: index name offset count
--- Answers how many members an index has, and a page of them in the order in which the core would
--- act. Nothing is promoted, spawned or aged.
+-- Returns the size of an index and a page of it, in the order in which the core would act. Nothing is
+-- promoted, spawned or aged.
+-- Takes: index name offset count
+-- Returns: total, member, ...
+-- Refuses: unknown indexes, more than 10000 members
 return function(argv)
   local call = redis.call
   local index, name, from, count = argv[3], argv[4], tonumber(argv[5]), tonumber(argv[6])

@@ -1,6 +1,7 @@
--- look.queues: [queue ...]
--- Answers per queue its counts, its pause, and since when the next job to pop has waited (`head`),
--- as name, value, ...; without names of all known queues. Writes nothing.
+-- Returns the counts of queues, their pauses, and since when the next job to pop has waited (`head`).
+-- Writes nothing.
+-- Takes: [queue ...]; without names all known queues
+-- Returns: per queue: name, value, ...
 return function(argv, now, t)
   local call = redis.call
   local queues = need('value/args_from')(argv, 3)
@@ -23,7 +24,7 @@ return function(argv, now, t)
     end
     local function stored(name)
       local value = pause[name]
-      -- A number as it is stored: decoded it would have 14 digits.
+      -- A number as it is stored: decoding would leave 14 digits.
       if type(value) == 'number' then value = string.match(text, '"' .. name .. '":(-?[%d.eE+]+)') or '' .. value end
       return type(value) == 'string' and value
     end

@@ -1,6 +1,7 @@
--- look.recurs: jid ...
--- Answers per jid the stored fields of a template and `next`, when it runs next, as name, value,
--- ...; nil where there is none. Writes nothing.
+-- Returns the stored fields of templates, and `next`, the time of the next run. Writes nothing.
+-- Takes: jid ...
+-- Returns: per jid: name, value, ...; nil if the template does not exist
+-- Refuses: more than 500 jids
 return function(argv)
   if #argv - 2 > 500 then error('Look(): more than 500 jids') end
   local reply = {}

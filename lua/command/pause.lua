@@ -1,5 +1,5 @@
--- pause: queue ...
--- Stops pops of queues, without an end.
+-- Pauses queues, without an end.
+-- Takes: queue ...
 return function(argv)
   local queues = need('value/args_from')(argv, 3)
   if not queues[1] then redis.call('sadd', Keys.paused) end

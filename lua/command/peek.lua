@@ -1,7 +1,7 @@
--- peek: queue count
--- Answers the next jobs that a pop would hand out, as a JSON array, `{}` if there are none.
--- A pause does not hide them, but one whose end has come is taken away. What is due is made to
--- wait, as pop does; nothing else is changed.
+-- Returns the next jobs that a pop would return, as a JSON array (`{}` if there are none). A paused queue
+-- shows its jobs, and an expired pause is deleted. Due jobs are promoted, as in pop; nothing else changes.
+-- Takes: queue count
+-- Refuses: a count that is not an integer
 return function(argv, now, t)
   local call = redis.call
   local queue, count = argv[3], tonumber(argv[4])

@@ -1,10 +1,11 @@
--- pop: queue worker count
--- Hands out jobs: first those whose lock ran out, then those that wait, best first.
--- Answers them as a JSON array, `{}` if there are none. Events: `popped` per tracked job, and
--- those of room/expire.lua.
--- Returns a stored setting as a number, nil if it is none.
+-- Grants jobs to a worker: first jobs whose lock expired, then waiting jobs, highest priority first.
+-- Takes: queue worker count
+-- Returns: the jobs as a JSON array (`{}` if there are none)
+-- Refuses: a count that is not an integer
+-- Publishes: the jid to `popped` if tracked; and what queue/expire_locks publishes
 local Job = Fields('job/read')
 
+-- Returns a stored setting as a number, nil if it is not one.
 local function setting(text)
   local n = text and tonumber(text)
   if n and n - n == 0 then return n end
@@ -18,7 +19,7 @@ return function(argv, now, t, seconds)
   if not count or count - count ~= 0 then
     error('Pop(): Arg "count" missing or not a number: ' .. tostring(argv[5]))
   end
-  -- What Redis would not take as a count is refused, but a paused queue is not asked that much.
+  -- A count that is not an integer is refused, but not while the queue is paused.
   local odd = count % 1 ~= 0 or count > 9e15 or count < -9e15
   if call('sismember', Keys.paused, queue) == 1 and need('queue/paused')(now, queue, odd) then return '{}' end
   if odd then need('value/integer')(count) end
@@ -42,7 +43,7 @@ return function(argv, now, t, seconds)
     jids, jobs = need('queue/expire_locks')(now, seconds, queue, lost, setting(grace) or 10, limit)
     taken = #jids
     rest = count - taken
-    -- A lock that was just renewed takes up a place again.
+    -- A renewed lock takes a place within the limit again.
     if free then
       local held = call('zcount', base .. Keys.locks, '(' .. t, '+inf') + taken
       rest = math.min(rest, math.max(0, math.floor(max) - held))
@@ -57,7 +58,7 @@ return function(argv, now, t, seconds)
     if due[1] then need('queue/promote')(now, queue, due) end
   end
 
-  -- What can't be taken is made up for by the next in the set, up to 1000 of them.
+  -- A job that cannot be taken is replaced by the next in the set, over up to 1000 further entries.
   local read = need('job/read')
   local want, from, remove, count = rest, 0, {}, taken
   while want ~= 0 and (from == 0 or from <= rest + 1000) do
@@ -88,7 +89,7 @@ return function(argv, now, t, seconds)
   local stamp = string.format('%.20f', now)
   local entry = '[' .. seconds .. ',"popped",{"worker":' .. cjson.encode(worker) .. '}]'
   local waited, locks = {}, {}
-  -- For one job the same command tells whether it has dependencies or dependents.
+  -- For one job, the same command covers its dependencies and dependents.
   local related
   local key = Keys.job .. jids[1]
   if count == 1 then related = call('exists', key .. Keys.dependents, key .. Keys.dependencies, Keys.tracked) > 0 end
@@ -102,7 +103,7 @@ return function(argv, now, t, seconds)
       job[Job.history] = false
     end
     local length = redis.pcall('rpush', key .. Keys.history, entry)
-    -- A job whose history is no list stays where it is, for a person to look at.
+    -- A job whose history is not a list stays in place, for the operator to inspect.
     if type(length) == 'number' then
       if length > limit then need('history/trim')(key .. Keys.history, length, limit) end
       if i <= taken then

@@ -1,6 +1,7 @@
--- priority: jid priority
--- Gives a job another priority; a waiting one keeps its place among equals, a stalled one stays
--- in front. Answers the priority.
+-- Changes the priority of a job. A waiting job keeps its rank among equals; a stalled one stays in front.
+-- Takes: jid priority
+-- Returns: the priority
+-- Refuses: a missing job, a priority that is not a number
 local Job = Fields('queue', 'priority', 'state')
 
 return function(argv)
@@ -16,7 +17,7 @@ return function(argv)
   if job[Job.state] == 'waiting' or job[Job.state] == 'stalled' then
     local before = tonumber(job[Job.priority])
     local work = Keys.queue .. job[Job.queue] .. Keys.work
-    -- The time part of the score is lost among numbers beyond 2^53.
+    -- Beyond 2^53 the score loses its time part.
     if before and math.abs(before) < 9e15 and math.abs(priority) < 9e15 then
       call('zadd', work, 'XX', 'INCR', priority - before, jid)
     else

@@ -1,5 +1,8 @@
--- put: me queue jid klass data delay [priority p] [tags json] [retries n] [depends json]
--- Creates a job, or takes one that exists, in whatever state, into the queue. Answers the jid.
+-- Creates a job, or moves an existing one, in any state, into the queue.
+-- Takes: me queue jid klass data delay [priority p] [tags json] [retries n] [depends json]
+-- Returns: the jid
+-- Refuses: missing or wrong words, a jid with a reserved ending
+-- Publishes: as job/put
 local Old = Fields('job/put')
 
 return function(argv, now, t, seconds)

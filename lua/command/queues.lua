@@ -1,5 +1,5 @@
--- queues: [queue]
--- Answers the counts of one queue, or of all that are known. What is due is made to wait first.
+-- Returns the counts of one queue, or of all known queues. Due jobs are promoted first.
+-- Takes: [queue]
 local call = redis.call
 
 local function counts(now, t, queue, paused)

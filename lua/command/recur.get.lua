@@ -1,5 +1,6 @@
--- recur.get: jid
--- Answers a template as JSON, nil if there is none.
+-- Returns a template as JSON, nil if it does not exist.
+-- Takes: jid
+-- Refuses: a missing jid
 local Template = Fields('jid', 'klass', 'queue', 'priority', 'interval', 'retries', 'count', 'data', 'tags',
   'backlog')
 

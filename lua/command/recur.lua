@@ -1,5 +1,7 @@
--- recur: queue jid klass data interval seconds offset [tags json] [priority p] [retries n] [backlog n]
--- Creates or replaces a template; only its count of jobs so far is kept. Answers the jid.
+-- Creates or replaces a template. Its counter of jobs is kept.
+-- Takes: queue jid klass data interval seconds offset [tags json] [priority p] [retries n] [backlog n]
+-- Returns: the jid
+-- Refuses: missing or wrong words, an interval of 0 or less
 return function(argv, now, t)
   local call = redis.call
   local queue, jid, klass, data, spec = argv[3], argv[4], argv[5], argv[6], argv[7]

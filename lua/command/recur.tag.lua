@@ -1,5 +1,7 @@
--- recur.tag: jid tag ...
--- Adds tags to a template. Answers its tags.
+-- Adds tags to a template.
+-- Takes: jid tag ...
+-- Returns: its tags
+-- Refuses: a missing template
 return function(argv)
   local jid = argv[3]
   if not jid then error('Recurring(): no jid provided') end

@@ -1,5 +1,7 @@
--- recur.untag: jid tag ...
--- Takes tags off a template. Answers what is left.
+-- Removes tags from a template.
+-- Takes: jid tag ...
+-- Returns: the remaining tags
+-- Refuses: a missing template
 return function(argv)
   local jid = argv[3]
   if not jid then error('Recurring(): no jid provided') end

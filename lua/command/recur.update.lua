@@ -1,5 +1,7 @@
--- recur.update: jid [key value ...], keys priority interval retries data klass queue backlog
--- Changes a template, wholly or not at all; another interval shifts its next run. Always answers 1.
+-- Changes all given fields of a template, or none. A new interval shifts the next run.
+-- Takes: jid [key value ...] with the keys priority interval retries data klass queue backlog
+-- Returns: 1
+-- Refuses: a missing template, unknown keys, wrong values
 local Template = Fields('jid', 'queue', 'interval')
 
 return function(argv, _, t)

@@ -1,4 +1,7 @@
--- requeue: the words of put. Refuses a jid without a job, else it is put.
+-- Puts a job that exists.
+-- Takes: the words of put
+-- Returns: the jid
+-- Refuses: a missing job, and what put refuses
 return function(argv, now, t, seconds)
   local jid = argv[5]
   if not jid then error('Job(): no jid provided') end

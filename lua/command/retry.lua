@@ -1,6 +1,8 @@
--- retry: jid queue worker [delay [group [message]]]
--- Lets a running job run again, at the cost of one try; without one left it fails.
--- Answers how many tries are left. Event: the jid to `failed` if it failed and is tracked.
+-- Returns a running job to a queue at the cost of one try. Without tries, the job fails.
+-- Takes: jid queue worker [delay [group [message]]]
+-- Returns: the number of remaining tries
+-- Refuses: a job that is not running or is held by another worker
+-- Publishes: the jid to `failed` if the job failed and is tracked
 local Job = Fields('state', 'worker', 'queue', 'priority', 'remaining', 'retries', 'grace')
 
 return function(argv, now, t, seconds)

@@ -1,5 +1,7 @@
--- tag: add jid tag ... | remove jid tag ... | get tag [offset [count]] | top [offset [count]]
--- Tags a job, or lists by tag. Answers the tags of the job, a page of jids, or the most used tags.
+-- Adds or removes tags of a job, or lists jobs by tag.
+-- Takes: add jid tag ... | remove jid tag ... | get tag [offset [count]] | top [offset [count]]
+-- Returns: the tags of the job, a page of jids with their total, or the most used tags
+-- Refuses: a missing job, unknown verbs, an offset or count that is not a number
 local call = redis.call
 
 local function page(offset, count)

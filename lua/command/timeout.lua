@@ -1,6 +1,7 @@
--- timeout: jid ...
--- Takes jobs away from their holders; each is next in its queue. Refuses all if one does not run.
--- Events per job: `lock_lost` to the holder and to the log.
+-- Revokes the locks of jobs. Each is next in its queue.
+-- Takes: jid ...
+-- Refuses: all, if one does not exist or is not running
+-- Publishes: `lock_lost` to the holder and to the log, for each job
 local Job = Fields('state', 'queue', 'worker', 'history', 'grace')
 
 return function(argv, _, _, seconds)
@@ -19,7 +20,7 @@ return function(argv, _, _, seconds)
     local key, queue, worker = Keys.job .. jid, job[Job.queue] or '', job[Job.worker] or ''
     if job[Job.history] then need('history/migrate')(jid, job[Job.history]) end
     local length = call('rpush', key .. Keys.history, entry)
-    -- Three entries are the least a job has here: the setting is not asked for that (README).
+    -- A job has at least three entries here, so the setting is not read for fewer (README).
     if length > 3 then
       limit = limit or tonumber(redis.pcall('hget', Keys.config, 'max-job-history') or 100) or 100
       if length > limit then need('history/trim')(key .. Keys.history, length, limit) end

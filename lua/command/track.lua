@@ -1,6 +1,8 @@
--- track: | track jid | untrack jid
--- Answers the tracked jobs and the tracked jids without a job; or `1` if something changed, else `0`.
--- Event: the jid to `track` or `untrack`.
+-- Lists tracked jobs, or starts or stops tracking one.
+-- Takes: nothing | track jid | untrack jid
+-- Returns: the tracked jobs and the tracked jids without a job; or `1` if something changed, else `0`
+-- Refuses: a missing job, unknown verbs
+-- Publishes: the jid to `track` or `untrack`
 local Job = Fields('job/read')
 
 return function(argv, _, t)

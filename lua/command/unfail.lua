@@ -1,6 +1,7 @@
--- unfail: queue group [count]
--- Takes the oldest failed jobs of a group into one queue. Answers how many entries it took off
--- the list; those that are no failed job any more are only dropped.
+-- Moves the oldest failed jobs of a group into a queue. Entries that are not failed jobs are only removed.
+-- Takes: queue group [count]
+-- Returns: how many entries were removed from the list
+-- Refuses: missing words, a count that is not an integer
 local Job = Fields('state', 'retries', 'priority', 'failure', 'queue', 'history')
 
 return function(argv, now, t, seconds)
@@ -39,7 +40,7 @@ return function(argv, now, t, seconds)
       end
       work[#work + 1] = score
       work[#work + 1] = jid
-      -- Mostly the failure is of this group, and its text tells so without being decoded.
+      -- The failure is usually of this group, and its text shows that without decoding.
       local text = job[Job.failure] or '{}'
       local at = whens[text]
       if not at and string.find(text, prefix, 1, true) == 1 then

@@ -1,5 +1,5 @@
--- unpause: queue ...
--- Lets queues be popped again.
+-- Ends the pause of queues.
+-- Takes: queue ...
 return function(argv)
   local queues = need('value/args_from')(argv, 3)
   if not queues[1] then redis.call('srem', Keys.paused) end

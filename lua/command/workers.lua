@@ -1,6 +1,6 @@
--- workers: [worker]
--- Answers how many jobs each known worker holds, newest activity first; or the jids of one.
--- Workers that were not seen for `max-worker-age` seconds are forgotten first.
+-- Returns how many jobs each known worker holds, most recent activity first; or the jids of one. Workers
+-- that were not seen for `max-worker-age` seconds are forgotten first.
+-- Takes: [worker]
 return function(argv, now, t)
   local call = redis.call
   local worker = argv[3]

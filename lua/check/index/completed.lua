@@ -1,4 +1,5 @@
--- Returns a function that judges a member of the list of complete jobs.
+-- Checks a member of the list of complete jobs.
+-- Takes: jid
 return function(c)
   return function(jid)
     local score, wrong = c.ask('zscore', Keys.completed, jid)

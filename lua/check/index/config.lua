@@ -1,4 +1,5 @@
--- Returns a function that judges a setting: a number where one is read, and none by accident below 0.
+-- Checks a setting: settings that the core reads as numbers must be numbers, and some not below 0.
+-- Takes: option
 return function(c)
   local numeric = {['heartbeat'] = true, ['grace-period'] = true, ['jobs-history'] = true,
     ['jobs-history-count'] = true, ['max-job-history'] = true, ['max-worker-age'] = true, ['stats-history'] = true,

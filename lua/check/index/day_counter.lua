@@ -1,5 +1,5 @@
--- Returns a function that judges the counter of the day on which a job failed, if it is missing: then
--- other cores can't cancel the job.
+-- Checks that the counter of failed jobs of a day exists. Without it, other cores cannot cancel the job.
+-- Takes: job; when it failed
 return function(c)
   return function(j, when)
     local day = '' .. when - when % 86400

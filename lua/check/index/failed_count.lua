@@ -1,18 +1,18 @@
--- Returns a function that compares the counter of the jobs that failed on a day with the lists. All
--- failed jobs are counted once in a call.
+-- Compares a counter of failed jobs of a day with the failure lists. The lists are counted once per call.
+-- Takes: key of the counters; their day and queue
 local Job = Fields('state', 'queue', 'failure')
 
 return function(c)
   local counts, made, number = nil, nil, need('value/number')
 
-  -- Returns when a job failed. In the usual text the word stands once, and needs no decoding.
+  -- Returns when a job failed. In the usual text the word `"when"` occurs once, and no decoding is needed.
   local function moment(text)
     local when, rest = string.match(text or '', '"when":(%d+)[,}]()')
     if when and not string.find(text, '"when"', rest, true) then return tonumber(when) end
     return number(need('failure/decode')(text).when)
   end
 
-  -- Returns the failed jobs by day and queue; a queue with a failure that can't be read is not judged.
+  -- Counts the failed jobs by day and queue. A queue with an unreadable failure is not judged.
   local function count()
     local all, total, seen = {}, 0, {}
     local groups, more = c.need('index/failure_lists').groups()
@@ -48,11 +48,11 @@ return function(c)
     if not c.outcome('failed-counter') then return end
     local stored, wrong = c.ask('hget', key, 'failed')
     if wrong then return end
-    -- What was listed in this call counts, too.
+    -- Count again if this call has changed a list.
     if made ~= c.relisted then counts, made = count(), c.relisted end
     local item = string.sub(key, #Keys.prefix + 1)
     if counts.beyond then return c.add('not-judged', item, 'more than 2000 failed jobs') end
-    -- Where lists can't be read, that is told.
+    -- Unreadable lists have a finding of their own.
     if not counts.all then return end
     if counts.odd[queue] then return c.add('not-judged', item, 'a failure that can not be read') end
     local real = counts.all[day .. ':' .. queue] or 0

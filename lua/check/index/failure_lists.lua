@@ -1,9 +1,11 @@
--- Returns how to ask failure lists for a job, and how to take it off.
+-- Finds a job in failure lists, and plans its removal from them.
+-- Returns: a table of functions
 return function(c)
   local lists = {}
 
-  -- Returns the places of a job in the list of a group, the list's length, and whether the list is
-  -- longer than may be judged; nil if it is no list. One LPOS; where that is not allowed, by pages.
+  -- Returns the positions of a job in the list of a group, the length of the list, and whether the list
+  -- is longer than a check may read; nil if the key is not a list. One LPOS; pages if the user has no
+  -- right to LPOS.
   function lists.find(group, jid)
     local key = Keys.group .. group
     local length, wrong = c.ask('llen', key)
@@ -28,12 +30,12 @@ return function(c)
     return places, length, length > 100000
   end
 
-  -- The same for jobs that stand next to each other and are to be taken off: only for the first of them
-  -- the list is searched, and an entry far from the others is left for another call.
+  -- The same for neighboring jobs that are removed: the list is searched only for the first of them. A
+  -- job far from the others is left for another call.
   local window
   function lists.near(group, jid)
     local gone = window and c.repair and c.relisted - window.relisted or 0
-    -- Of what was planned everything was mended, or nothing.
+    -- Either all planned changes were made, or none.
     if gone > 0 and gone ~= window.planned then window = nil end
     local place = window and window.group == group and window.places[jid]
     if not place then
@@ -58,7 +60,7 @@ return function(c)
     return {place - before}, window.length - gone, false
   end
 
-  -- Adds the removal of these places, from the last to the first, and of a group that is empty then.
+  -- Adds the removal of these positions, from last to first, and of a group that is empty afterwards.
   function lists.drop(changes, group, jid, places, length)
     local key = Keys.group .. group
     for i = #places, 1, -1 do changes[#changes + 1] = {'list', key, '' .. places[i], jid, false} end

@@ -1,10 +1,10 @@
--- Returns a function that judges whether a failure group is known if, and only if, its list is not
--- empty. Each is asked once.
+-- Checks that a failure group is in `ql:failures` if, and only if, its list is not empty. Once per group.
+-- Takes: group
 return function(c)
   local asked = {}
 
-  -- Whether any entry of a list is to stay there. A list of none is not worth to be known: who takes
-  -- its entries off ends it.
+  -- Whether any entry of the list stays there. If none does, the group needs no entry: the repair that
+  -- removes the last entry deletes the list.
   local function lasts(group, key, length)
     local jids = redis.call('lrange', key, 0, 99)
     for i = 1, #jids do

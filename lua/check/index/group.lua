@@ -1,4 +1,5 @@
--- Returns a function that judges an entry of a failure list.
+-- Checks an entry of a failure list.
+-- Takes: jid
 return function(c, group)
   local lists = c.need('index/failure_lists')
   return function(jid)

@@ -1,4 +1,5 @@
--- Returns a function that judges a member of a set of a queue: has it a job, and does that belong here?
+-- Checks a member of a set of a queue: the job must exist and belong there.
+-- Takes: jid
 local Job = Fields('jid', 'state', 'queue')
 
 return function(c, queue, kind)
@@ -13,7 +14,7 @@ return function(c, queue, kind)
     if parts[i] ~= part then others[#others + 1] = base .. parts[i] end
   end
 
-  -- Whether a job is here alone, where its state wants it.
+  -- Whether the job is in this set only, and its state belongs in this set.
   local function belongs(jid)
     local r = ask('hmget', Keys.job .. jid, unpack(Job))
     if r.err or r[Job.jid] ~= jid or homes[r[Job.state]] ~= part or r[Job.queue] ~= queue then return false end
@@ -36,7 +37,7 @@ return function(c, queue, kind)
     elseif what == 'job' then
       c.need('judge/sets')(j, queue)
       if j.queue == queue then
-        -- The place in this set may be wrong beside that in another.
+        -- The score in this set may be wrong, too.
         if kind == 'work' then c.need('judge/leftovers')(j) end
         c.need('index/queue_listed')(queue)
       end

@@ -1,4 +1,5 @@
--- Returns a function that judges the name of a paused queue.
+-- Checks the name of a paused queue.
+-- Takes: queue
 return function(c)
   return function(queue)
     local paused, wrong = c.ask('sismember', Keys.paused, queue)

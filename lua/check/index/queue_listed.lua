@@ -1,4 +1,5 @@
--- Returns a function that judges whether a queue that is in use is known. Each is asked once.
+-- Checks that `ql:queues` lists a queue that is in use. Once per queue.
+-- Takes: queue
 return function(c)
   local asked = {}
   return function(queue)

@@ -1,5 +1,6 @@
--- Returns a function that judges the name of a queue: listed and used, or neither; its oldest due
--- work, and how many of its jobs run.
+-- Checks a name in `ql:queues`: the queue must be in use. Reports due work that nobody takes, and more
+-- running jobs than the limit.
+-- Takes: queue
 return function(c)
   return function(queue)
     local score, wrong = c.ask('zscore', Keys.queues, queue)

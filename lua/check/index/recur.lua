@@ -1,4 +1,5 @@
--- Returns a function that judges an entry among the next runs of a queue.
+-- Checks an entry of the schedule of templates of a queue.
+-- Takes: jid of the template
 return function(c, queue)
   local key = Keys.queue .. queue .. Keys.recur
   return function(id)

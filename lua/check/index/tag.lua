@@ -1,8 +1,9 @@
--- Returns a function that judges an entry of the index of a tag.
+-- Checks an entry of the index of a tag.
+-- Takes: jid
 return function(c, tag)
   local key = Keys.tag .. tag
 
-  -- Whether tags can be read, and whether this one is none of them.
+  -- Whether the tags are readable and do not include this one.
   local function misses(text)
     local tags = c.need('judge/tag_list')(text)
     for i = 1, #(tags or {}) do

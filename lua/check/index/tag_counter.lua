@@ -1,5 +1,6 @@
--- Returns a function that adds the counter of a tag whose index gets one more or less, if the
--- counter was right before: if not, the index may be what was wrong.
+-- Adds the new counter of a tag whose index gains or loses an entry. If the counter was wrong before, it
+-- is left alone: the index may have been the fault.
+-- Takes: changes; tag; 1 or -1
 return function(c)
   return function(changes, tag, by)
     local count, score = c.ask('zcard', Keys.tag .. tag), c.ask('zscore', Keys.tags, tag)

@@ -1,4 +1,5 @@
--- Returns a function that compares the counter of a tag with its index.
+-- Compares the counter of a tag with its index.
+-- Takes: tag
 return function(c)
   return function(tag)
     local score, wrong = c.ask('zscore', Keys.tags, tag)

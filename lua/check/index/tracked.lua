@@ -1,4 +1,5 @@
--- Returns a function that judges a tracked id.
+-- Checks that a tracked job exists.
+-- Takes: jid
 return function(c)
   return function(jid)
     local score, wrong = c.ask('zscore', Keys.tracked, jid)

@@ -1,4 +1,5 @@
--- Returns a function that judges an entry of a worker's list of jobs.
+-- Checks an entry of the job list of a worker.
+-- Takes: jid
 return function(c, worker)
   local key = Keys.worker .. worker .. Keys.held
   return function(jid)

@@ -1,5 +1,5 @@
--- Returns a function that judges the name of a worker: when it was seen, and whether it is known if
--- it holds jobs.
+-- Checks a worker's time in `ql:workers`, and that it is listed there if it holds jobs.
+-- Takes: worker
 return function(c)
   return function(worker)
     local score, wrong = c.ask('zscore', Keys.workers, worker)

@@ -1,5 +1,5 @@
--- Returns a function that judges whether the template of a job has counted it: if not, the number
--- would be given again.
+-- Checks that the template of a job has counted it. If not, the template would use the number again.
+-- Takes: job
 return function(c)
   return function(j)
     if not j.spawned then return end

@@ -1,4 +1,5 @@
--- Returns a function that judges whether a job is in the list of complete jobs if, and only if, it is.
+-- Checks that a job is in the list of complete jobs if, and only if, it is complete.
+-- Takes: job
 return function(c)
   return function(j)
     local score, wrong = c.ask('zscore', Keys.completed, j.id)
@@ -9,7 +10,7 @@ return function(c)
     elseif j.state == 'complete' then
       local time = need('value/number')(j.time)
       if not score and time and time > c.now + 3600 then
-        -- It would stay there as long.
+        -- An entry with that time would stay as long.
         c.add('completed-unlisted', j.id, '', {}, 'ahead')
       elseif not score then
         c.add('completed-unlisted', j.id, '', {{'zset', Keys.completed, j.id, false, c.score(time or c.now)}})

@@ -1,12 +1,14 @@
--- The book of one look: what is asked for, how places are read, what was found. What only a finding
--- needs stands in check_notes and check_plan, and is not built before there is one.
+-- Holds the state of one check: its options, its reads and its findings. The functions for findings are
+-- in `repair/record` and `repair/plan`; they are built with the first finding.
+-- Takes: now as number and as text; whether to repair; name of the run; `findings` of check.slice
+-- Returns: the context; or nil and the unknown id in `findings`
 local Brief = Fields('jid', 'state', 'queue', 'klass')
 local Job = Fields(Brief, 'priority', 'tags', 'retries', 'remaining', 'worker', 'expires', 'time', 'failure',
   'grace', 'scheduled', 'spawned_from_jid')
 
 
--- Returns sets of the findings that are left out and of the only ones, false for all. Of a list with a
--- word that is none nil and that word.
+-- Returns the set of excluded findings, and the set of the only ones (false for all). If an id is unknown,
+-- returns nil and that id.
 local function chosen(findings)
   local known, only, out = need('repair/outcomes')(), false, {}
   for word in string.gmatch(findings .. ',', '([^,]*),') do
@@ -38,8 +40,8 @@ return function(now, t, repair, run, findings)
     return rawget(c, name)
   end})
 
-  -- Reads. Returns nil and true if the key is of another kind; any other refusal is raised, for
-  -- who may not look must not call it clean.
+  -- Runs a read. Returns nil and true if the key is of another type. Any other refusal is raised: keys
+  -- that the user may not read must not count as clean.
   local function ask(...)
     local reply = redis.pcall(...)
     if type(reply) == 'table' and reply.err then
@@ -50,7 +52,7 @@ return function(now, t, repair, run, findings)
   end
   c.ask = ask
 
-  -- Returns a room of this look, built once.
+  -- Returns a function of `check/`, built once per call.
   function c.need(name)
     local part = built[name]
     if not part then
@@ -60,9 +62,9 @@ return function(now, t, repair, run, findings)
     return part
   end
 
-  -- Reads a job. Returns what it is, and its fields: `gone` (no key), `type` (no hash), `stub`
-  -- (nothing of a job is left), `odd` (it can't be told where it belongs), `job`. `brief`: of the
-  -- fields only jid, state, queue and klass.
+  -- Reads a job. Returns what the key holds, and the fields: `gone` (no key), `type` (not a hash), `stub`
+  -- (nothing of a job remains), `odd` (state or queue is missing or unknown), `job`. `brief`: read only
+  -- jid, state, queue and klass.
   function c.read(jid, brief)
     local key, r, wrong = Keys.job .. jid, nil, nil
     if brief then
@@ -82,7 +84,7 @@ return function(now, t, repair, run, findings)
     return 'odd', j
   end
 
-  -- Whether a score of the work set is one that a job of this priority can have.
+  -- Whether a job of this priority can have this score in the work set.
   function c.fits_priority(j, score)
     local n, p = tonumber(score), number(j.priority) or 0
     if n == math.huge then return j.state == 'stalled' end

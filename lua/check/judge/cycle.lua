@@ -1,4 +1,5 @@
--- Returns a function that judges whether jobs, each of which waits for the next, wait for themselves.
+-- Checks whether jobs form a cycle, each depending on the next and the last on the first.
+-- Takes: jids
 return function(c)
   return function(jids)
     local edges = {}

@@ -1,8 +1,9 @@
--- Returns a function that judges both sides of all that a job waits for and of all that waits for it.
+-- Checks both directions of each dependency of a job and of each dependent.
+-- Returns: a table of functions
 return function(c)
   local number, rebuilt = need('value/number'), {}
 
-  -- Returns up to 1000 members of a set, and how many there are; nil if it is no set.
+  -- Returns up to 1000 members of a set, and their number; nil if the key is not a set.
   local function members(key)
     local count, wrong = c.ask('scard', key)
     if wrong then
@@ -15,7 +16,7 @@ return function(c)
     return page[2] or {}, count
   end
 
-  -- Adds what lets a job go that waits for nothing: as on completion of the last.
+  -- Adds the release of a job without dependencies, as the completion of the last one would do.
   local function release(changes, j)
     local base = Keys.queue .. j.queue
     local function entry(part)
@@ -35,8 +36,8 @@ return function(c)
     c.list_queue(changes, j.queue)
   end
 
-  -- Whether a lock on a job that should wait is still alive, in its queue or in another that is known:
-  -- then somebody may be working on it.
+  -- Whether a lock on a job in state `depends` is still valid, in its queue or in another known one: a
+  -- worker may be working on the job.
   local function locked(j)
     local function alive(key)
       local lock = c.ask('zscore', key, j.id)
@@ -50,7 +51,7 @@ return function(c)
     return false
   end
 
-  -- The removal of an edge from both sides.
+  -- Returns the removal of an edge in both directions.
   local function cut(y, x)
     local changes, above, below = {}, Keys.job .. y .. Keys.dependencies, Keys.job .. x .. Keys.dependents
     if c.ask('sismember', above, x) == 1 then changes[1] = {'set', above, x, '1', false} end
@@ -58,8 +59,8 @@ return function(c)
     return changes
   end
 
-  -- Returns what a job is to those that wait for it: `missing`, `complete`, `there`, nil if it can't
-  -- be told; and the job.
+  -- Returns what a job is to its dependents (`missing`, `complete`, `there`; nil if it is unclear), and
+  -- the job.
   local function there(x)
     local what, j = c.read(x, true)
     if what == 'gone' or what == 'stub' then return 'missing' end
@@ -67,7 +68,7 @@ return function(c)
     return j.state == 'complete' and j.queue == '' and 'complete' or 'there', j
   end
 
-  -- Judges what a job waits for, of all or only of one.
+  -- Checks the dependencies of a job: all of them, or only `one`.
   local function above(y, one)
     local own = y.key .. Keys.dependencies
     local list, count = members(own)
@@ -112,7 +113,7 @@ return function(c)
         end
       end
     end
-    -- The last that goes lets the job go, and stays until it may.
+    -- The removal of the last edge releases the job. If the job may not be released, the edge stays.
     local function drop(x, last)
       local changes, word = cut(y.id, x), nil
       if last and y.state == 'depends' then
@@ -125,13 +126,13 @@ return function(c)
       c.add(ids[x], y.id, x, changes, word)
     end
     for i = 1, #unsure do drop(unsure[i], left == 1) end
-    -- Which is the last must not be chance.
+    -- Sort, so that the last one is not a matter of chance.
     if sure[2] then need('value/sort')(sure) end
     for i = 1, #sure do drop(sure[i], left == 0 and i == #sure) end
   end
 
   local edges = {}
-  -- Judges those that wait for `x`, if it is a job or was one.
+  -- Checks the dependents of `x`, which is a job or was one.
   function edges.below(x, how)
     local own = Keys.job .. x .. Keys.dependents
     local list = members(own)
@@ -139,7 +140,7 @@ return function(c)
     for i = 1, #list do
       local y = list[i]
       local what, j = c.read(y, true)
-      -- What a job that is gone left behind is told as that.
+      -- What a deleted job left behind is reported as that.
       local loose = how ~= 'missing'
       if what == 'gone' or what == 'stub' then
         if loose then c.add('dependency-one-sided', y, x, {{'set', own, y, '1', false}}) end
@@ -155,11 +156,11 @@ return function(c)
           end
         elseif how == 'there' and j.state == 'depends' and y ~= x
           and (rebuilt[y] or c.ask('scard', theirs) == 0) then
-          -- Its own set is lost: made again from all that know of it.
+          -- The set of dependencies is lost: rebuild it from the jobs that list this one.
           rebuilt[y] = true
           c.add('dependency-one-sided', y, x, {{'set', theirs, x, false, '1'}})
         elseif how == 'missing' and j.state == 'depends' and c.ask('scard', theirs) == 0 then
-          -- Its own set is lost, too: this is all that is left of the edge.
+          -- The set of dependencies is lost as well: this is all that remains of the edge.
           c.add('dependency-missing', y, x, {{'set', own, y, '1', false}})
         elseif loose then
           c.add('dependency-one-sided', y, x, {{'set', own, y, '1', false}})

@@ -1,5 +1,5 @@
--- Returns a function that judges whether a failed job is once in the list of its group. `seen`: a
--- group in whose list it was met.
+-- Checks that a failed job is once in the list of its group, and in no other list.
+-- Takes: job; the group in whose list the check met it, if any
 return function(c)
   local lists = c.need('index/failure_lists')
   return function(j, seen)
@@ -59,7 +59,7 @@ return function(c)
       end
     end
     more = more or left <= 0
-    -- Without a group there is no better list than the one where it is.
+    -- Without a group, the list that holds the job is as good as any.
     if not group then
       if not elsewhere and not more then wrong = wrong .. ', in no list' end
       return c.add('job-unreadable', j.id, wrong, {}, 'part')

@@ -1,9 +1,11 @@
--- Returns a function that tells in which group a job failed and when; and if its failure does not say
--- both, nil and the failure as it should be, false if its history does not tell that either.
+-- Reads the group and the time of a failure.
+-- Takes: job
+-- Returns: group and time; if either is missing, the group or nil, nil, and the failure rebuilt from the
+--   history (false if the history has none)
 return function(c)
   local number = need('value/number')
 
-  -- Returns the newest failure that a history tells.
+  -- Returns group, time and worker of the newest failure in the history.
   local function newest_failure(j)
     local list = c.ask('lrange', j.key .. Keys.history, -100, -1) or {}
     for i = #list, 1, -1 do

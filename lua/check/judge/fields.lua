@@ -1,9 +1,9 @@
--- Returns a function that judges the fields of a job: those that every command needs, and in a
--- form that every client can read.
+-- Checks the fields of a job: those that every command needs must exist and be readable for every client.
+-- Takes: job; what `c.read` returned with it
 return function(c)
   local number = need('value/number')
 
-  -- The tags whose index lists the job, as JSON.
+  -- Returns the tags whose index lists the job, as JSON.
   local function indexed(j)
     local names, found = c.ask('zrange', Keys.tags, 0, 999) or {}, {}
     need('value/sort')(names)
@@ -13,7 +13,7 @@ return function(c)
     return found[1] and cjson.encode(found) or '{}'
   end
 
-  -- The moment of the newest history entry that tells one and does not lie ahead, as text.
+  -- Returns the time of the newest readable history entry that is not in the future, as text.
   local function newest(j)
     local list, moment = c.ask('lrange', j.key .. Keys.history, -100, -1) or {}, need('history/entry_time')
     for i = #list, 1, -1 do
@@ -24,7 +24,7 @@ return function(c)
 
   return function(j, what)
     local key = j.key
-    -- Notes a field that gets another value. What can't be read is kept beside it, if `keep`.
+    -- Notes a new value for a field. `keep`: the old value goes into a field `bad-<name>`.
     local function amend(name, value, keep, more)
       local old = j[name]
       local changes = {{'hash', key, name, old, value}}
@@ -55,7 +55,7 @@ return function(c)
       amend('remaining', string.format('%.0f', need('value/whole_tries')(number(j.remaining) or number(j.retries) or 0)))
     end
     if not j.worker then amend('worker', '') end
-    -- A running job gets it from its lock.
+    -- A running job gets the field from its lock.
     if not j.expires and not (what == 'job' and j.state == 'running') then amend('expires', '0') end
     if not number(j.time) then
       local when = newest(j)

@@ -1,6 +1,6 @@
--- Returns a function that tells whether a job is as it should be, in as few steps as that takes: true
--- only if none of the other rooms of check_job would find more than this one has noted. What it does
--- not say is for them to judge.
+-- Tests quickly whether a job is as it should be.
+-- Takes: jid
+-- Returns: true only if the other functions of `judge/job` would find nothing more; false means unknown
 local Job = Fields('judge/context', 'data')
 
 return function(c)
@@ -11,7 +11,7 @@ return function(c)
   local reserved, listed, tag_list = need('job/reserved'), c.need('index/queue_listed'), c.need('judge/tag_list')
   local known = {}
 
-  -- Whether the fields are such as every client can read.
+  -- Whether every client can read the fields.
   local function readable(j, time, data)
     local retries, remaining = number(j.retries), number(j.remaining)
     return number(j.priority) and time and time <= latest and j.klass and j.worker and j.expires and retries
@@ -21,7 +21,7 @@ return function(c)
       and data and (data == '{}' or #data <= 250000 and pcall(cjson.decode, data))
   end
 
-  -- Whether the history is short, and of the forms that cores write.
+  -- Whether the history is short, with entries in the forms that cores write.
   local function plain(key)
     local list = ask('lrange', key .. Keys.history, 0, 19)
     if list.err or list[20] then return false end
@@ -36,7 +36,7 @@ return function(c)
     return true
   end
 
-  -- Whether a job is in the set of its state and in no other of its queue.
+  -- Whether the job is in the set of its state, and in no other set of its queue.
   local function placed(j)
     local home, base, held = homes[j.state], Keys.queue .. j.queue, nil
     for i = 1, 4 do
@@ -51,7 +51,7 @@ return function(c)
     if type(held) ~= 'string' then return false end
     if home == Keys.work then return c.fits_priority(j, held) end
     if home ~= Keys.locks then return true end
-    -- The lock, and the list of its worker, say what the fields say.
+    -- The lock and the worker's list must agree with the fields.
     local expires, lock, worker = number(j.expires), tonumber(held), j.worker
     if not expires or worker == '' or expires > horizon or lock > horizon or math.abs(lock - expires) > 0.001 then
       return false
@@ -61,7 +61,7 @@ return function(c)
     return type(held) == 'string' and math.abs(tonumber(held) - expires) <= 0.001
   end
 
-  -- Whether the index of each tag lists a job.
+  -- Whether the index of each tag lists the job.
   local function tagged(j)
     if not j.tags or #j.tags > 10000 then return false end
     local tags = tag_list(j.tags)
@@ -90,7 +90,7 @@ return function(c)
     if type(done) == 'table' or (state == 'complete') ~= (done and true or false) or not tagged(j) then return false end
     local edges = ask('exists', key .. Keys.dependencies, key .. Keys.dependents)
     if type(edges) == 'table' then return false end
-    -- From here on what is asked notes what it finds.
+    -- The checks below note their own findings.
     if state == 'failed' then c.need('judge/failed')(j) end
     if edges > 0 or state == 'depends' then c.need('judge/edges').both(j) end
     if j.spawned then c.need('judge/child')(j) end

@@ -1,4 +1,7 @@
--- Returns the entry with its third element, which is no object, inside one, nil if that can't be.
+-- Checks the history of a job.
+-- Takes: job
+
+-- Returns the entry with its third element, which is not an object, wrapped in one; nil if that fails.
 local function wrapped(entry)
   local at = string.match(entry, '^%s*%[[^"]*"()')
   if not at then return nil end
@@ -15,8 +18,7 @@ local function wrapped(entry)
   if ok and type(list[3]) == 'table' and pcall(cjson.encode, list[3]) then return text end
 end
 
--- Returns nil for an entry as it should be, what is to stand in its place, or false if nobody is
--- harmed by it.
+-- Returns nil for a correct entry, or its replacement, or false if the entry does no harm.
 local function better(entry)
   if string.find(entry, '^%[[1-9]%d*,"[^"\\%c]*"%]$') then return nil end
   if string.find(entry, '^%[[1-9]%d*,"[^"\\%c]*",{"%l+":"[^"\\%c]*"}%]$') then return nil end
@@ -28,7 +30,7 @@ local function better(entry)
     if item == nil and count == 2 then return nil end
     if count > 3 then return false end
     local text = type(item) == 'table' and pcall(cjson.encode, item)
-    -- An empty array can't be told from an object here, and does no harm.
+    -- An empty array looks like an object here, and does no harm.
     if text and (item[1] == nil or string.find(entry, '}%s*%]%s*$')) then return nil end
     text = (type(item) ~= 'table' or item[1] ~= nil) and wrapped(entry)
     if text then return text end
@@ -36,12 +38,11 @@ local function better(entry)
   return '[0,"unreadable",{"raw":' .. cjson.encode(entry) .. '}]'
 end
 
--- Returns a function that judges the history of a job.
 return function(c)
   return function(j)
     local key = j.key .. Keys.history
     local changes, odd, from, bytes = {}, false, 0, 0
-    -- Ever longer pages, for entries may be long.
+    -- The pages grow, because entries may be long.
     for _, to in ipairs({9, 99, 999}) do
       local list, wrong = c.ask('lrange', key, from, to)
       if wrong then return c.wrong_type(key, 'list') end

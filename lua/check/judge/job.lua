@@ -1,5 +1,5 @@
--- Returns a function that judges one job: its fields, its history, where it is, and all that
--- names it or is named by it.
+-- Checks a job: its fields, its history, its sets, and everything that names it or that it names.
+-- Takes: jid
 return function(c)
   local healthy = c.need('judge/healthy')
   return function(jid)
@@ -7,7 +7,7 @@ return function(c)
     local what, j = c.read(jid)
     local reserved = need('job/reserved')(jid)
     if what == 'gone' or what == 'type' then
-      -- Another job's companion is no job of the wrong kind.
+      -- The companion key of another job is not a job of the wrong type.
       if what == 'type' and not reserved then c.wrong_type(Keys.job .. jid, 'hash') end
       return
     end

@@ -1,4 +1,5 @@
--- Returns a function that judges whether the index of each tag of a job lists it.
+-- Checks that the index of each tag of a job lists the job.
+-- Takes: job
 return function(c)
   return function(j)
     local tags = c.need('judge/tag_list')(j.tags)

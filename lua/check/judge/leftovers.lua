@@ -1,10 +1,11 @@
--- Returns a function that judges what is a matter of numbers and of fields that stayed behind.
+-- Checks scores, numbers and leftover fields of a job.
+-- Takes: job
 return function(c)
   local number = need('value/number')
   return function(j)
     local base, state = Keys.queue .. j.queue, j.state
     local time, priority = number(j.time), number(j.priority)
-    -- Milliseconds where seconds belong, or a clock that is wrong.
+    -- Milliseconds instead of seconds, or a wrong clock.
     local ahead = time and time > c.now + 3600
     if ahead then c.add('clock', j.id, 'time is ' .. j.time) end
 

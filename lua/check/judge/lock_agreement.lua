@@ -1,5 +1,6 @@
--- Returns a function that adds what makes field and worker's list of a running job agree with its
--- lock: the finding that mends the one takes the others along. `over`: its grace ends with this.
+-- Adds the changes that make the field `expires` and the worker's list of a running job agree with its
+-- lock, so that one finding repairs all three.
+-- Takes: changes; job; when the lock expires, as text; whether this ends the grace period
 return function(c)
   return function(changes, j, expires, over)
     local n = tonumber(expires)
@@ -8,7 +9,7 @@ return function(c)
     local key = Keys.worker .. j.worker .. Keys.held
     local score, wrong = c.ask('zscore', key, j.id)
     if wrong or score and math.abs(tonumber(score) - n) <= 0.001 then return end
-    -- A worker that nobody knows may be dead.
+    -- An unknown worker may be dead: do not add a new entry for it.
     if score or c.ask('zscore', Keys.workers, j.worker) then
       changes[#changes + 1] = {'zset', key, j.id, score, expires}
     end

@@ -1,5 +1,7 @@
--- Returns a function that tells whether a lock of a queue ends absurdly late: not within a hundred
--- days, nor within ten heartbeats.
+-- Tests whether a lock of a queue expires absurdly late: more than 100 days and more than 10 heartbeats
+-- from now.
+-- Takes: queue; time
+-- Returns: true or false
 return function(c)
   local number, beats = need('value/number'), {}
   return function(queue, moment)

@@ -1,12 +1,12 @@
--- Returns a function that judges a template: its fields, and its one entry among the next runs.
--- `seen`: a queue in which it was met.
+-- Checks a template: its fields, and that it has one entry in the schedule of its queue.
+-- Takes: jid; the queue in whose schedule the check met it, if any
 local Template = Fields('queue', 'interval', 'count', 'priority', 'retries', 'backlog', 'tags', 'data',
   'klass')
 
 return function(c)
   local number = need('value/number')
 
-  -- Returns its entries in other queues, and whether not all could be asked.
+  -- Returns its entries in other queues, and whether there were too many queues to read.
   local function elsewhere(id, own, seen, all)
     local queues, more, found, done = {}, false, {}, {[own] = true}
     local function enter(queue)
@@ -50,7 +50,7 @@ return function(c)
     if not count or count < 0 or count % 1 ~= 0 then
       report('count')
     else
-      -- Children that it has not counted: the next numbers, as far as they are taken by its own.
+      -- Uncounted children: the next numbers, as long as jobs of this template have them.
       local n = count
       while n < count + 100 and c.ask('hget', Keys.job .. id .. '-' .. string.format('%.0f', n + 1),
         'spawned_from_jid') == id do

@@ -1,4 +1,5 @@
--- Returns a function that judges the lock of a running job and the list of its worker.
+-- Checks the lock of a running job and the list of its worker.
+-- Takes: job
 return function(c)
   local number, too_late = need('value/number'), c.need('judge/lock_too_late')
   return function(j)
@@ -24,7 +25,7 @@ return function(c)
         c.add('score', j.id, 'locked until ' .. lock .. ', expires ' .. (j.expires or 'never'), changes)
       end
     end
-    -- Of a worker without a name nobody keeps books.
+    -- A worker without a name has no list.
     if not j.worker or j.worker == '' then return end
     local known, wrong = c.ask('zscore', Keys.workers, j.worker)
     if not known and not wrong then c.add('worker-unknown', j.worker, '') end

@@ -1,12 +1,12 @@
--- Returns a function that judges in which sets of which queues a job is: in the one that its state
--- names, and in no other. `seen`: a queue in which it was met.
+-- Checks that a job is in the set of its state in its own queue, and in no other set of any queue.
+-- Takes: job; the queue in whose set the check met it, if any
 return function(c)
   local homes = {waiting = Keys.work, stalled = Keys.work, running = Keys.locks, scheduled = Keys.scheduled,
     depends = Keys.depends}
   local parts, number = {Keys.work, Keys.locks, Keys.scheduled, Keys.depends}, need('value/number')
   local too_late = c.need('judge/lock_too_late')
 
-  -- Adds the entry of a job in a set, if it has one. Returns its score, and whether the set is none.
+  -- Adds the entry of a job in a set, if there is one. Returns its score, and whether the key is not a set.
   local function enter(entries, key, part, queue, jid)
     local score, wrong = c.ask('zscore', key, jid)
     if wrong then
@@ -17,8 +17,8 @@ return function(c)
     return score, wrong
   end
 
-  -- Adds the entries of a job in one queue to `entries`. Returns them by part, and whether all sets
-  -- could be read.
+  -- Adds the entries of a job in one queue to `entries`. Returns them by part, and whether all sets were
+  -- readable.
   local function collect(entries, queue, jid)
     local held, fine = {}, true
     for i = 1, #parts do
@@ -29,8 +29,8 @@ return function(c)
     return held, fine
   end
 
-  -- Returns where a job belongs that is not there: part and score, and the changes beside that. No
-  -- score, if each end that a lock may have is absurd.
+  -- Returns where a misplaced job belongs: part and score, and further changes. No score if every possible
+  -- end of its lock is absurd.
   local function settle(j, entries)
     local home, best, extra = homes[j.state], nil, {}
     for i = 1, #entries do
@@ -62,7 +62,7 @@ return function(c)
       lock = c.now
     end
     lock = math.max(lock or expires, expires or lock)
-    -- A lock that ends when its job should have been done has no grace.
+    -- A lock that expires when the field says so has no grace period.
     local over = j.grace and expires and lock <= expires + 0.001
     if over then extra[1] = {'hash', j.key, 'grace', j.grace, false} end
     if over or not j.grace or not expires then c.need('judge/lock_agreement')(extra, j, c.score(lock), over) end
@@ -94,7 +94,7 @@ return function(c)
       end
     end
 
-    -- What is in the way, in this queue and in others.
+    -- Find the wrong entries, in this queue and in others.
     local wrong, drops, foreign, outside, locked = {}, {}, {}, {}, {}
     local part, score, extra
     if not placed then part, score, extra = settle(j, entries) end
@@ -105,7 +105,7 @@ return function(c)
       if not right or not placed then
         local list = here and wrong or foreign
         list[#list + 1] = entry
-        -- What is no move is mended by itself.
+        -- An entry that is not part of the move is repaired on its own.
         local from = (here or not placed) and drops or outside
         if not right then from[#from + 1] = {'zset', entry.key, j.id, entry.score, false} end
         if entry.part == Keys.locks and j.state ~= 'running' and tonumber(entry.score) > c.now then
@@ -145,7 +145,7 @@ return function(c)
     if held[part] ~= score then
       drops[#drops + 1] = {'zset', Keys.queue .. own .. part, j.id, held[part], score}
     end
-    -- What lets the job go in the same call finds it there.
+    -- A release of the job in the same call expects it in this set.
     if not locked[drops] and c.outcome(id) == 'found' then j.enters = {[part] = score} end
     for i = 1, #extra do drops[#drops + 1] = extra[i] end
     c.list_queue(drops, own)

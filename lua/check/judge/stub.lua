@@ -1,8 +1,9 @@
--- Returns a function that judges what is left of a job whose hash lost what makes it one.
+-- Checks a job whose hash has lost its essential fields.
+-- Takes: job; what `c.read` returned with it; the queue in whose set the check met it, if any
 return function(c)
   local parts = {Keys.work, Keys.locks, Keys.scheduled, Keys.depends}
 
-  -- Returns the changes that set a stub aside, with its entries everywhere.
+  -- Returns the changes that set a remnant aside and remove its entries everywhere.
   local function remove(j, seen)
     local changes = {}
     local function drop(key)

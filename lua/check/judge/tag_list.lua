@@ -1,5 +1,6 @@
--- Returns a function that reads stored tags: a list without repeats, nil if they can't be read, and
--- then true if only because they are too long. Many jobs have the same.
+-- Reads stored tags. Results are kept, because many jobs have the same tags.
+-- Takes: text
+-- Returns: a list without repeats; nil if it is unreadable, and then true if it is only too long
 return function()
   local known = {}
   return function(text)

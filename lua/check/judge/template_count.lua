@@ -1,5 +1,6 @@
--- Returns a function that judges whether a template has counted as far as `n`. Of several children
--- that it has not counted, the largest number is told.
+-- Checks that the counter of a template is at least `n`. Of several uncounted children, the largest number
+-- is reported.
+-- Takes: jid of the template; n
 return function(c)
   local most = {}
   return function(id, n)

@@ -1,10 +1,10 @@
--- Returns a function that judges a key by its name without the prefix: its kind, its expiry, and
--- whether there is what it belongs to.
+-- Checks a key by its name: its type, its expiry, and that the owner of the key exists.
+-- Takes: name without the prefix
 return function(c)
   local kind_of = need('key/kind')
   local sizes = {string = 'strlen', list = 'llen', set = 'scard', zset = 'zcard', hash = 'hlen'}
 
-  -- Judges a companion of a job: the job must be there.
+  -- Checks a companion key of a job: the job must exist.
   local function companion(name, key, owner, part)
     if redis.call('exists', Keys.job .. owner) == 1 then return end
     if part == 'dependents' then c.need('judge/edges').below(owner, 'missing') end

@@ -1,5 +1,6 @@
--- Returns of which kind a key has to be, by its name without the prefix, nil if it is none of ours;
--- and what it belongs to: the letter of its family, the name, the part.
+-- Returns the type that a key must have by its name, and what it belongs to.
+-- Takes: name without the prefix
+-- Returns: type, family (its letter), owner, part, day; nil if the name is unknown
 return function(key)
   if key == 'queues' or key == 'workers' or key == 'completed' or key == 'tracked' or key == 'tags' then
     return 'zset'

@@ -1,4 +1,5 @@
--- Returns a function that judges streaming values: their histogram has as many as they count.
+-- Checks streaming statistics: the histogram must hold as many values as the total says.
+-- Takes: name without the prefix; key
 return function(c)
   local number = need('value/number')
   return function(name, key)

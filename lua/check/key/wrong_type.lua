@@ -1,4 +1,5 @@
--- Returns a function that notes a key of the wrong kind. A job is never set aside.
+-- Notes a key of the wrong type. A job is never set aside.
+-- Takes: key; the expected type
 return function(c)
   return function(key, kind)
     local held = redis.call('type', key)

@@ -1,4 +1,8 @@
--- Puts a value into a list at an index, by the end that is nearer.
+-- Changes one field, member, list entry or key from `before` to `after`; false means nothing.
+-- Takes: kind key item before after
+-- Refuses: raises what the server refuses
+
+-- Inserts a value into a list at an index, working from the nearer end.
 local function insert(key, at, value)
   local call, in_chunks = redis.call, need('value/in_chunks')
   local length = call('llen', key)
@@ -20,7 +24,6 @@ local function insert(key, at, value)
   end
 end
 
--- Puts one place from what it holds to `after`; false is nothing. Raises what the server refuses.
 return function(kind, key, item, before, after)
   local call = redis.call
   if kind == 'hash' then
@@ -35,7 +38,7 @@ return function(kind, key, item, before, after)
     elseif after then
       insert(key, tonumber(item), after)
     else
-      -- What is taken out stands first, or is the last of its kind.
+      -- The removed entry is the first, or the last of its kind.
       call('lrem', key, tonumber(item) == 0 and 1 or -1, before)
     end
   elseif kind == 'move' then

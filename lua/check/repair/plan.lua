@@ -1,4 +1,4 @@
--- What the plan of a mend is made of.
+-- Adds the functions to the context that plans of repairs are made of.
 return function(c)
   local number, ask, now = need('value/number'), c.ask, c.now
 
@@ -9,19 +9,19 @@ return function(c)
     return string.format('%.17g', n)
   end
 
-  -- Returns when a job was put; now, where nothing tells that or it lies ahead.
+  -- Returns when a job was put; now, if that is unknown or in the future.
   function c.put_time(j)
     local time = number(j.time)
     return time and time <= now + 3600 and time or now
   end
 
-  -- Returns the place of a waiting job among the others.
+  -- Returns the score of a waiting job in the work set.
   function c.work_score(j)
     if j.state == 'stalled' then return 'inf' end
     return c.score((number(j.priority) or 0) - c.put_time(j) / 10000000000)
   end
 
-  -- Returns up to 500 known queues, and whether there are more. They are read once in a call.
+  -- Returns up to 500 known queues, and whether there are more. Read once per call.
   local names, more
   function c.queues()
     if not names then
@@ -32,8 +32,8 @@ return function(c)
     return names, more
   end
 
-  -- Returns those of their sets that are there, by queue and part, and whether there are more queues.
-  -- A set that a mend of this call makes holds only what belongs into it.
+  -- Returns the existing sets of these queues with queue and part, and whether there are more queues. A set
+  -- that a repair of this call creates holds only entries that belong there.
   local sets
   function c.sets()
     local queues, beyond = c.queues()
@@ -49,13 +49,13 @@ return function(c)
     return sets, beyond
   end
 
-  -- Adds to `changes` that a queue is listed, if it is not.
+  -- Adds a queue to `ql:queues`, if it is missing there.
   function c.list_queue(changes, queue)
     local score, wrong = ask('zscore', Keys.queues, queue)
     if not score and not wrong then changes[#changes + 1] = {'zset', Keys.queues, queue, false, c.score(now)} end
   end
 
-  -- Adds the move of a whole key out of the way. It is not to expire there.
+  -- Adds the move of a key to a name under `lost:`, without its expiry.
   function c.set_aside(changes, key)
     local ttl = redis.call('ttl', key)
     if ttl >= 0 then changes[#changes + 1] = {'expiry', key, false, ttl .. '000', false} end

@@ -1,8 +1,7 @@
--- How a look notes what is not as it should be. Nothing is written before an item has been judged; then
--- `flush` writes what was noted.
+-- Adds the functions to the context that note findings. Nothing is written until an item has been judged;
+-- then `flush` writes its changes.
 
--- Returns changes with those first that add something: they are what a full server refuses, and what
--- nobody may miss if it does.
+-- Returns the changes with additions first. A full server refuses those; then nothing has been removed.
 local function ordered(changes)
   if not changes[2] then return changes end
   local list = {}
@@ -19,7 +18,7 @@ return function(c)
   local noted, write, rows, known = {}, nil, c.rows, need('repair/outcomes')()
   local out, only, outcomes = c.out, c.only, {}
 
-  -- Returns what would become of a finding, nil if it is not asked for.
+  -- Returns the outcome of a finding, nil if the caller did not ask for it.
   function c.outcome(id, case)
     if out[id] or only and not only[id] then return nil end
     local name = case and id .. ' ' .. case or id
@@ -31,7 +30,7 @@ return function(c)
     return word
   end
 
-  -- Notes a finding, once. `changes`: kind of key, key, item, before, after (false for none) each.
+  -- Notes a finding, once. `changes`: kind of key, key, item, before, after (false for nothing) each.
   function c.add(id, item, detail, changes, case)
     local word = c.outcome(id, case)
     if not word then return end
@@ -45,8 +44,9 @@ return function(c)
 
   function c.wrong_type(key, kind) c.need('key/wrong_type')(key, kind) end
 
-  -- Writes what was found, if this is to mend, and enters it into the reply. What the server refuses
-  -- is raised, unless this call has written before: then it stays `found`, and the call ends there.
+  -- Writes the noted changes, if this is a repair, and adds the findings to the reply. A refusal of the
+  -- server is raised, unless this call has written before: then the finding stays `found`, and the call
+  -- ends there.
   function c.flush()
     local pending = c.pending
     for i = 1, #pending do

@@ -1,10 +1,11 @@
--- Returns a function that carries out the changes of a finding and returns those that were needed,
--- with what the places really held. What the server refuses is undone, and raised; if `quiet` is
--- true, nil is returned instead. `first`: nothing was written since the item was judged.
+-- Makes the changes of a finding. If the server refuses one, the changes before it are undone.
+-- Takes: changes; whether to return nil for a refusal; whether nothing was written since the judgment
+-- Returns: the changes that were needed, with the values that were really there before
+-- Refuses: raises what the server refuses
 return function()
   local apply, current, asked = need('repair/apply'), need('repair/current'), {}
 
-  -- Returns the change as it has to be made now, nil if there is nothing to do.
+  -- Returns the change that is needed now, nil if there is none.
   local function needed(change)
     local kind, key, item, before, after = unpack(change)
     if kind == 'move' then
@@ -27,8 +28,8 @@ return function()
     return {kind, key, item, held, after}
   end
 
-  -- Raises what the server would refuse of a change, where it can be asked (7.0). Rights are rights to
-  -- commands and keys: what goes for one member goes for all.
+  -- Raises what the server would refuse of a change, if the server can be asked (7.0). Rights cover commands
+  -- and keys, so one member stands for all.
   local function allowed(kind, key, item, before, after)
     local name, command = kind .. (before and '-' or '') .. (after and '+' or ' ') .. key, nil
     if asked[name] then return end
@@ -58,7 +59,7 @@ return function()
       end
       for i = 1, #changes do
         local change = changes[i]
-        -- A member that was just seen is not looked for again.
+        -- A member that was just read is not read again.
         if not (first and change[1] == 'zset' and not change[5]) then change = needed(change) end
         if change then
           apply(unpack(change))

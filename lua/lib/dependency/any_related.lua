@@ -1,4 +1,5 @@
--- Returns whether any of the jobs has dependencies or dependents: one command for all.
+-- Returns whether any of the jobs has dependencies or dependents, with one command for up to 2000 jobs.
+-- Takes: jids; first and last index
 return function(jids, first, last)
   local keys, n = {}, 0
   for i = first, last do

@@ -1,5 +1,6 @@
--- Sorts the dependencies a job is to get: returns open, complete and missing ones. `wrote`: whether this
--- call has written.
+-- Sorts the dependencies that a job is to get.
+-- Takes: jids; whether this call has written
+-- Returns: the pending, the complete and the missing ones
 return function(names, wrote)
   local pending, complete, missing = {}, {}, {}
   for i = 1, #names do

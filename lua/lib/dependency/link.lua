@@ -1,5 +1,7 @@
--- Makes a job wait for all of `names`, or for none if one of their keys is of another kind.
--- Returns how many of them are new.
+-- Makes a job depend on all given jobs, or on none if one of their keys is of another type.
+-- Takes: jid; jids of the dependencies
+-- Returns: how many of them are new
+-- Refuses: raises what the server refuses
 return function(jid, names)
   local call, own = redis.call, Keys.job .. jid .. Keys.dependencies
   local done = {}
@@ -10,7 +12,7 @@ return function(jid, names)
       for n = 1, i - 1 do
         if done[n] == 1 then call('srem', Keys.job .. names[n] .. Keys.dependents, jid) end
       end
-      -- The same again, for its own words.
+      -- Once more, to raise the server's own words.
       call('sadd', key, jid)
     end
     done[i] = added

@@ -1,5 +1,6 @@
--- Returns those of `names` that a job really has to wait for: jobs that exist, are not
--- complete, and are not the job itself.
+-- Returns the dependencies that a job really has to wait for: jobs that exist, are not complete, and are
+-- not the job itself.
+-- Takes: jid; jids of the dependencies
 return function(jid, names)
   local pending = {}
   for i = 1, #names do

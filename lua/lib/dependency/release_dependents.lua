@@ -1,5 +1,6 @@
--- Frees the dependents of a job that is complete now, if they wait for nothing else. Only jobs
--- in state `depends` that name it are touched: an entry left behind must not run a job twice.
+-- Releases the dependents of a completed job that have no other dependency. Only jobs in state `depends` that
+-- name the completed job are touched: a leftover entry must not run a job twice.
+-- Takes: now; jid; jids of the dependents
 local Job = Fields('state', 'queue', 'priority', 'scheduled')
 
 return function(now, jid, dependents)

@@ -1,5 +1,5 @@
--- Lets a job in state `depends` go: to the time it was put for, else into the queue.
--- `past`: a time that has come counts as none.
+-- Releases a job from state `depends`: into the schedule if it was put with a delay, else into the work set.
+-- Takes: now; jid; queue; priority; due time; whether a due time in the past counts as none
 return function(now, jid, queue, priority, due, past)
   local call = redis.call
   local key, base = Keys.job .. jid, Keys.queue .. queue

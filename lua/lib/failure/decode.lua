@@ -1,4 +1,5 @@
--- Returns the failure of a stored text as a table, empty if there is none that parses.
+-- Returns a stored failure as a table, empty if the text is missing or does not parse.
+-- Takes: text
 return function(text)
   if not text or text == '{}' then return {} end
   local ok, failure = pcall(cjson.decode, text)

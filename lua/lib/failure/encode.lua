@@ -1,4 +1,5 @@
 -- Returns the stored form of a failure.
+-- Takes: group message when worker
 return function(group, message, when, worker)
   local encode = cjson.encode
   return '{"group":' .. encode(group) .. ',"message":' .. encode(message) .. ',"when":' .. when .. ',"worker":' ..

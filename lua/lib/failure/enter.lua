@@ -1,4 +1,5 @@
--- Enters a job that failed now into its group and the counters of the day.
+-- Adds a job that failed now to its group and to the counters of the day.
+-- Takes: now jid group queue
 return function(now, jid, group, queue)
   local call = redis.call
   local day = Keys.stats .. now - now % 86400 .. ':' .. queue

@@ -1,5 +1,6 @@
--- Takes a job that stops being failed off its list and out of the counter of the queue in which
--- it failed. A failure that names no list, or the wrong one, makes every list be asked.
+-- Removes a job that stops being failed from its failure list, and from the counter of the queue in which it
+-- failed. If the failure names no list, or the wrong one, all lists are searched.
+-- Takes: jid; stored failure; queue
 return function(jid, text, queue)
   local call = redis.call
   local failure = need('failure/decode')(text)

@@ -1,13 +1,15 @@
+-- Removes jobs that stop being failed from their failure lists and from the counters.
+-- Takes: a list of {jid, stored failure, queue in which it failed}
 local call = redis.call
 
 local function close(group)
   if call('exists', Keys.group .. group) == 0 then call('srem', Keys.failures, group) end
 end
 
--- Takes jobs off one list, reading it once from its oldest end until all are found, and writing
--- back what it passed: that is what bulk work asks for. Few that are not found near that end are
--- asked for one by one, which costs less than to write back a long list.
--- `wanted`: a set of jids, `count` of them; those that are found become false.
+-- Removes jobs from one list: reads it once from its oldest end until all are found, and writes back the
+-- entries it passed. Bulk commands take jobs in that order. A few jobs that are not near that end are
+-- removed one by one, which costs less than writing back a long list.
+-- `wanted`: a set of jids, `count` of them; found ones become false.
 local function sweep(group, wanted, count)
   local list = Keys.group .. group
   local length = call('llen', list)
@@ -43,8 +45,6 @@ local function sweep(group, wanted, count)
   close(group)
 end
 
--- Takes many jobs that stop being failed off their lists and out of the counters.
--- `jobs`: {jid, stored failure, queue in which it failed}.
 return function(jobs)
   local groups, days, unnamed = {}, {}, {}
   local read = need('failure/decode')

@@ -1,5 +1,6 @@
--- Takes `n` off the failed jobs of the day of `when`. A counter that is missing, lost or no
--- number counts as 0 and never falls below it.
+-- Subtracts `n` from the failed jobs of the day of `when`. A counter that is missing, lost or not a number
+-- counts as 0 and never falls below it.
+-- Takes: when queue n
 return function(when, queue, n)
   when = tonumber(when)
   if not when or when - when ~= 0 then return end

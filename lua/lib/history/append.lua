@@ -1,5 +1,5 @@
--- Appends an entry to the history of a job, and trims it to the setting `max-job-history`.
--- `limit`: the setting, if it is known; else it is read where it may matter.
+-- Appends an entry to the history of a job, and trims the history to the setting `max-job-history`.
+-- Takes: jid; entry; the setting, if the caller has read it
 return function(jid, entry, limit)
   local call = redis.call
   local key = Keys.job .. jid .. Keys.history

@@ -1,5 +1,6 @@
--- Returns one history entry as a JSON object, or '' if it does not parse. Entries of the usual
--- shapes are taken apart as text, which costs a third of decoding and encoding them.
+-- Returns a history entry as a JSON object, `''` if it does not parse. Entries of the usual forms are split as
+-- text, at a third of the cost of decoding and encoding.
+-- Takes: entry
 return function(entry)
   local match = string.match
   local when, value = match(entry, '^%[([1-9]%d*),"put",{"q":("[^"\\%c]*")}%]$')

@@ -1,4 +1,5 @@
--- Returns the moment of a history entry as text, nil if there is none that can be read.
+-- Returns the time of a history entry as text, nil if it is missing or unreadable.
+-- Takes: entry
 return function(entry)
   if not entry then return nil end
   local plain = string.match(entry, '^%[(%-?%d+),"')

@@ -1,11 +1,13 @@
--- Returns a moment in whole seconds, or nil if it is none.
+-- Moves the field `history` of a job, which versions before the list wrote, into the list. A field that
+-- does not parse stays as it is.
+-- Takes: jid; the field
+
+-- Returns a time in whole seconds, nil if it is not a number.
 local function moment(value)
   local n = tonumber(value)
   if n and n - n == 0 then return math.floor(n) end
 end
 
--- Moves the field `history` of a job, as versions before the list kept it, into the list. A
--- field that does not parse stays as it is.
 return function(jid, text)
   local ok, old = pcall(cjson.decode, text)
   if not ok or type(old) ~= 'table' then return end

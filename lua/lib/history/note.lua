@@ -1,4 +1,6 @@
--- Returns the history entry of a note: '' gives none (false); else it must be a flat JSON object.
+-- Returns the history entry of a note, false if the note is `''`.
+-- Takes: seconds; the note, a flat JSON object
+-- Refuses: notes longer than 4096 bytes, other documents
 return function(seconds, text)
   if not text then error('Guard(): note missing') end
   if text == '' then return false end

@@ -1,4 +1,5 @@
--- Shortens a history to `limit` entries: the first one ever and the newest. 0 and less: no limit.
+-- Shortens a history to `limit` entries: its first one and the newest. 0 or less means no limit.
+-- Takes: key length limit
 return function(key, length, limit)
   local call = redis.call
   limit = math.floor(limit)

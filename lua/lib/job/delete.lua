@@ -1,14 +1,15 @@
--- Deletes jobs with all that belongs to them.
+-- Deletes jobs with everything that belongs to them. Complete jobs are left alone.
+-- Takes: jids; whether any may have dependencies; whether any may be tracked; by jid, jobs that the caller has
+--   read and found correct
+-- Publishes: `canceled` to the log and to the holder, for each job; the jid to `canceled` if tracked
 local Job = Fields('state', 'queue', 'failure', 'worker', 'tags')
 
 local call, encode = redis.call, cjson.encode
 
--- `related`, `tracked`: whether any of them may have dependencies, or be tracked. `known`: by jid,
--- what the caller has read and found sound already.
 return function(jids, related, tracked, known)
   local count = #jids
   local failed, tags_of, untag
-  -- All are read before the first is deleted: a key of another kind stops the call here.
+  -- All are read before the first is deleted: a key of another type stops the call here.
   local jobs, deleted = {}, {}
   for i = 1, count do
     local job = known and known[jids[i]]

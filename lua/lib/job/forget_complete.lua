@@ -1,4 +1,7 @@
--- The most jobs that one call deletes; the next call goes on.
+-- Deletes complete jobs older than `jobs-history` seconds and beyond the newest `jobs-history-count`.
+-- Takes: now; the stored settings `jobs-history` and `jobs-history-count`
+
+-- The maximum number of jobs that one call deletes. The next call continues.
 local most = 1000
 
 local function delete(jids)
@@ -7,7 +10,7 @@ local function delete(jids)
     local jid = jids[i]
     local key = Keys.job .. jid
     local job = call('hmget', key, 'state', 'tags')
-    -- A job that runs again is only taken off the set.
+    -- A job that runs again only leaves the set.
     if not job[1] or job[1] == 'complete' then
       if job[2] and job[2] ~= '{}' then
         local tags = tags_of(job[2])
@@ -19,8 +22,6 @@ local function delete(jids)
   need('value/in_chunks')('zrem', Keys.completed, jids, 1, #jids)
 end
 
--- Deletes complete jobs older than `jobs-history` seconds and beyond the newest
--- `jobs-history-count`. `age`, `count`: the stored settings.
 return function(now, age, count)
   local call = redis.call
   age, count = tonumber(age), tonumber(count)

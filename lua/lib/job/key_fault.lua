@@ -1,5 +1,6 @@
--- Returns what is wrong with the keys that a stored job is taken out of, nil if nothing is.
--- `job`: state, queue, worker, tags (or false), failure of the job.
+-- Tests the types of all keys from which a stored job is removed.
+-- Takes: the function of value/key_fault; jid state queue worker tags (or false) failure
+-- Returns: nil, or what is wrong
 return function(key_fault, jid, state, queue, worker, tags, failure)
   local key = Keys.job .. jid
   local bad = key_fault('list', key .. Keys.history, 'set', key .. Keys.dependencies, 'set', key .. Keys.dependents,

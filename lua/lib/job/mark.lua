@@ -1,6 +1,7 @@
--- Returns the mark of a job, which tells whether it is still as it was seen:
--- `<state>:<when of its newest history entry, or ->:<length of its history>:<queue>`;
--- and that `when`, nil if there is none.
+-- Returns the mark of a job, by which a client sees whether the job has changed since it was read:
+-- `<state>:<time of its newest history entry, or ->:<length of its history>:<queue>`.
+-- Takes: jid state queue
+-- Returns: the mark; the time of the newest entry, nil if there is none
 return function(jid, state, queue)
   local key = Keys.job .. jid .. Keys.history
   local length = redis.pcall('llen', key)

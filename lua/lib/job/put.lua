@@ -1,9 +1,10 @@
--- Puts a job, new or old, of which everything has been checked, into a queue.
--- `old`: its stored state, queue, worker, priority, tags, retries, failure, old-style history,
--- grace, scheduled. `o`, the options: priority, retries (numbers), tags (list of texts), depends
--- (all given names), open (those to wait for); and for restoring: due (a time), history (entries),
--- remaining, spawned_from_jid, failed (group, when, text), note (an entry).
--- Answers the state. Events: `put` to the log, `lock_lost` to a holder, the jid if tracked.
+-- Puts a job, new or old, into a queue. The caller has checked everything.
+-- Takes: now t seconds me queue jid klass data delay o old
+--   `o`: priority, retries (numbers), tags (list), depends (all given jids), pending (those to wait for); and to
+--   restore a job: due (a time), history (entries), remaining, spawned_from_jid, failed (group, when, text),
+--   note (an entry). `old`: the stored fields.
+-- Returns: the state
+-- Publishes: `put` to the log; `lock_lost` to a holder; the jid to `put` if tracked
 local Old = Fields('state', 'queue', 'worker', 'priority', 'tags', 'retries', 'failure', 'history', 'grace',
   'scheduled')
 
@@ -11,19 +12,19 @@ return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old)
   local call, encode = redis.call, cjson.encode
   local key = Keys.job .. jid
   local state, worker = old[Old.state], old[Old.worker]
-  -- One command tells that neither is there, as mostly: what the job waits for, tracked jobs.
+  -- One command for the usual case: the job is not tracked and has no dependencies.
   local any = call('exists', key .. Keys.dependencies, Keys.tracked) > 0
   local blockers = any and call('smembers', key .. Keys.dependencies)
   local blocked = blockers and #blockers or 0
   local tracked = any and call('zscore', Keys.tracked, jid)
   local pending, history = o.pending, key .. Keys.history
   if pending and pending[1] then
-    -- Both may be refused by a key of another kind: so they come before all other writes.
+    -- A key of another type refuses either of these, so they precede all other writes.
     call('llen', history)
     blocked = blocked + need('dependency/link')(jid, pending)
   end
   if old[Old.history] then need('history/migrate')(jid, old[Old.history]) end
-  -- The first write goes to the key of which another core might have made something else.
+  -- The first write goes to the key that another core might have created with another type.
   local quoted = encode(queue)
   local entry = '[' .. seconds .. ',"put",{"q":' .. quoted .. '}]'
   if o.history then

@@ -1,5 +1,7 @@
--- Reads the option words of put, from place `first` on: checks and decodes them.
--- Returns what room/put.lua wants of them, and all words by name.
+-- Reads and checks the options of put.
+-- Takes: argv; the position of the first option
+-- Returns: the options as job/put takes them; all words by name
+-- Refuses: an odd number of words, wrong values
 return function(argv, first)
   local o = {}
   if (#argv - first) % 2 == 0 then error('Odd number of additional args: ' .. tostring(o)) end

@@ -1,23 +1,23 @@
--- Writes a job as the JSON that clients know. One damaged field never breaks a reply: it is
--- shown as empty.
--- History entries that many jobs of one reply share are made once.
+-- Renders a job as the JSON that clients know. A damaged field is rendered as empty and never breaks a reply.
+-- Takes: jid; the reply of job/read; whether it is tracked; whether it may have dependencies or dependents; the
+--   text to put in front
+-- Returns: the text
 local Job = Fields('job/read')
 
+-- The JSON of history entries, which many jobs of one reply share.
 local encode, events, event_of = cjson.encode, {}, nil
--- So are the names of one job, for the next that has the same.
+-- The JSON of the last names, which the next job often shares.
 local klass, klass_json, queue, queue_json
 
--- A number with 14 digits, as cjson writes it; 0 where it is none.
+-- Returns a number with 14 digits, as cjson writes it; 0 if the text is not a number.
 local function number(text)
   if text == '0' then return text end
   local n, first = tonumber(text), string.byte(text)
   if not n or n - n ~= 0 then return '0' end
-  -- A short text that begins with 1 to 9 says no more than that.
+  -- A short text that begins with 1 to 9 already has at most 14 digits.
   return first > 48 and first < 58 and #text < 15 and text or '' .. n
 end
 
--- Returns a job as JSON. `job`: what `read` answered; `tracked`: whether it is; `related`: whether
--- it may have dependencies or dependents; `before`: the text to stand in front.
 return function(jid, job, tracked, related, before)
   local key = Keys.job .. jid
   if job[Job.history] then need('history/migrate')(jid, job[Job.history]) end

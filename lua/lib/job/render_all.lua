@@ -1,5 +1,10 @@
--- Joins texts, twenty at a time by one `..`: Redis' Lua hashes every byte of every text it
--- makes, and `table.concat` makes each three times.
+-- Renders jobs as a JSON array.
+-- Takes: jids; the replies of job/read; their number; the set of tracked jids, or false; for a single job,
+--   whether it may have dependencies or dependents, if the caller knows
+-- Returns: the text, `{}` without jobs
+
+-- Joins texts, twenty at a time with one `..`: the Lua of Redis hashes every byte of each text that it
+-- creates, and `table.concat` creates each three times.
 local join
 join = function(list, count)
   if count == 1 then return list[1] end
@@ -14,9 +19,6 @@ join = function(list, count)
   return join(all, #all)
 end
 
--- Returns jobs as a JSON array, `{}` if there are none. `jobs[i]` is what `read` answered for
--- `jids[i]`; `tracked` the set of those that are, or false; `related`: for a single
--- job, if it is known, whether it may have dependencies or dependents.
 return function(jids, jobs, count, tracked, related)
   if count == 0 then return '{}' end
   local render = need('job/render')

@@ -1,4 +1,6 @@
--- Returns those of the jobs that exist, as a JSON array.
+-- Renders the jobs that exist as a JSON array.
+-- Takes: jids
+-- Returns: the text, `{}` if there are none
 local Job = Fields('job/read')
 
 return function(jids)

@@ -1,7 +1,9 @@
--- Checks what guard.put restores of a job and returns it: history entries, failure.
+-- Checks the history and the failure that guard.put restores.
+-- Returns: a table of functions
+-- Refuses: documents that a client could not read
 local Restore = {}
 
--- Tells whether a document is nested at most `most` deep.
+-- Whether a document is nested at most `most` levels deep.
 local function shallow(value, most)
   if type(value) ~= 'table' then return true end
   if most == 0 then return false end
@@ -11,7 +13,7 @@ local function shallow(value, most)
   return true
 end
 
--- A list of texts, each a history entry that every client can read.
+-- Returns a list of history entries that every client can read.
 function Restore.history(text)
   local list = need('value/json_arg')('history', text)
   if type(list) ~= 'table' or next(list) ~= nil and not string.find(text, '^%s*%[') then
@@ -30,7 +32,7 @@ function Restore.history(text)
   return list
 end
 
--- The failure of a job that is restored as failed.
+-- Returns the failure of a job that is restored as failed.
 function Restore.failed(text)
   local failed = need('value/object_arg')('failed', text,
     {group = 'string', message = 'string', when = 'number', worker = 'string'})

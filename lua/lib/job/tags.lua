@@ -1,4 +1,5 @@
--- Returns the tags a stored text stands for, as texts. What does not parse is no tag.
+-- Returns the tags in a stored text. Text that does not parse has none.
+-- Takes: text
 return function(text)
   local tags = {}
   if not text or text == '{}' then return tags end

@@ -1,4 +1,5 @@
--- Returns which of the jobs are tracked, as a set, or false. One command where nothing is.
+-- Returns the set of tracked jobs among the given ones, false if nothing is tracked (one command).
+-- Takes: jids; their number
 return function(jids, count)
   if redis.call('exists', Keys.tracked) == 0 then return false end
   local set = {}

@@ -1,4 +1,5 @@
--- Takes a job out from under a tag. A counter that falls to 0 goes.
+-- Removes a job from the index of a tag. A counter that falls to 0 is deleted.
+-- Takes: jid tag
 return function(jid, tag)
   local call = redis.call
   if call('zrem', Keys.tag .. tag, jid) == 0 then return end

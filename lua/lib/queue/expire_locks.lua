@@ -1,16 +1,17 @@
--- Locks that ran out. The first time a holder is warned and gets `grace-period` seconds more;
--- the second time the job is taken away: handed out again, or failed if no try is left.
+-- Handles expired locks. At the first expiry the holder is warned and gets `grace-period` further seconds. At
+-- the second, the job is granted again, or fails if it has no tries left.
+-- Takes: now; seconds; queue; jids with expired locks; grace period; the setting `max-job-history`
+-- Returns: jids and jobs (replies of job/read) to grant again
+-- Publishes: `lock_lost` to the holder and to the log; the jid to `stalled` or `failed` if tracked; `failed` to
+--   the log
 local Job = Fields('job/read')
 
 local call = redis.call
 
--- Looks at locks of a queue that have run out.
--- Returns jids and jobs (as `read` answers) to hand out again. Events: `lock_lost` to the holder;
--- per tracked job `stalled` or `failed`; `failed` to the log.
 return function(now, seconds, queue, lost, grace, limit)
   local locks = Keys.queue .. queue .. Keys.locks
   local jids, jobs = {}, {}
-  -- A history that is no list stops nobody here: hence pcall around append.
+  -- A history that is not a list must not stop the others: hence pcall around append.
   local read, append, in_chunks, whole_tries = need('job/read'), need('history/append'), need('value/in_chunks'), need('value/whole_tries')
   local tracked = call('exists', Keys.tracked) == 1
   local held, drop, renew, warned, failed = {}, {}, {}, 0, 0
@@ -20,7 +21,7 @@ return function(now, seconds, queue, lost, grace, limit)
     local key, job = Keys.job .. jid, read(jid)
     local state, worker = job[Job.state], job[Job.worker]
     if not job[Job.jid] and (job[Job.klass] or job[Job.data] or job.err) then
-      -- What is left of a job: nobody can run it, but it must not hide the locks behind it.
+      -- A remnant of a job cannot run, and must not hide the locks behind it.
       renew[#renew + 1], renew[#renew + 2] = string.format('%.17g', now + 60), jid
     elseif not job[Job.jid] or job[Job.queue] and job[Job.queue] ~= queue and call('zscore', Keys.queue .. job[Job.queue] .. Keys.locks, jid)
       or state == 'waiting' or state == 'scheduled' or state == 'depends' or state == 'stalled'

@@ -1,5 +1,5 @@
--- Returns whether a queue of `ql:paused_queues` is still paused. A pause with an end
--- (`ql:pauses`) is taken away once that has come, unless `look` is true.
+-- Returns whether a queue of `ql:paused_queues` is still paused. A pause whose end has passed is deleted.
+-- Takes: now; queue; whether to keep such a pause
 return function(now, queue, look)
   local text = redis.call('hget', Keys.pauses, queue)
   if not text then return true end

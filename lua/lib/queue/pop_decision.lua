@@ -1,5 +1,6 @@
--- Says what pop does with an entry of the work set: 'take' it, 'drop' it, or 'leave' it there.
--- The job is the authority; what is left of one is left for a person to look at.
+-- Decides what pop does with an entry of the work set. The job is the authority.
+-- Takes: queue; t; jid; reply of job/read
+-- Returns: `take`; `drop`; or `leave`, which keeps a remnant for the operator to inspect
 local Job = Fields('job/read')
 
 return function(queue, t, jid, job)
@@ -12,7 +13,7 @@ return function(queue, t, jid, job)
     if (state == 'scheduled' or home ~= queue) and call('zscore', base .. Keys.scheduled, jid) then return 'drop' end
     return 'take'
   elseif state == 'running' then
-    -- Its holder wins. Without a lock nobody would ever ask for it again, so it gets one.
+    -- The holder keeps the job. Add a lock if it has none: otherwise no later pop would find the job.
     local expires = need('value/number')(job[Job.expires])
     expires = expires and string.format('%.17g', expires) or t
     call('zadd', Keys.queue .. (home or queue) .. Keys.locks, 'NX', expires, jid)

@@ -1,5 +1,6 @@
--- Lets scheduled jobs that are due wait. Entries without a job, or of a job that is elsewhere,
--- are dropped.
+-- Moves due jobs from the schedule to the work set. Entries without a job, or of a job in another state, are
+-- removed.
+-- Takes: now; queue; jids
 local Job = Fields('state', 'priority', 'jid')
 
 return function(now, queue, due)

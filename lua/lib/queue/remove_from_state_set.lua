@@ -1,6 +1,6 @@
--- Takes a job out of the set that its state names; only if it is not there, out of the others.
--- A running one may have been left in the work set by a pop that broke off. Failed and complete
--- jobs are in none.
+-- Removes a job from the set of its state; if it is not there, from the others. A running job is also removed
+-- from the work set, where an interrupted pop may have left it. Failed and complete jobs are in no set.
+-- Takes: jid state queue
 return function(jid, state, queue)
   local call, base, home = redis.call, Keys.queue .. queue, nil
   if state == 'waiting' or state == 'stalled' then

@@ -1,5 +1,6 @@
--- Creates the jobs of templates that are due (`due`: template, its time, ...), at most `limit`.
--- Each template goes on from its next run; runs beyond its backlog are skipped.
+-- Creates the jobs of due templates. Each template continues at its next run; runs beyond its backlog are
+-- skipped.
+-- Takes: now; t; queue; templates as jid, time, ...; the maximum number of jobs
 local Template = Fields('jid', 'klass', 'data', 'priority', 'tags', 'retries', 'interval', 'backlog', 'count')
 
 return function(now, t, queue, due, limit)
@@ -23,8 +24,8 @@ return function(now, t, queue, due, limit)
       if backlog > 0 and behind > backlog then at = at + math.ceil(behind - backlog) * interval end
       local tags = r[Template.tags] and r[Template.tags] ~= '{}' and need('job/tags')(r[Template.tags]) or {}
       while at <= now and moved < limit do
-        -- A number that is taken, as after a template was made anew, is passed over: up to 1000
-        -- in one call; the next goes on from there.
+        -- A number already in use, as after a template was created again, is skipped: up to 1000 in one call. The
+        -- next call continues there.
         count = count + 1
         local jid = id .. '-' .. count
         while tried < 1000 and call('exists', Keys.job .. jid) == 1 do

@@ -1,6 +1,9 @@
--- Returns the histogram field of a value in seconds.
+-- Adds values to the streaming statistics of a day: count, mean, sum of squares (Welford's method) and
+-- histogram.
+-- Takes: key of the hash; values in seconds
 local Stats = Fields('total', 'mean', 'vk')
 
+-- Returns the histogram field of a value.
 local function slot(value)
   local u = math.floor(value)
   if u < 60 then
@@ -13,8 +16,7 @@ local function slot(value)
   return 'd' .. math.floor(u / 86400)
 end
 
--- Adds some values, in order, to the streaming statistics of a day in the hash at `key`: count, mean
--- and sum of squares (Welford's method), and the histogram.
+-- Adds up to 1000 values, in order.
 local function add(key, values)
   local call = redis.call
   if not values[2] then
@@ -64,7 +66,7 @@ local function add(key, values)
   call('hmset', key, unpack(write))
 end
 
--- The same for any number of values: with clocks that disagree each may have a slot of its own.
+-- With clocks that disagree, each value may have its own slot.
 return function(key, values)
   local count = #values
   if count <= 1000 then return add(key, values) end

@@ -1,4 +1,5 @@
--- Returns the words of a call from place `first` on as a list.
+-- Returns the words of a call from a position on.
+-- Takes: argv; the first position
 return function(argv, first)
   local args = {}
   for i = first, #argv do args[i - first + 1] = argv[i] end

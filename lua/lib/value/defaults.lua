@@ -1,4 +1,4 @@
--- The settings that have a default of which clients are told.
+-- Lists the settings with a default that clients see.
 return {
   application = 'qless',
   ['grace-period'] = 10,

@@ -1,4 +1,5 @@
--- Returns a stored JSON document as cjson writes it, if it parses to a table, else `{}`.
+-- Returns a stored JSON document as cjson writes it, `{}` if it does not parse to a table.
+-- Takes: text
 return function(text)
   if not text then return '{}' end
   local ok, json = pcall(cjson.decode, text)

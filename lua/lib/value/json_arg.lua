@@ -1,4 +1,6 @@
--- Returns a decoded JSON argument of one of our own commands. `what`: how a refusal names it.
+-- Decodes a JSON argument of a `guard` command.
+-- Takes: its name in errors; text
+-- Refuses: text that is not JSON, NUL bytes
 return function(what, text)
   if string.find(text, '%z') then error('Guard(): NUL byte in ' .. what) end
   local ok, value = pcall(cjson.decode, text)

@@ -1,9 +1,9 @@
--- Returns a function that tells whether keys are of the kinds they should be, so that a job whose
--- writes would break off is refused before the first. Each key is asked once in a call. `book`: of a
--- call that writes before it has asked for all; `wrote` in it tells that it did.
+-- Returns a function that tests the types of keys, so that a job whose writes would fail half-way is refused
+-- before the first write. Each key is read once per call.
+-- Takes: the progress of a call that writes between tests: `wrote` in it says whether it has written
 return function(progress)
   local pcall, known = redis.pcall, {}
-  -- Returns nil, or what is wrong. `...`: kind, key, kind, key, ...
+  -- Takes kind, key, kind, key, ... Returns nil, or what is wrong.
   return function(...)
     local args = {...}
     for i = 1, #args, 2 do

@@ -1,5 +1,6 @@
--- Returns the members of a set sorted by bytes, none if the key holds something else. That they may
--- not be read is raised.
+-- Returns the members of a set sorted by bytes, none if the key is of another type.
+-- Takes: key
+-- Refuses: raises a missing right
 return function(key)
   local list = redis.pcall('smembers', key)
   if list.err then

@@ -1,6 +1,7 @@
--- Returns a JSON array of names as a list of texts without repeats, or nil if the document is
--- no array or holds anything but texts and numbers. `{}` is the empty list. Text that is not
--- JSON raises the words of the decoder.
+-- Returns a JSON array of names as a list of texts without repeats. `{}` is the empty list.
+-- Takes: json
+-- Returns: the list; nil if the document is not an array or holds anything but texts and numbers
+-- Refuses: text that is not JSON, in the words of the decoder
 return function(json)
   local list = cjson.decode(json)
   if type(list) ~= 'table' then return nil end

@@ -1,4 +1,5 @@
--- Returns the number a text stands for, or nil if it is none or not finite.
+-- Returns the number in a text, nil if it is not a finite number.
+-- Takes: text
 return function(text)
   local n = tonumber(text)
   if n and n - n == 0 then return n end

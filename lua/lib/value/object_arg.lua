@@ -1,5 +1,6 @@
--- Returns a JSON argument that must be an object with no members but the named ones; a member
--- that is `null` counts as absent. `kinds`: the type of each member by its name.
+-- Decodes a JSON argument that must be an object with known members. A member that is `null` counts as absent.
+-- Takes: its name in errors; text; the type of each member by its name
+-- Refuses: other documents, unknown members, members of another type
 return function(what, text, kinds)
   if not text then error('Guard(): ' .. what .. ' missing') end
   local value = need('value/json_arg')(what, text)

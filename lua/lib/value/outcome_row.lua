@@ -1,4 +1,5 @@
--- Returns a row of a reply: outcome, mark, and the details, of which the last may be a list.
+-- Returns one row of a reply: outcome, mark and details. The last detail may be a list.
+-- Takes: outcome mark detail ...
 return function(word, mark, ...)
   local row = {word, mark}
   for i = 1, select('#', ...) do

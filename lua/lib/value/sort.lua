@@ -1,5 +1,6 @@
--- Sorts texts by their bytes. Lua's own order is that of the server's locale, which agrees only
--- for digits and lower-case letters: other texts are compared by their hexadecimal digits.
+-- Sorts texts by their bytes. The order of Lua is the server's locale, which agrees only for digits and
+-- lower-case letters. Other texts are compared by their hexadecimal digits.
+-- Takes: list
 return function(list)
   local plain = true
   for i = 1, #list do
