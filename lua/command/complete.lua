@@ -62,7 +62,8 @@ return function(argv, now, t, seconds)
   local config = redis.pcall('hmget', Keys.config, unpack(Config))
   local quoted, length = encode(queue), nil
   if following then
-    length = call('rpush', history, '[' .. seconds .. ',"done"]', '[' .. seconds .. ',"put",{"q":' .. encode(following) .. '}]')
+    length = call('rpush', history, '[' .. seconds .. ',"done"]',
+      '[' .. seconds .. ',"put",{"q":' .. encode(following) .. '}]')
   else
     length = call('rpush', history, '[' .. seconds .. ',"done"]')
   end

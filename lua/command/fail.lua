@@ -25,7 +25,9 @@ return function(argv, now, _, seconds)
   local job = call('hmget', key, unpack(Job))
   local queue = job[Job.queue] or ''
   if not job[Job.state] and not job[Job.worker] then error('Fail(): Job ' .. jid .. 'does not exist') end
-  if job[Job.state] ~= 'running' then error('Fail(): Job ' .. jid .. 'not currently running: ' .. tostring(job[Job.state])) end
+  if job[Job.state] ~= 'running' then
+    error('Fail(): Job ' .. jid .. 'not currently running: ' .. tostring(job[Job.state]))
+  end
   if job[Job.worker] ~= worker then
     error('Fail(): Job ' .. jid .. ' running with another worker: ' .. tostring(job[Job.worker]))
   end

@@ -7,7 +7,6 @@
 -- Refuses: what the command refuses, in its words; other commands and other jobs
 local Job = Fields('jid', 'state', 'queue')
 
-
 -- The position of the jid in each command; `tag` and `track` have a word of their own before it.
 local jid_slots = {
   timeout = 7, priority = 7, depends = 7, fail = 7, retry = 7, complete = 7, log = 7, tag = 8, track = 8,
@@ -31,7 +30,9 @@ return function(argv, now, t, seconds)
 
   local outcome, key = need('value/outcome_row'), Keys.job .. jid
   local job = redis.pcall('hmget', key, unpack(Job))
-  if job.err then return outcome('invalid', '', need('value/wrong_type')(job, false, 'hash', key, 'hmget', key, 'jid', 'state')) end
+  if job.err then
+    return outcome('invalid', '', need('value/wrong_type')(job, false, 'hash', key, 'hmget', key, 'jid', 'state'))
+  end
   if not job[Job.jid] then return outcome('gone', '') end
   local present = need('job/mark')(jid, job[Job.state], job[Job.queue])
   if mark ~= '' and mark ~= present then return outcome('state_changed', present) end

@@ -18,7 +18,9 @@ return function(argv, _, _, seconds)
   end
   local outcome, key = need('value/outcome_row'), Keys.job .. jid
   local job = redis.pcall('hmget', key, unpack(Job))
-  if job.err then return outcome('invalid', '', need('value/wrong_type')(job, false, 'hash', key, 'hmget', key, 'jid', 'state')) end
+  if job.err then
+    return outcome('invalid', '', need('value/wrong_type')(job, false, 'hash', key, 'hmget', key, 'jid', 'state'))
+  end
   if not job[Job.jid] then return outcome('gone', '') end
   local present = need('job/mark')(jid, job[Job.state], job[Job.queue])
   if job[Job.state] ~= 'depends' or mark ~= '' and mark ~= present then return outcome('state_changed', present) end

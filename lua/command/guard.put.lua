@@ -7,55 +7,6 @@
 -- Publishes: as put
 local Old = Fields('job/put', 'jid')
 
-
--- Reads the words of one job. Wrong words are raised; `invalid` says why the job itself is impossible.
-local function read_job(argv, first, count)
-  local job = {queue = argv[first], jid = argv[first + 1], klass = argv[first + 2], data = argv[first + 3]}
-  if count < 5 or count % 2 == 0 then error('Guard(): a job has 5 words and pairs of options') end
-  local json, number = need('value/json_arg'), need('value/number')
-  local delay = number(argv[first + 4])
-  if not delay then error('Guard(): delay is not a number: ' .. argv[first + 4]) end
-  if json('data', job.data) == false then error('Guard(): data must not be the bare document false') end
-  local o, given = {}, {}
-  for i = first + 5, first + count - 1, 2 do given[argv[i]] = argv[i + 1] end
-  for name, value in pairs(given) do
-    if name == 'priority' or name == 'retries' or name == 'remaining' or name == 'at' then
-      local n = number(value)
-      if not n then error('Guard(): ' .. name .. ' is not a number: ' .. value) end
-      if name == 'remaining' and n % 1 ~= 0 then error('Guard(): remaining must be a whole number') end
-      if name == 'remaining' then n = need('value/whole_tries')(n) end
-      if name == 'at' then job.at = n else o[name] = n end
-    elseif name == 'tags' or name == 'depends' then
-      json(name, value)
-      o[name] = need('value/names')(value)
-      if not o[name] then error('Guard(): ' .. name .. ' must be a JSON array of texts') end
-    elseif name == 'history' then
-      o.history = need('job/restore').history(value)
-    elseif name == 'failed' then
-      o.failed = need('job/restore').failed(value)
-    elseif name == 'spawned_from_jid' then
-      o.spawned_from_jid = value
-    elseif name == 'note' then
-      job.note = value
-    else
-      error('Guard(): unknown option ' .. name)
-    end
-  end
-  if job.at and delay ~= 0 then error('Guard(): at and a delay exclude each other') end
-  if o.failed and (o.depends and o.depends[1] or job.at or delay ~= 0) then
-    error('Guard(): failed excludes depends, at and a delay')
-  end
-  job.delay, job.o = delay, o
-  if job.queue == '' then
-    job.invalid = 'queue name is empty'
-  elseif job.jid == '' then
-    job.invalid = 'jid is empty'
-  elseif need('job/reserved')(job.jid) then
-    job.invalid = 'jid ends in -history, -dependencies or -dependents'
-  end
-  return job
-end
-
 -- Returns the details of `exists`.
 local function ages(jid)
   local key, entry_time = Keys.job .. jid .. Keys.history, need('history/entry_time')
@@ -77,13 +28,13 @@ return function(argv, now, t, seconds)
   if missing_policy ~= 'refuse' and missing_policy ~= 'allow' then
     error('Guard(): missing must be "refuse" or "allow"')
   end
-  local jobs, at = {}, 4
+  local jobs, at, put_args = {}, 4, need('job/put_args')
   while argv[at] do
     local count = tonumber(argv[at])
     if not count or count % 1 ~= 0 or count < 1 or at + count > #argv then
       error('Guard(): wrong number of words: ' .. argv[at])
     end
-    local job = read_job(argv, at + 1, count)
+    local job = put_args(argv, at + 1, count)
     job.entry = job.note and need('history/note')(seconds, job.note) or nil
     jobs[#jobs + 1] = job
     if #jobs > 500 then error('Guard(): more than 500 jobs') end
@@ -93,7 +44,11 @@ return function(argv, now, t, seconds)
   local call, reply = redis.call, {}
   local progress = {}
   local outcome, key_fault, mark_of = need('value/outcome_row'), need('value/key_fault')(progress), need('job/mark')
-  local put, classify, cycle_of, job_key_fault = need('job/put'), need('dependency/classify'), need('dependency/find_cycle'), need('job/key_fault')
+  local put, job_key_fault = need('job/put'), need('job/key_fault')
+  local classify, find_cycle = need('dependency/classify'), need('dependency/find_cycle')
+  local function mark(jid, old)
+    return old[Old.jid] and (mark_of(jid, old[Old.state], old[Old.queue])) or ''
+  end
   for i = 1, #jobs do
     local job = jobs[i]
     local jid, queue, o, row = job.jid, job.queue, job.o, nil
@@ -107,10 +62,11 @@ return function(argv, now, t, seconds)
         'zset', base .. Keys.work, 'zset', base .. Keys.scheduled, 'zset', base .. Keys.depends, 'zset', Keys.tracked)
     end
     if not invalid and old[Old.jid] and not policy.replace then
-      row = outcome('exists', (mark_of(jid, old[Old.state], old[Old.queue])), ages(jid))
+      row = outcome('exists', mark(jid, old), ages(jid))
     elseif not invalid then
-      if old[Old.state] or old[Old.queue] or old[Old.worker] or old[Old.tags] then
-        invalid = job_key_fault(key_fault, jid, old[Old.state], old[Old.queue], old[Old.worker], old[Old.tags], old[Old.failure])
+      local state, from, worker, tags = old[Old.state], old[Old.queue], old[Old.worker], old[Old.tags]
+      if state or from or worker or tags then
+        invalid = job_key_fault(key_fault, jid, state, from, worker, tags, old[Old.failure])
       end
       if not invalid and o.tags then
         invalid = key_fault('zset', Keys.tags)
@@ -124,15 +80,15 @@ return function(argv, now, t, seconds)
     end
     local passed = {}
     if not invalid and not row and o.depends and o.depends[1] then
-      local path, trouble = cycle_of(jid, o.depends, progress.wrote)
+      local path, trouble = find_cycle(jid, o.depends, progress.wrote)
       if path then
-        row = outcome('cycle', old[Old.jid] and (mark_of(jid, old[Old.state], old[Old.queue])) or '', path)
+        row = outcome('cycle', mark(jid, old), path)
       elseif path == false then
         invalid = trouble
       else
         local pending, complete, missing = classify(o.depends, progress.wrote)
         if missing[1] and missing_policy == 'refuse' then
-          row = outcome('missing_dependency', old[Old.jid] and (mark_of(jid, old[Old.state], old[Old.queue])) or '', missing)
+          row = outcome('missing_dependency', mark(jid, old), missing)
         else
           o.pending, passed = pending, complete
           for k = 1, #missing do passed[#passed + 1] = missing[k] end
@@ -144,7 +100,7 @@ return function(argv, now, t, seconds)
       end
     end
     if invalid then
-      row = outcome('invalid', not old.err and old[Old.jid] and (mark_of(jid, old[Old.state], old[Old.queue])) or '', invalid)
+      row = outcome('invalid', mark(jid, old), invalid)
     elseif not row then
       if job.at and job.at > now then o.due = string.format('%.17g', job.at) end
       o.note = job.entry

@@ -25,7 +25,8 @@ local function last_queue(jid)
 end
 
 return function(argv, now, t, seconds)
-  local options = need('value/object_arg')('options', argv[3], {from = 'table', to = 'string', priority = 'number', keep = 'boolean'})
+  local options = need('value/object_arg')('options', argv[3],
+    {from = 'table', to = 'string', priority = 'number', keep = 'boolean'})
   local states, from = {failed = true}, options.from
   if from then
     states = {}
@@ -53,8 +54,9 @@ return function(argv, now, t, seconds)
 
   local reply, failed, listed = {}, {}, {}
   local progress = {}
-  local outcome, key_fault, mark_of, job_key_fault = need('value/outcome_row'), need('value/key_fault')(progress), need('job/mark'), need('job/key_fault')
-  local number, remove_from_state_set, lock_lost = need('value/number'), need('queue/remove_from_state_set'), need('job/lock_lost')
+  local outcome, mark_of, number = need('value/outcome_row'), need('job/mark'), need('value/number')
+  local key_fault, job_key_fault = need('value/key_fault')(progress), need('job/key_fault')
+  local remove_from_state_set, lock_lost = need('queue/remove_from_state_set'), need('job/lock_lost')
   local trim, whole_tries = need('history/trim'), need('value/whole_tries')
   local tracking, stamp = call('exists', Keys.tracked) == 1, string.format('%.20f', now)
   local limit = tonumber(redis.pcall('hget', Keys.config, 'max-job-history') or 100) or 100
@@ -64,7 +66,8 @@ return function(argv, now, t, seconds)
     local job = redis.pcall('hmget', key, unpack(Job))
     local state, home = job[Job.state], job[Job.queue]
     if job.err then
-      reply[i] = outcome('invalid', '', need('value/wrong_type')(job, progress.wrote, 'hash', key, 'hmget', key, 'jid', 'state'))
+      local fault = need('value/wrong_type')(job, progress.wrote, 'hash', key, 'hmget', key, 'jid', 'state')
+      reply[i] = outcome('invalid', '', fault)
     elseif not job[Job.jid] then
       reply[i] = outcome('gone', '')
     else
@@ -82,7 +85,8 @@ return function(argv, now, t, seconds)
         else
           local base = Keys.queue .. queue
           invalid = key_fault('zset', Keys.queues, 'zset', base .. Keys.work, 'zset', base .. Keys.scheduled,
-            'zset', base .. Keys.depends) or job_key_fault(key_fault, jid, state, home, job[Job.worker], false, job[Job.failure])
+            'zset', base .. Keys.depends)
+            or job_key_fault(key_fault, jid, state, home, job[Job.worker], false, job[Job.failure])
         end
         if invalid then
           reply[i] = outcome('invalid', present, invalid)

@@ -27,7 +27,8 @@ return function(argv, now, t, seconds)
   call('zadd', Keys.workers, t, worker)
   local config = redis.pcall('hmget', Keys.config, queue .. '-heartbeat', 'heartbeat', queue .. '-max-concurrency',
     'grace-period', 'max-job-history')
-  local own_heartbeat, heartbeat, concurrency, grace, max_history = config[1], config[2], config[3], config[4], config[5]
+  local own_heartbeat, heartbeat, concurrency = config[1], config[2], config[3]
+  local grace, max_history = config[4], config[5]
   local base = Keys.queue .. queue
   local max, free = setting(concurrency), nil
   if max and max >= 1 then
@@ -68,7 +69,8 @@ return function(argv, now, t, seconds)
     for i = 1, #page do
       local jid = page[i]
       local job = read(jid)
-      local what = job[Job.state] == 'waiting' and job[Job.queue] == queue and job[Job.jid] and 'take' or need('queue/pop_decision')(queue, t, jid, job)
+      local what = job[Job.state] == 'waiting' and job[Job.queue] == queue and job[Job.jid] and 'take'
+        or need('queue/pop_decision')(queue, t, jid, job)
       if what == 'take' then
         count = count + 1
         jids[count], jobs[count] = jid, job
@@ -107,7 +109,8 @@ return function(argv, now, t, seconds)
     if type(length) == 'number' then
       if length > limit then need('history/trim')(key .. Keys.history, length, limit) end
       if i <= taken then
-        call('hmset', key, 'time', stamp, 'worker', worker, 'expires', expires, 'state', 'running', 'remaining', job[Job.remaining])
+        call('hmset', key, 'time', stamp, 'worker', worker, 'expires', expires, 'state', 'running',
+          'remaining', job[Job.remaining])
       else
         call('hmset', key, 'time', stamp, 'worker', worker, 'expires', expires, 'state', 'running')
         remove[#remove + 1] = jid

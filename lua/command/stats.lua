@@ -54,6 +54,7 @@ return function(argv)
   end
   local day = date - date % 86400 .. ':' .. queue
   local counts = call('hmget', Keys.stats .. day, unpack(Counters))
-  return '{"retries":' .. number(counts[Counters.retries]) .. ',"failed":' .. number(counts[Counters.failed]) .. ',"failures":' .. number(counts[Counters.failures])
-    .. ',"wait":' .. summary(Keys.wait .. day) .. ',"run":' .. summary(Keys.run .. day) .. '}'
+  return '{"retries":' .. number(counts[Counters.retries]) .. ',"failed":' .. number(counts[Counters.failed]) ..
+    ',"failures":' .. number(counts[Counters.failures]) ..
+    ',"wait":' .. summary(Keys.wait .. day) .. ',"run":' .. summary(Keys.run .. day) .. '}'
 end, true

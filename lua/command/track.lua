@@ -20,7 +20,8 @@ return function(argv, _, t)
         expired[#expired + 1] = all[i]
       end
     end
-    return '{"jobs":' .. need('job/render_all')(jids, jobs, #jids, tracked) .. ',"expired":' .. cjson.encode(expired) .. '}'
+    return '{"jobs":' .. need('job/render_all')(jids, jobs, #jids, tracked) ..
+      ',"expired":' .. cjson.encode(expired) .. '}'
   end
   verb = string.lower(verb)
   if not jid then error('Track(): Arg "jid" missing') end

@@ -18,7 +18,8 @@ return function(argv, now, t, seconds)
   local jids = call('lrange', list, -count, -1)
   if not jids[1] then return 0 end
   local limit = tonumber(redis.pcall('hget', Keys.config, 'max-job-history') or 100) or 100
-  local append, whole_tries, prefix = need('history/append'), need('value/whole_tries'), '{"group":' .. cjson.encode(group) .. ','
+  local append, whole_tries = need('history/append'), need('value/whole_tries')
+  local prefix = '{"group":' .. cjson.encode(group) .. ','
   local entry = '[' .. seconds .. ',"put",{"q":' .. cjson.encode(queue) .. '}]'
   local work, scores, age, days, whens = {}, {}, now / 10000000000, {}, {}
   for i = 1, #jids do

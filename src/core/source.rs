@@ -99,6 +99,9 @@ pub const SHARED: &[(&str, Source)] = sources! { "lib/":
     "dependency/find_cycle",
     "value/outcome_row",
     "job/restore",
+    "job/put_args",
+    "dependency/waiting_dependents",
+    "dependency/keep_blocked",
 };
 
 /// The functions that only `check.slice`, `check.revert` or a refusal uses. The script holds them as
@@ -128,6 +131,9 @@ pub const ON_DEMAND: &[&[(&str, Source)]] = &[
         "judge/complete",
         "judge/context",
         "judge/cycle",
+        "judge/dependencies",
+        "judge/dependents",
+        "judge/edge_members",
         "judge/edges",
         "judge/failed",
         "judge/failure",
@@ -151,6 +157,8 @@ pub const ON_DEMAND: &[&[(&str, Source)]] = &[
         "key/wrong_type",
         "repair/apply",
         "repair/current",
+        "repair/edges",
+        "repair/home",
         "repair/outcomes",
         "repair/plan",
         "repair/record",

@@ -57,7 +57,8 @@ return function(c)
     if counts.odd[queue] then return c.add('not-judged', item, 'a failure that can not be read') end
     local real = counts.all[day .. ':' .. queue] or 0
     if (stored or '0') ~= '' .. real then
-      c.add('failed-counter', item, (stored or 'none') .. ', is ' .. real, {{'hash', key, 'failed', stored, '' .. real}})
+      c.add('failed-counter', item, (stored or 'none') .. ', is ' .. real,
+        {{'hash', key, 'failed', stored, '' .. real}})
     end
   end
 end

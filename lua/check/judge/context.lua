@@ -6,7 +6,6 @@ local Brief = Fields('jid', 'state', 'queue', 'klass')
 local Job = Fields(Brief, 'priority', 'tags', 'retries', 'remaining', 'worker', 'expires', 'time', 'failure',
   'grace', 'scheduled', 'spawned_from_jid')
 
-
 -- Returns the set of excluded findings, and the set of the only ones (false for all). If an id is unknown,
 -- returns nil and that id.
 local function chosen(findings)
@@ -73,9 +72,25 @@ return function(now, t, repair, run, findings)
       r, wrong = ask('hmget', key, unpack(Job))
     end
     if wrong then return 'type' end
-    local j = {id = jid, key = key, jid = r[Job.jid], state = r[Job.state], queue = r[Job.queue], klass = r[Job.klass], priority = r[Job.priority],
-      tags = r[Job.tags], retries = r[Job.retries], remaining = r[Job.remaining], worker = r[Job.worker], expires = r[Job.expires], time = r[Job.time], failure = r[Job.failure],
-      grace = r[Job.grace], scheduled = r[Job.scheduled], spawned = r[Job.spawned_from_jid]}
+    local j = {
+      id = jid,
+      key = key,
+      jid = r[Job.jid],
+      state = r[Job.state],
+      queue = r[Job.queue],
+      klass = r[Job.klass],
+      priority = r[Job.priority],
+      tags = r[Job.tags],
+      retries = r[Job.retries],
+      remaining = r[Job.remaining],
+      worker = r[Job.worker],
+      expires = r[Job.expires],
+      time = r[Job.time],
+      failure = r[Job.failure],
+      grace = r[Job.grace],
+      scheduled = r[Job.scheduled],
+      spawned = r[Job.spawned_from_jid],
+    }
     if j.jid == jid and states[j.state] and j.queue then return 'job', j end
     if not j.jid and not j.klass then
       if not j.state and redis.call('exists', key) == 0 then return 'gone' end

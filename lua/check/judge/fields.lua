@@ -52,7 +52,8 @@ return function(c)
       amend('tags', indexed(j), true)
     end
     if not j.remaining or not string.find(j.remaining, '^%-?%d+$') or #j.remaining > 19 then
-      amend('remaining', string.format('%.0f', need('value/whole_tries')(number(j.remaining) or number(j.retries) or 0)))
+      local tries = need('value/whole_tries')(number(j.remaining) or number(j.retries) or 0)
+      amend('remaining', string.format('%.0f', tries))
     end
     if not j.worker then amend('worker', '') end
     -- A running job gets the field from its lock.

@@ -4,7 +4,8 @@
 local Job = Fields('judge/context', 'data')
 
 return function(c)
-  local ask, number, find, horizon, latest = redis.pcall, need('value/number'), string.find, c.now + 8640000, c.now + 3600
+  local ask, number, find = redis.pcall, need('value/number'), string.find
+  local horizon, latest = c.now + 8640000, c.now + 3600
   local homes = {waiting = Keys.work, stalled = Keys.work, running = Keys.locks, scheduled = Keys.scheduled,
     depends = Keys.depends}
   local parts = {Keys.work, Keys.locks, Keys.scheduled, Keys.depends}
@@ -75,10 +76,27 @@ return function(c)
   return function(jid)
     local key = Keys.job .. jid
     local r = ask('hmget', key, unpack(Job))
-    if r.err or r[Job.jid] ~= jid or not c.states[r[Job.state]] or not r[Job.queue] or reserved(jid) then return false end
-    local j = {id = jid, key = key, state = r[Job.state], queue = r[Job.queue], klass = r[Job.klass], priority = r[Job.priority], tags = r[Job.tags],
-      retries = r[Job.retries], remaining = r[Job.remaining], worker = r[Job.worker], expires = r[Job.expires], time = r[Job.time], failure = r[Job.failure], grace = r[Job.grace],
-      scheduled = r[Job.scheduled], spawned = r[Job.spawned_from_jid]}
+    if r.err or r[Job.jid] ~= jid or not c.states[r[Job.state]] or not r[Job.queue] or reserved(jid) then
+      return false
+    end
+    local j = {
+      id = jid,
+      key = key,
+      state = r[Job.state],
+      queue = r[Job.queue],
+      klass = r[Job.klass],
+      priority = r[Job.priority],
+      tags = r[Job.tags],
+      retries = r[Job.retries],
+      remaining = r[Job.remaining],
+      worker = r[Job.worker],
+      expires = r[Job.expires],
+      time = r[Job.time],
+      failure = r[Job.failure],
+      grace = r[Job.grace],
+      scheduled = r[Job.scheduled],
+      spawned = r[Job.spawned_from_jid],
+    }
     local state = j.state
     if not readable(j, number(j.time), r[Job.data]) or not plain(key) then return false end
     if state == 'complete' then
@@ -92,7 +110,7 @@ return function(c)
     if type(edges) == 'table' then return false end
     -- The checks below note their own findings.
     if state == 'failed' then c.need('judge/failed')(j) end
-    if edges > 0 or state == 'depends' then c.need('judge/edges').both(j) end
+    if edges > 0 or state == 'depends' then c.need('judge/edges')(j) end
     if j.spawned then c.need('judge/child')(j) end
     if state ~= 'complete' then listed(j.queue) end
     return true

@@ -21,7 +21,7 @@ return function(c)
     if j.state == 'running' then c.need('judge/running')(j) end
     c.need('judge/complete')(j)
     if j.state == 'failed' then c.need('judge/failed')(j) end
-    c.need('judge/edges').both(j)
+    c.need('judge/edges')(j)
     c.need('judge/job_tags')(j)
     c.need('judge/child')(j)
     if j.state ~= 'complete' then c.need('index/queue_listed')(j.queue) end

@@ -4,7 +4,9 @@
 return function(c)
   return function(changes, j, expires, over)
     local n = tonumber(expires)
-    if need('value/number')(j.expires) ~= n then changes[#changes + 1] = {'hash', j.key, 'expires', j.expires, expires} end
+    if need('value/number')(j.expires) ~= n then
+      changes[#changes + 1] = {'hash', j.key, 'expires', j.expires, expires}
+    end
     if not j.worker or j.worker == '' or j.grace and not over then return end
     local key = Keys.worker .. j.worker .. Keys.held
     local score, wrong = c.ask('zscore', key, j.id)

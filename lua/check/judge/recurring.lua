@@ -37,8 +37,9 @@ return function(c)
     if long then
       c.add('not-judged', 'r:' .. id, 'tags beyond 250000 bytes')
     elseif not tags then
-      local changes = {{'hash', key, 'tags', r[Template.tags], '{}'}}
-      if r[Template.tags] then changes[2] = {'hash', key, 'bad-tags', c.ask('hget', key, 'bad-tags'), r[Template.tags]} end
+      local stored = r[Template.tags]
+      local changes = {{'hash', key, 'tags', stored, '{}'}}
+      if stored then changes[2] = {'hash', key, 'bad-tags', c.ask('hget', key, 'bad-tags'), stored} end
       c.add('recurring-invalid', id, 'tags', changes)
     end
     if r[Template.data] and #r[Template.data] > 250000 then

@@ -1,10 +1,9 @@
 -- Checks that a job is in the set of its state in its own queue, and in no other set of any queue.
 -- Takes: job; the queue in whose set the check met it, if any
 return function(c)
-  local homes = {waiting = Keys.work, stalled = Keys.work, running = Keys.locks, scheduled = Keys.scheduled,
+  local home_of = {waiting = Keys.work, stalled = Keys.work, running = Keys.locks, scheduled = Keys.scheduled,
     depends = Keys.depends}
-  local parts, number = {Keys.work, Keys.locks, Keys.scheduled, Keys.depends}, need('value/number')
-  local too_late = c.need('judge/lock_too_late')
+  local parts = {Keys.work, Keys.locks, Keys.scheduled, Keys.depends}
 
   -- Adds the entry of a job in a set, if there is one. Returns its score, and whether the key is not a set.
   local function enter(entries, key, part, queue, jid)
@@ -29,48 +28,8 @@ return function(c)
     return held, fine
   end
 
-  -- Returns where a misplaced job belongs: part and score, and further changes. No score if every possible
-  -- end of its lock is absurd.
-  local function settle(j, entries)
-    local home, best, extra = homes[j.state], nil, {}
-    for i = 1, #entries do
-      local entry = entries[i]
-      if entry.part == home and not best then best = entry.score end
-      if entry.part == Keys.scheduled and j.state == 'waiting' and not best then
-        home, best = entry.part, entry.score
-      end
-    end
-    if home == Keys.work then
-      return home, best and c.fits_priority(j, best) and best or c.work_score(j), extra
-    elseif home == Keys.scheduled then
-      local due = best or number(j.scheduled) and c.score(number(j.scheduled))
-      if due then return home, due, extra end
-      extra[1] = {'hash', j.key, 'state', j.state, 'waiting'}
-      for i = 1, #entries do
-        if entries[i].part == Keys.work and c.fits_priority(j, entries[i].score) then best = best or entries[i].score end
-      end
-      return Keys.work, best or c.work_score(j), extra
-    elseif home == Keys.depends then
-      return home, best or c.score(c.put_time(j)), extra
-    end
-    local expires, lock = number(j.expires), tonumber(best or nil)
-    local absurd = {expires and too_late(j.queue, expires), lock and too_late(j.queue, lock)}
-    if absurd[1] then expires = nil end
-    if absurd[2] then lock = nil end
-    if not expires and not lock then
-      if absurd[1] or absurd[2] then return home end
-      lock = c.now
-    end
-    lock = math.max(lock or expires, expires or lock)
-    -- A lock that expires when the field says so has no grace period.
-    local over = j.grace and expires and lock <= expires + 0.001
-    if over then extra[1] = {'hash', j.key, 'grace', j.grace, false} end
-    if over or not j.grace or not expires then c.need('judge/lock_agreement')(extra, j, c.score(lock), over) end
-    return home, c.score(lock), extra
-  end
-
   return function(j, seen)
-    local home, own = homes[j.state], j.queue
+    local home, own = home_of[j.state], j.queue
     if j.state == 'complete' and own ~= '' then return c.need('judge/complete')(j) end
     if seen == own and j.state ~= 'complete' then seen = nil end
     local entries, held, fine = {}, {}, true
@@ -97,7 +56,7 @@ return function(c)
     -- Find the wrong entries, in this queue and in others.
     local wrong, drops, foreign, outside, locked = {}, {}, {}, {}, {}
     local part, score, extra
-    if not placed then part, score, extra = settle(j, entries) end
+    if not placed then part, score, extra = c.need('repair/home')(j, home_of[j.state], entries) end
     for i = 1, #entries do
       local entry = entries[i]
       local here = entry.queue == own
@@ -141,7 +100,7 @@ return function(c)
     elseif j.state == 'running' then
       id = 'running-without-lock'
     end
-    if not score then return c.add(id, j.id, detail, {}, wrong[1] and 'locked' or foreign[1] and 'locked' or 'ahead') end
+    if not score then return c.add(id, j.id, detail, {}, (wrong[1] or foreign[1]) and 'locked' or 'ahead') end
     if held[part] ~= score then
       drops[#drops + 1] = {'zset', Keys.queue .. own .. part, j.id, held[part], score}
     end

@@ -7,7 +7,7 @@ return function(c)
   -- Checks a companion key of a job: the job must exist.
   local function companion(name, key, owner, part)
     if redis.call('exists', Keys.job .. owner) == 1 then return end
-    if part == 'dependents' then c.need('judge/edges').below(owner, 'missing') end
+    if part == 'dependents' then c.need('judge/dependents')(owner, 'missing') end
     c.add(part == 'history' and 'history-orphan' or 'edges-orphan', name, 'no job', c.set_aside({}, key))
   end
 

@@ -10,7 +10,10 @@ return function(now, jid, dependents)
     local key = Keys.job .. name
     if call('srem', key .. Keys.dependencies, jid) == 1 and call('exists', key .. Keys.dependencies) == 0 then
       local job = call('hmget', key, unpack(Job))
-      if job[Job.state] == 'depends' and job[Job.queue] then need('dependency/release_job')(now, name, job[Job.queue], job[Job.priority], job[Job.scheduled]) end
+      local queue = job[Job.queue]
+      if job[Job.state] == 'depends' and queue then
+        need('dependency/release_job')(now, name, queue, job[Job.priority], job[Job.scheduled])
+      end
     end
   end
   call('del', Keys.job .. jid .. Keys.dependents)

@@ -64,9 +64,11 @@ return function(jid, job, tracked, related, before)
   return before .. '{"jid":' .. encode(jid) .. ',"klass":' .. klass_json .. ',"state":' ..
     encode(job[Job.state]) .. ',"queue":' .. queue_json .. ',"worker":' ..
     encode(job[Job.worker] or '') .. ',"tracked":' .. (tracked and 'true' or 'false') ..
-    (job[Job.priority] and ',"priority":' .. number(job[Job.priority]) or '') .. ',"expires":' .. number(job[Job.expires] or '') ..
-    (job[Job.retries] and ',"retries":' .. number(job[Job.retries]) or '') .. ',"remaining":' .. remaining .. ',"data":' ..
-    encode(job[Job.data]) .. ',"tags":' .. tags .. ',"history":' .. history .. ',"failure":' .. failure ..
-    ',"spawned_from_jid":' .. (job[Job.spawned_from_jid] and encode(job[Job.spawned_from_jid]) or 'false') .. ',"dependents":' .. dependents ..
-    ',"dependencies":' .. dependencies .. '}'
+    (job[Job.priority] and ',"priority":' .. number(job[Job.priority]) or '') ..
+    ',"expires":' .. number(job[Job.expires] or '') ..
+    (job[Job.retries] and ',"retries":' .. number(job[Job.retries]) or '') ..
+    ',"remaining":' .. remaining .. ',"data":' .. encode(job[Job.data]) ..
+    ',"tags":' .. tags .. ',"history":' .. history .. ',"failure":' .. failure ..
+    ',"spawned_from_jid":' .. (job[Job.spawned_from_jid] and encode(job[Job.spawned_from_jid]) or 'false') ..
+    ',"dependents":' .. dependents .. ',"dependencies":' .. dependencies .. '}'
 end

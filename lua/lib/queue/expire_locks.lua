@@ -12,7 +12,8 @@ return function(now, seconds, queue, lost, grace, limit)
   local locks = Keys.queue .. queue .. Keys.locks
   local jids, jobs = {}, {}
   -- A history that is not a list must not stop the others: hence pcall around append.
-  local read, append, in_chunks, whole_tries = need('job/read'), need('history/append'), need('value/in_chunks'), need('value/whole_tries')
+  local read, append = need('job/read'), need('history/append')
+  local in_chunks, whole_tries = need('value/in_chunks'), need('value/whole_tries')
   local tracked = call('exists', Keys.tracked) == 1
   local held, drop, renew, warned, failed = {}, {}, {}, 0, 0
   local extended = string.format('%.17g', now + grace)
@@ -23,7 +24,8 @@ return function(now, seconds, queue, lost, grace, limit)
     if not job[Job.jid] and (job[Job.klass] or job[Job.data] or job.err) then
       -- A remnant of a job cannot run, and must not hide the locks behind it.
       renew[#renew + 1], renew[#renew + 2] = string.format('%.17g', now + 60), jid
-    elseif not job[Job.jid] or job[Job.queue] and job[Job.queue] ~= queue and call('zscore', Keys.queue .. job[Job.queue] .. Keys.locks, jid)
+    elseif not job[Job.jid]
+      or job[Job.queue] and job[Job.queue] ~= queue and call('zscore', Keys.queue .. job[Job.queue] .. Keys.locks, jid)
       or state == 'waiting' or state == 'scheduled' or state == 'depends' or state == 'stalled'
       or state == 'failed' or state == 'complete' then
       drop[#drop + 1] = jid

@@ -16,7 +16,8 @@ return function(now, t, queue, due, limit)
     if not (r[Template.jid] and r[Template.klass] and r[Template.data] and interval and interval > 0) then
       gone[#gone + 1] = id
     else
-      local at, backlog, count = floor(tonumber(due[n + 1])), tonumber(r[Template.backlog]) or 0, tonumber(r[Template.count]) or 0
+      local at = floor(tonumber(due[n + 1]))
+      local backlog, count = tonumber(r[Template.backlog]) or 0, tonumber(r[Template.count]) or 0
       local started, priority, tried = moved, tonumber(r[Template.priority]) or 0, 0
       if not (count >= 0 and count < 9e15) then count = 0 end
       if priority - priority ~= 0 then priority = 0 end
@@ -38,9 +39,10 @@ return function(now, t, queue, due, limit)
         end
         call('rpush', Keys.job .. jid .. Keys.history,
           '[' .. floor(at) .. ',"put",{"q":' .. cjson.encode(queue) .. '}]')
-        call('hmset', Keys.job .. jid, 'jid', jid, 'klass', r[Template.klass], 'data', r[Template.data], 'priority', priority,
-          'tags', tags[1] and r[Template.tags] or '{}', 'state', 'waiting', 'worker', '', 'expires', '0', 'queue', queue,
-          'retries', r[Template.retries] or '0', 'remaining', whole_tries(tonumber(r[Template.retries]) or 0), 'time', string.format('%.20f', at),
+        call('hmset', Keys.job .. jid, 'jid', jid, 'klass', r[Template.klass], 'data', r[Template.data],
+          'priority', priority, 'tags', tags[1] and r[Template.tags] or '{}', 'state', 'waiting', 'worker', '',
+          'expires', '0', 'queue', queue, 'retries', r[Template.retries] or '0',
+          'remaining', whole_tries(tonumber(r[Template.retries]) or 0), 'time', string.format('%.20f', at),
           'spawned_from_jid', id)
         for i = 1, #tags do
           local list = tagged[tags[i]]

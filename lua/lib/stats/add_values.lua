@@ -29,8 +29,8 @@ local function add(key, values)
     else
       local mean = tonumber(stored[Stats.mean]) or 0
       local moved = mean + (value - mean) / (total + 1)
-      call('hmset', key, 'total', total + 1, 'mean', moved,
-        'vk', (tonumber(stored[Stats.vk]) or 0) + (value - moved) * (value - mean), name, (tonumber(stored[#Stats + 1]) or 0) + 1)
+      local vk = (tonumber(stored[Stats.vk]) or 0) + (value - moved) * (value - mean)
+      call('hmset', key, 'total', total + 1, 'mean', moved, 'vk', vk, name, (tonumber(stored[#Stats + 1]) or 0) + 1)
     end
     return
   end
@@ -46,7 +46,8 @@ local function add(key, values)
   end
   local stored = redis.pcall('hmget', key, unpack(fields))
   if stored.err then return end
-  local total, mean, vk = tonumber(stored[Stats.total]) or 0, tonumber(stored[Stats.mean]) or 0, tonumber(stored[Stats.vk]) or 0
+  local total, mean = tonumber(stored[Stats.total]) or 0, tonumber(stored[Stats.mean]) or 0
+  local vk = tonumber(stored[Stats.vk]) or 0
   for i = 1, #values do
     local value = values[i]
     total = total + 1
