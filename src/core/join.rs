@@ -77,7 +77,7 @@ impl Join {
         self.line("built = built or {}");
         self.line("if built[name] then return built[name](need) end");
         self.line("local path, text");
-        for (at, (name, source)) in ON_DEMAND.iter().copied().flatten().enumerate() {
+        for (at, (name, source)) in ON_DEMAND.iter().enumerate() {
             let word = if at == 0 { "if" } else { "elseif" };
             let path = source.path;
             self.line(&format!(
@@ -163,6 +163,14 @@ impl Join {
     }
 }
 
+/// Joins one file alone, for the usual prefix.
+#[cfg(test)]
+pub fn join_source(source: Source) -> String {
+    let mut join = Join::new("ql:");
+    join.source(source);
+    join.text
+}
+
 /// The lists of fields that a file declares with `local Name = Fields(…)`.
 ///
 /// An item is a field, an earlier list of the file, or the path of another file (`'job/read'`),
@@ -236,7 +244,7 @@ pub fn field_lists(text: &'static str) -> FieldLists {
 
 /// Returns the list of this name in another file.
 fn list_of(path: &str, name: &str) -> Vec<&'static str> {
-    let all = SHARED.iter().chain(ON_DEMAND.iter().copied().flatten());
+    let all = SHARED.iter().chain(ON_DEMAND);
     let source = all.into_iter().find(|(known, _)| *known == path);
     let lists = source.map(|(_, source)| field_lists(source.text));
     let list = lists.and_then(|lists| lists.get(name).map(<[&str]>::to_vec));

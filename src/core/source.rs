@@ -20,8 +20,8 @@ macro_rules! source {
 
 /// Names with their files: `"job/read"` of folder `"lib/"` is `lua/lib/job/read.lua`.
 macro_rules! sources {
-    ($folder:literal: $($name:literal,)*) => {
-        &[$(($name, source!(concat!($folder, $name, ".lua")))),*]
+    ($($folder:literal { $($name:literal,)* })*) => {
+        &[$($(($name, source!(concat!($folder, $name, ".lua")))),*),*]
     };
 }
 
@@ -38,7 +38,7 @@ pub const DISPATCH: Source = source!("dispatch.lua");
 pub const LIB: Source = source!("lib.lua");
 
 /// The functions that several commands share, by the name that `need` takes.
-pub const SHARED: &[(&str, Source)] = sources! { "lib/":
+pub const SHARED: &[(&str, Source)] = sources! { "lib/" {
     "job/read",
     "job/put",
     "history/append",
@@ -102,75 +102,72 @@ pub const SHARED: &[(&str, Source)] = sources! { "lib/":
     "job/put_args",
     "dependency/waiting_dependents",
     "dependency/keep_blocked",
-};
+} };
 
 /// The functions that only `check.slice`, `check.revert` or a refusal uses. The script holds them as
 /// text and compiles them on demand: as functions, they would make every call slower to load and to
 /// garbage-collect.
-pub const ON_DEMAND: &[&[(&str, Source)]] = &[
-    sources! { "check/":
-        "index/completed",
-        "index/config",
-        "index/day_counter",
-        "index/failed_count",
-        "index/failure_lists",
-        "index/failures",
-        "index/group",
-        "index/member",
-        "index/paused_queues",
-        "index/queue_listed",
-        "index/queues",
-        "index/recur",
-        "index/tag",
-        "index/tag_counter",
-        "index/tags",
-        "index/tracked",
-        "index/worker",
-        "index/workers",
-        "judge/child",
-        "judge/complete",
-        "judge/context",
-        "judge/cycle",
-        "judge/dependencies",
-        "judge/dependents",
-        "judge/edge_members",
-        "judge/edges",
-        "judge/failed",
-        "judge/failure",
-        "judge/fields",
-        "judge/healthy",
-        "judge/history",
-        "judge/job",
-        "judge/job_tags",
-        "judge/leftovers",
-        "judge/lock_agreement",
-        "judge/lock_too_late",
-        "judge/recurring",
-        "judge/running",
-        "judge/sets",
-        "judge/stub",
-        "judge/tag_list",
-        "judge/template_count",
-        "key/key",
-        "key/kind",
-        "key/stats",
-        "key/wrong_type",
-        "repair/apply",
-        "repair/current",
-        "repair/edges",
-        "repair/home",
-        "repair/outcomes",
-        "repair/plan",
-        "repair/record",
-        "repair/write",
-    },
-    sources! { "lib/":
-        "value/wrong_type",
-    },
-];
+pub const ON_DEMAND: &[(&str, Source)] = sources! { "check/" {
+    "index/completed",
+    "index/config",
+    "index/day_counter",
+    "index/failed_count",
+    "index/failure_lists",
+    "index/failures",
+    "index/group",
+    "index/member",
+    "index/paused_queues",
+    "index/queue_listed",
+    "index/queues",
+    "index/recur",
+    "index/tag",
+    "index/tag_counter",
+    "index/tags",
+    "index/tracked",
+    "index/worker",
+    "index/workers",
+    "judge/child",
+    "judge/complete",
+    "judge/context",
+    "judge/cycle",
+    "judge/dependencies",
+    "judge/dependents",
+    "judge/edge_members",
+    "judge/edges",
+    "judge/failed",
+    "judge/failure",
+    "judge/fields",
+    "judge/healthy",
+    "judge/history",
+    "judge/job",
+    "judge/job_tags",
+    "judge/leftovers",
+    "judge/lock_agreement",
+    "judge/lock_too_late",
+    "judge/recurring",
+    "judge/running",
+    "judge/sets",
+    "judge/stub",
+    "judge/tag_list",
+    "judge/template_count",
+    "key/key",
+    "key/kind",
+    "key/stats",
+    "key/wrong_type",
+    "repair/apply",
+    "repair/current",
+    "repair/edges",
+    "repair/home",
+    "repair/outcomes",
+    "repair/plan",
+    "repair/record",
+    "repair/write",
+} "lib/" {
+    "value/wrong_type",
+} };
 
 /// The commands, by their wire name.
-pub const COMMANDS: &[(&str, Source)] = sources! { "command/":
+pub const COMMANDS: &[(&str, Source)] = sources! { "command/" {
     "put",
     "pop",
     "heartbeat",
@@ -222,4 +219,4 @@ pub const COMMANDS: &[(&str, Source)] = sources! { "command/":
     "guard.pause",
     "check.slice",
     "check.revert",
-};
+} };

@@ -1,9 +1,9 @@
--- What becomes of each finding, in one place: `found` is mended, `decide` only if its id is named,
--- `report` never. A word behind the id is a case of it that is treated otherwise. It is one text, in
--- which an id is searched for: a table would have to be built by every call.
+-- Returns the outcome of each finding: `found` is repaired, `decide` only if its id is named, `report` never. A
+-- word behind an id is a case of it with an outcome of its own. It is one text, which is searched for an id:
+-- each call would have to build a table.
 return function()
   return [[
-    -- entries of a queue without a job, or in the wrong place
+    -- entries of a queue without a job, or in the wrong set
     ['ghost-waiting'] = 'found',
     ['ghost-lock'] = 'found',
     ['ghost-scheduled'] = 'found',
@@ -78,7 +78,7 @@ return function()
     ['stats-sum'] = 'report',
     ['config-value'] = 'report',
     ['not-judged'] = 'report',
-    -- asked by the client, for no script can: so that its list may be passed on
+    -- found by the client, because no script can; listed so that a client may pass its id
     ['server-evicts'] = 'report',
   ]]
 end
