@@ -2,6 +2,7 @@
 -- plugin follows in the same file. Methods take `now` first if the time matters, then the words of the
 -- command. Replies that are JSON on the wire are tables here.
 -- Refuses: a `now` that is not a finite number, missing jids and names
+-- Publishes: what a plugin passes to `Qless.publish`
 local Qless, QlessJob, QlessQueue, QlessWorker, QlessRecurringJob = {ns = Keys.prefix}, {}, {}, {}, {}
 QlessJob.__index, QlessJob.ns = QlessJob, Keys.job
 QlessQueue.__index, QlessQueue.ns = QlessQueue, Keys.queue

@@ -4,7 +4,7 @@
 -- Refuses: a job in another state
 local Job = Fields('state', 'queue', 'priority', 'scheduled')
 
-return function(argv, now, t)
+return function(argv, now)
   local call = redis.call
   local jid, verb = argv[3], argv[4]
   if not jid then error('Job(): no jid provided') end

@@ -580,7 +580,7 @@ fn every_file_opens_in_one_form() {
             does.starts_with(|c: char| c == ' ')
                 && does.ends_with(['.', ':'])
                 && !does.contains("  "),
-            "{path}: what it does is not told in sentences: {does}"
+            "{path}: not a description in sentences: {does}"
         );
         assert!(
             does[1..].starts_with(|c: char| c.is_ascii_uppercase()),

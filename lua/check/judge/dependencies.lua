@@ -1,7 +1,7 @@
 -- Checks the dependencies of a job, in both directions.
 -- Takes: job; the only dependency to check, if not all
 return function(c)
-  local edges, members = c.need('repair/edges'), c.need('judge/edge_members')
+  local edges = c.need('judge/edge_sets')
 
   -- Returns what a job is to its dependents (`missing`, `complete`, `there`; nil if it is unclear), and
   -- the job.
@@ -14,7 +14,7 @@ return function(c)
 
   return function(y, one)
     local own = y.key .. Keys.dependencies
-    local list, count = members(own)
+    local list, count = edges.members(own)
     if not list then return end
     if count == 0 then
       if y.state == 'depends' and not one and not edges.rebuilt[y.id] then

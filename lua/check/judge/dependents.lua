@@ -1,11 +1,11 @@
 -- Checks the dependents of a jid, in both directions.
 -- Takes: jid; what it is to them: `there` (a job), `complete` or `missing`
 return function(c)
-  local edges, members = c.need('repair/edges'), c.need('judge/edge_members')
+  local edges = c.need('judge/edge_sets')
 
   return function(x, how)
     local own = Keys.job .. x .. Keys.dependents
-    local list = members(own)
+    local list = edges.members(own)
     if not list then return end
     for i = 1, #list do
       local y = list[i]

@@ -16,10 +16,11 @@ return function(c)
       c.add('job-unreadable', j.id, wrong, changes)
     end
 
-    local changes, places, length, beyond = {}, {}, 0, false
+    local changes, places, beyond = {}, {}, false
     if group then
-      places, length, beyond = lists.find(group, j.id)
-      if not places then return end
+      local found, _, long = lists.find(group, j.id)
+      if not found then return end
+      places, beyond = found, long
     end
     if places[2] then
       local first = table.remove(places, 1)

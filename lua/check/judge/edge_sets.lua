@@ -1,7 +1,20 @@
--- Plans the removal of dependencies and the release of jobs.
+-- Reads the sets of dependencies and dependents, and plans the removal of an edge and the release of a job.
 -- Returns: a table of functions; `rebuilt` is the set of jids whose dependencies this call rebuilds
 return function(c)
   local edges, number = {rebuilt = {}}, need('value/number')
+
+  -- Returns up to 1000 members of a set, and the number of all; nil if the key is not a set.
+  function edges.members(key)
+    local count, wrong = c.ask('scard', key)
+    if wrong then
+      c.wrong_type(key, 'set')
+      return nil
+    end
+    if count <= 1000 then return count > 0 and redis.call('smembers', key) or {}, count end
+    c.add('not-judged', string.sub(key, #Keys.prefix + 1), 'more than 1000 dependencies')
+    local page = redis.pcall('sscan', key, 0, 'COUNT', 1000)
+    return page[2] or {}, count
+  end
 
   -- Adds the release of a job without dependencies, as the completion of the last one would do.
   function edges.release(changes, j)
