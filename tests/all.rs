@@ -44,6 +44,7 @@ mod core {
     pub mod invariants;
     mod library;
     mod lifecycle;
+    mod lint;
     mod look;
     mod model;
     mod noise;
