@@ -144,9 +144,7 @@ impl Join {
                 self.text.push_str(&format!("{before}{}", fields.len()));
             } else if let (true, Some(after)) = (self.ends_unpack(before), after.strip_prefix(')'))
             {
-                let before = before.strip_suffix('(').unwrap_or(before);
                 self.text.truncate(self.text.len() - "unpack".len());
-                self.text.push_str(before);
                 self.text.push_str(&format!("'{}'", fields.join("', '")));
                 rest = after;
             } else {

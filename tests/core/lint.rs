@@ -551,6 +551,36 @@ fn every_shared_file_is_needed() {
     }
 }
 
+#[test]
+fn every_needed_file_exists() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("lua");
+    for (path, text) in files() {
+        let tokens = tokens(&text);
+        for (at, token) in tokens.iter().enumerate() {
+            let name = token.text.trim_matches(['\'', '"']);
+            let call = at >= 2 && tokens[at - 2].text == "need" && tokens[at - 1].text == "(";
+            let file = match (token.kind, tokens.get(at + 1).map(|next| next.text)) {
+                (Kind::Text, Some(",")) if call => format!("command/{name}.lua"),
+                (Kind::Text, _) if call || is_file_name(name) => format!("lib/{name}.lua"),
+                _ => continue,
+            };
+            let exists =
+                root.join(&file).is_file() || root.join(file.replace("lib/", "check/")).is_file();
+            assert!(exists, "{path}:{}: there is no file `{name}`", token.line);
+        }
+    }
+}
+
+/// Whether a text looks like the name of a shared file: `job/read`.
+fn is_file_name(text: &str) -> bool {
+    let is_word = |word: &str| {
+        let plain = |c: char| c.is_ascii_lowercase() || c == '_';
+        !word.is_empty() && word.chars().all(plain)
+    };
+    text.split_once('/')
+        .is_some_and(|(noun, name)| is_word(noun) && is_word(name))
+}
+
 /// Returns the lines of the comment that a file opens with.
 fn header(text: &str) -> Vec<&str> {
     let lines = text.lines().filter(|line| !line.starts_with("--!"));
