@@ -491,7 +491,7 @@ mod tests {
 
     /// What the core says becomes of each, and of each case.
     fn outcomes() -> BTreeMap<String, String> {
-        let text = include_str!("../../lua/room/check_outcomes.lua");
+        let text = include_str!("../../lua/check/repair/outcomes.lua");
         let lines = text.lines().filter_map(|line| {
             let line = line.trim().strip_prefix("['")?;
             let (name, rest) = line.split_once("'] = '")?;
