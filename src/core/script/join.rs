@@ -187,6 +187,7 @@ impl FieldLists {
     }
 
     /// Returns the names of the lists.
+    #[cfg(test)]
     pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
         self.lists.iter().map(|(name, _)| *name)
     }
