@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::field::Field;
 use crate::clock::moment::Moment;
 use crate::name;
 use crate::name::Name;
@@ -17,6 +18,15 @@ pub(crate) struct Complete {
     pub queue: Option<Name>,
 }
 
+impl Complete {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::name("jid", "the job's id"),
+        Field::name("state", "its state now"),
+        Field::name("queue", "its queue now; null when complete").null(),
+    ];
+}
+
 /// A lock and its new end.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Lock {
@@ -25,4 +35,13 @@ pub(crate) struct Lock {
     #[serde(flatten, serialize_with = "name::worker")]
     pub worker: Name,
     pub expires: Moment,
+}
+
+impl Lock {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::name("jid", "the job's id"),
+        Field::name("worker", "the holder of its lock"),
+        Field::moment("expires", "when the lock expires"),
+    ];
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::field::Field;
 use crate::name;
 use crate::name::Name;
 
@@ -19,6 +20,16 @@ pub struct Item {
     /// Whether the value was set, or is the default.
     #[serde(skip)]
     pub set: bool,
+}
+
+impl Item {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::name("key", "the option"),
+        Field::name("value", "its value, set or by default"),
+        Field::text("default", "its default").null(),
+        Field::bool("known", "whether the core knows it"),
+    ];
 }
 
 /// What an option's value must be.

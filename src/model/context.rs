@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::field::Field;
 use super::list::List;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -23,6 +24,27 @@ pub(crate) struct Context {
     /// Why nothing did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+}
+
+impl Context {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::text("name", "the context"),
+        Field::text("redis", "its address; a password is shown as `***`").null(),
+        Field::text("prefix", "the prefix of its keys, if the file has one").null(),
+        Field::text("label", "its name in prompts"),
+        Field::bool("protected", "whether writes to many jobs ask for the label"),
+        Field::bool("read_only", "whether writes are refused"),
+        Field::text(
+            "password",
+            "the source of its password: password-command, password-env or redis",
+        )
+        .null(),
+        Field::bool("default", "whether it is the file's default"),
+        Field::bool("used", "whether commands use it"),
+        Field::text("server", "the server that replied: context validate").optional(),
+        Field::text("error", "why no server replied: context validate").optional(),
+    ];
 }
 
 impl Context {

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::field::Field;
 use crate::name;
 use crate::name::Name;
 
@@ -17,6 +18,15 @@ pub(crate) struct Done {
     /// Whether the targets are printed.
     #[serde(skip)]
     pub prints: bool,
+}
+
+impl Done {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::text("action", "the command"),
+        Field::name("targets", "the things that it changed").list(),
+        Field::bool("dry_run", "true if nothing was changed").optional(),
+    ];
 }
 
 impl Done {

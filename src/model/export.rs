@@ -3,6 +3,7 @@
 
 use serde::Serialize;
 
+use super::field::Field;
 use super::job::Job;
 use super::recur::Recurring;
 use crate::clock::moment::Moment;
@@ -19,6 +20,16 @@ pub(crate) struct Head {
     pub jobs: Option<u64>,
     /// What wrote it.
     pub command: &'static str,
+}
+
+impl Head {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::moment("at", "when the export began"),
+        Field::text("prefix", "the prefix of the keys"),
+        Field::count("jobs", "jobs to export, if the index knows the number").null(),
+        Field::text("command", "export, or cancel"),
+    ];
 }
 
 /// A job with all that it takes to put it again.
@@ -48,6 +59,15 @@ pub(crate) struct Cancelled {
     pub reason: Option<Name>,
 }
 
+impl Cancelled {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::moment("at", "when"),
+        Field::name("by", "the user and host that cancelled it"),
+        Field::name("reason", "the reason, if one was given").null(),
+    ];
+}
+
 /// A queue from which nothing is popped.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Paused {
@@ -59,4 +79,15 @@ pub struct Paused {
     pub reason: Option<Name>,
     #[serde(flatten, serialize_with = "name::by")]
     pub by: Option<Name>,
+}
+
+impl Paused {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::name("queue", "the queue"),
+        Field::moment("since", "when it was paused, if known").null(),
+        Field::moment("until", "when the pause ends, if an end was given").null(),
+        Field::name("reason", "the reason, if one was given").null(),
+        Field::name("by", "the user and host that paused it, if known").null(),
+    ];
 }

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::field::Field;
 use crate::clock::moment::Moment;
 use crate::name;
 use crate::name::Name;
@@ -19,4 +20,15 @@ pub struct Group {
     /// The message of its newest failure.
     #[serde(flatten, serialize_with = "name::sample")]
     pub sample: Option<Name>,
+}
+
+impl Group {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::name("group", "the kind of failure"),
+        Field::count("jobs", "how many jobs are in it"),
+        Field::moment("last", "its newest failure").null(),
+        Field::name("queues", "the queues of its newest 200 jobs").list(),
+        Field::name("sample", "the message of its newest failure").null(),
+    ];
 }

@@ -6,6 +6,8 @@ use std::str::FromStr;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
+use super::export::Cancelled;
+use super::field::Field;
 use crate::clock::moment::Moment;
 use crate::json::quote::encoded;
 use crate::json::{Data, Json, Number};
@@ -131,6 +133,36 @@ pub struct Job {
     pub neighbours: Vec<Neighbour>,
 }
 
+impl Job {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+    Field::name("jid", "the job's id"),
+    Field::name("klass", "the kind of work").null(),
+    Field::name("queue", "its queue; null when complete").null(),
+    Field::text("state", "waiting, running, stalled, scheduled, depends, failed or complete").null(),
+    Field::name("state_stored", "the state as stored: an expired lock does not change it").null(),
+    Field::number("priority", "higher runs first").null(),
+    Field::number("retries", "retries allowed").null(),
+    Field::number("remaining", "retries remaining").null(),
+    Field::name("worker", "the holder of its lock, or the last holder").null(),
+    Field::moment("expires", "when its lock expires, or expired").null(),
+    Field::bool("tracked", "whether it has events of its own"),
+    Field::name("tags", "its tags").list(),
+    Field::any("data", "its data as stored; null if that is not JSON"),
+    Field::text("data_bytes", "its data in base64, if it is not JSON; in an export also if `data` does not preserve each byte").optional(),
+    Field::object("failure", Failure::FIELDS, "its last failure").null(),
+    Field::name("dependencies", "the jobs that it depends on").list(),
+    Field::name("dependents", "the jobs that depend on it").list(),
+    Field::name("spawned_from", "the recurring job that put it").null(),
+    Field::moment("scheduled_for", "when it is due, if that is in the future").null(),
+    Field::moment("since", "when its newest history entry was made").null(),
+    Field::object("history", Entry::FIELDS, "its history, with the notes of each entry; lists have it if it is asked for").list().optional(),
+    Field::text("history_bytes", "in an export, each entry as stored, in base64, if `history` does not preserve each byte").list().optional(),
+    Field::number("due", "in an export, `scheduled_for` in seconds since the epoch, if milliseconds are not exact").optional(),
+    Field::object("cancelled", Cancelled::FIELDS, "in the file of `cancel --save`: who deleted it, when and why").optional(),
+    ];
+}
+
 /// Why and when a job failed last.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Failure {
@@ -141,6 +173,16 @@ pub struct Failure {
     #[serde(flatten, serialize_with = "name::worker")]
     pub worker: Option<Name>,
     pub when: Option<Moment>,
+}
+
+impl Failure {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::name("group", "the kind of failure"),
+        Field::name("message", "the message"),
+        Field::name("worker", "the worker that ran the job").null(),
+        Field::moment("when", "when it failed").null(),
+    ];
 }
 
 impl Failure {
@@ -171,6 +213,17 @@ pub struct Entry {
     pub when: Option<Moment>,
     /// Further members as stored; the queue of a `put` is called `queue` here.
     pub note: Vec<(Name, Json)>,
+}
+
+impl Entry {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::name(
+            "what",
+            "put, popped, done, failed, timed-out, or the text of a log entry",
+        ),
+        Field::moment("when", "when it happened").null(),
+    ];
 }
 
 impl Entry {
@@ -256,6 +309,19 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::count("waiting", "jobs in this state"),
+        Field::count("running", "jobs in this state"),
+        Field::count("stalled", "jobs in this state"),
+        Field::count("scheduled", "jobs in this state"),
+        Field::count("depends", "jobs in this state"),
+        Field::count("complete", "jobs in this state"),
+        Field::count("failed", "jobs in this state"),
+    ];
+}
+
+impl Counts {
     pub(crate) fn of(&mut self, state: State) -> &mut u64 {
         match state {
             State::Running => &mut self.running,
@@ -282,6 +348,27 @@ pub struct Dependencies {
     pub dependents: Vec<Neighbour>,
 }
 
+impl Dependencies {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::name("jid", "the job's id"),
+        Field::name("klass", "the kind of work").null(),
+        Field::name("queue", "its queue").null(),
+        Field::object(
+            "dependencies",
+            Neighbour::FIELDS,
+            "the jobs that it depends on",
+        )
+        .list(),
+        Field::object(
+            "dependents",
+            Neighbour::FIELDS,
+            "the jobs that depend on it",
+        )
+        .list(),
+    ];
+}
+
 /// A job at the other end of an edge.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Neighbour {
@@ -295,6 +382,16 @@ pub struct Neighbour {
     pub state: Option<State>,
     #[serde(skip)]
     pub job: Option<Box<Job>>,
+}
+
+impl Neighbour {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::name("jid", "the job's id"),
+        Field::name("klass", "the kind of work").null(),
+        Field::name("queue", "its queue").null(),
+        Field::text("state", "its state; null for a job that does not exist").null(),
+    ];
 }
 
 impl Neighbour {

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::field::Field;
 use crate::name;
 use crate::name::Name;
 
@@ -10,4 +11,15 @@ pub struct Length {
     #[serde(flatten, serialize_with = "name::queue")]
     pub queue: Name,
     pub length: i64,
+}
+
+impl Length {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::name("queue", "the queue"),
+        Field::count(
+            "length",
+            "waiting, running, stalled and scheduled jobs, as the core counts them",
+        ),
+    ];
 }

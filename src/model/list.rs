@@ -2,10 +2,14 @@
 
 use serde::Serialize;
 
+use super::field::Field;
 use super::job::Job;
 use super::recur::Recurring;
 use crate::name;
 use crate::name::Name;
+
+const TOTAL: Field = Field::count("total", "how many match, if the index knows the number").null();
+const OFFSET: Field = Field::count("offset", "how many were skipped at the beginning");
 
 /// Items of one kind.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -17,6 +21,9 @@ pub(crate) struct List<T> {
 }
 
 impl<T> List<T> {
+    /// The fields of its document, without `items`.
+    pub(crate) const FIELDS: &'static [Field] = &[TOTAL, OFFSET];
+
     /// A list that is whole.
     pub(crate) fn whole(items: Vec<T>) -> List<T> {
         List {
@@ -50,6 +57,15 @@ pub(crate) struct Jobs {
     pub list: List<Job>,
     #[serde(flatten, serialize_with = "name::missing")]
     pub missing: Vec<Name>,
+}
+
+impl Jobs {
+    /// The fields of its document, without `items`.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        TOTAL,
+        OFFSET,
+        Field::name("missing", "jids that were asked for and that no job has").list(),
+    ];
 }
 
 /// Jobs and templates, told in full.

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::field::Field;
 use crate::name;
 use crate::name::Name;
 
@@ -17,4 +18,16 @@ pub(crate) struct Status {
     pub jobs: Option<u64>,
     /// What the directory holds on disk.
     pub bytes: u64,
+}
+
+impl Status {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::bool("running", "whether the server runs"),
+        Field::count("pid", "its process").null(),
+        Field::name("dir", "its directory"),
+        Field::name("url", "its address for other clients"),
+        Field::count("jobs", "jobs that it holds").null(),
+        Field::count("bytes", "size on disk"),
+    ];
 }

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::field::Field;
 use crate::name;
 use crate::name::Name;
 
@@ -16,4 +17,15 @@ pub(crate) struct Put {
     pub created: bool,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
+}
+
+impl Put {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::name("jid", "the job's id"),
+        Field::name("queue", "its queue").null(),
+        Field::name("state", "its state").null(),
+        Field::bool("created", "false if the job existed and was not changed"),
+        Field::bool("dry_run", "true if nothing was changed").optional(),
+    ];
 }

@@ -2,6 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
+use super::field::Field;
 use crate::clock::moment::Moment;
 use crate::json::Number;
 use crate::name;
@@ -31,6 +32,28 @@ pub struct Queue {
     /// Whether it is in the list of queues.
     #[serde(skip)]
     pub known: bool,
+}
+
+impl Queue {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::name("name", "the queue"),
+        Field::count("waiting", "jobs that can be popped now"),
+        Field::count("running", "jobs that a worker holds"),
+        Field::count("stalled", "jobs whose lock has expired or was revoked"),
+        Field::count("scheduled", "jobs that are not due yet"),
+        Field::count("depends", "jobs that wait for their dependencies"),
+        Field::count("recurring", "recurring jobs"),
+        Field::bool("paused", "whether pops from it get no jobs"),
+        Field::moment("paused_since", "when it was paused, if known").null(),
+        Field::moment("paused_until", "when the pause ends, if an end was given").null(),
+        Field::name("paused_reason", "the reason, if one was given").null(),
+        Field::number(
+            "head_wait_s",
+            "how long the next job to pop has been waiting",
+        )
+        .null(),
+    ];
 }
 
 impl Queue {

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::field::Field;
 use crate::clock::moment::Moment;
 use crate::json::{Data, Number};
 use crate::name;
@@ -28,4 +29,23 @@ pub struct Recurring {
     pub tags: Vec<Name>,
     #[serde(flatten)]
     pub data: Data,
+}
+
+impl Recurring {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+    Field::name("jid", "its id"),
+    Field::name("klass", "the kind of work").null(),
+    Field::name("queue", "the queue of its jobs").null(),
+    Field::number("every_s", "seconds from one job to the next").null(),
+    Field::moment("next", "when the next job is due").null(),
+    Field::number("backlog", "maximum number of missed jobs that are put later; 0 is all").null(),
+    Field::number("count", "how many jobs it has put").null(),
+    Field::number("priority", "the priority of its jobs").null(),
+    Field::number("retries", "the retries of its jobs").null(),
+    Field::name("tags", "the tags of its jobs").list(),
+    Field::any("data", "the data of its jobs; null if that is not JSON"),
+    Field::text("data_bytes", "the data in base64, if it is not JSON; in an export also if `data` does not preserve each byte").optional(),
+    Field::number("due", "in an export, `next` in seconds since the epoch, if milliseconds are not exact").optional(),
+    ];
 }

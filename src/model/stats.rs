@@ -3,6 +3,7 @@
 use clap::ValueEnum;
 use serde::Serialize;
 
+use super::field::Field;
 use super::list::List;
 use crate::json::Number;
 use crate::name;
@@ -24,6 +25,22 @@ pub struct Stats {
     pub completed_per_hour: Number,
     /// How much of that more than on the day before: 0.1 is a tenth.
     pub change: Option<Number>,
+}
+
+impl Stats {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+    Field::name("queue", "the queue"),
+    Field::text("day", "the day, in UTC"),
+    Field::count("completed", "jobs completed"),
+    Field::count("failures", "failures"),
+    Field::count("failed", "jobs that failed on this day and are still failed"),
+    Field::count("retries", "locks lost"),
+    Field::object("wait", Spread::FIELDS, "how long jobs waited"),
+    Field::object("run", Spread::FIELDS, "how long jobs ran"),
+    Field::number("completed_per_hour", "jobs completed per hour of the day so far"),
+    Field::number("change", "its change since the day before: 0.1 is a tenth more; null without `--days`, or if nothing was completed then").null(),
+    ];
 }
 
 impl Stats {
@@ -102,6 +119,30 @@ pub struct Spread {
 }
 
 impl Spread {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::count("count", "how many jobs"),
+        Field::number("mean_s", "their mean").null(),
+        Field::number("std_s", "their standard deviation").null(),
+        Field::object(
+            "p50",
+            Bound::FIELDS,
+            "the range of the median; 0 to 0 without jobs",
+        ),
+        Field::object("p90", Bound::FIELDS, "the range of the 90th percentile"),
+        Field::object("p95", Bound::FIELDS, "the range of the 95th percentile"),
+        Field::object("p99", Bound::FIELDS, "the range of the 99th percentile"),
+        Field::object("max", Bound::FIELDS, "the range of the longest"),
+        Field::object(
+            "buckets",
+            Bucket::FIELDS,
+            "the histogram, without empty buckets",
+        )
+        .list(),
+    ];
+}
+
+impl Spread {
     pub fn read(
         count: u64,
         mean_s: Option<Number>,
@@ -135,6 +176,14 @@ pub struct Bound {
 }
 
 impl Bound {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::number("lo_s", "at least this long"),
+        Field::number("hi_s", "at most this long; null beyond the last bucket").null(),
+    ];
+}
+
+impl Bound {
     /// Where there is nothing to bound.
     pub const NONE: Bound = Bound {
         lo_s: 0,
@@ -153,6 +202,14 @@ impl Default for Bound {
 pub struct Bucket {
     pub le_s: Option<u64>,
     pub count: u64,
+}
+
+impl Bucket {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::number("le_s", "at most this long; null beyond the last bucket").null(),
+        Field::count("count", "how many jobs, without those of shorter buckets"),
+    ];
 }
 
 /// The day's histogram as the core keeps it: seconds to a minute, minutes to an hour, hours to a

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::field::Field;
 use crate::name;
 use crate::name::Name;
 
@@ -10,4 +11,12 @@ pub struct Tag {
     #[serde(flatten, serialize_with = "name::tag")]
     pub tag: Name,
     pub jobs: u64,
+}
+
+impl Tag {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::name("tag", "the tag"),
+        Field::count("jobs", "how many jobs have it"),
+    ];
 }

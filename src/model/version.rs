@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use super::field::Field;
+
 #[derive(Debug, Serialize)]
 pub(crate) struct Version {
     pub version: &'static str,
@@ -9,4 +11,13 @@ pub(crate) struct Version {
     pub commit: Option<&'static str>,
     /// SHA-1 of the script.
     pub core: String,
+}
+
+impl Version {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::text("version", "the version of the binary"),
+        Field::text("commit", "the commit that it was built from").null(),
+        Field::text("core", "the SHA-1 of its Lua core"),
+    ];
 }

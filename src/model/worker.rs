@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::field::Field;
 use super::job::Job;
 use crate::clock::moment::Moment;
 use crate::name;
@@ -17,6 +18,16 @@ pub struct Worker {
     pub last_seen: Option<Moment>,
 }
 
+impl Worker {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::name("name", "the worker"),
+        Field::count("running", "jobs that it runs"),
+        Field::count("stalled", "jobs whose lock it lost"),
+        Field::moment("last_seen", "its last pop or heartbeat").null(),
+    ];
+}
+
 /// A worker's jobs: those it runs, and those whose locks ran out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Holder {
@@ -30,4 +41,14 @@ pub struct Holder {
     /// All of them, the stalled ones first; what has gone meanwhile is left out.
     #[serde(skip)]
     pub details: Vec<Job>,
+}
+
+impl Holder {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::name("name", "the worker"),
+        Field::moment("last_seen", "its last pop or heartbeat").null(),
+        Field::name("jobs", "jids of the jobs that it runs").list(),
+        Field::name("stalled", "jids of the jobs whose lock it lost").list(),
+    ];
 }

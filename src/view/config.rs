@@ -1,13 +1,15 @@
 //! Options: a row each, with what they mean.
 
 use super::Page;
+use super::document::Document;
 use super::list::Row;
 use super::table::{Cell, Column, NONE, Table};
 use crate::model::config::{Change, Item, known};
 use crate::text;
 
 impl Row for Item {
-    const KIND: &'static str = "config";
+    const LIST: Document =
+        Document::list("config", "Options: config list, config get", Item::FIELDS);
 
     const COLUMNS: &'static [Column] = &[
         Column::text("KEY"),

@@ -1,6 +1,7 @@
 //! Contexts: a row each, or one at length.
 
 use super::detail::Detail;
+use super::document::Document;
 use super::list::Row;
 use super::table::{Cell, Column, Table};
 use super::{Lines, Page, View};
@@ -12,7 +13,11 @@ fn mark(context: &Context) -> Cell {
 }
 
 impl Row for Context {
-    const KIND: &'static str = "contexts";
+    const LIST: Document = Document::list(
+        "contexts",
+        "Contexts: context list, context show, context validate",
+        Context::FIELDS,
+    );
 
     const COLUMNS: &'static [Column] = &[
         Column::text("USED").headless(),
@@ -32,7 +37,7 @@ impl Row for Context {
 }
 
 impl View for One {
-    const KIND: &'static str = <Context as Row>::KIND;
+    const DOCUMENT: Document = Context::LIST;
 
     fn text(&self, page: &Page) -> String {
         let told = self.0.items.iter().map(|context| {
@@ -58,7 +63,7 @@ impl View for One {
 }
 
 impl View for Validated {
-    const KIND: &'static str = <Context as Row>::KIND;
+    const DOCUMENT: Document = Context::LIST;
 
     const COLUMNS: &'static [Column] = &[
         Column::text("USED").headless(),

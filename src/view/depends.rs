@@ -1,5 +1,6 @@
 //! What a job waits for, and what waits for it.
 
+use super::document::Document;
 use super::job::joined;
 use super::paint::Ink;
 use super::table::{Cell, Column, NONE, Table};
@@ -16,7 +17,11 @@ const NEIGHBOURS: [Column; 4] = [
 ];
 
 impl View for Dependencies {
-    const KIND: &'static str = "dependencies";
+    const DOCUMENT: Document = Document::one(
+        "dependencies",
+        "A job's dependencies and dependents: depends",
+        Dependencies::FIELDS,
+    );
 
     fn text(&self, page: &Page) -> String {
         if !page.terminal {

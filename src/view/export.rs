@@ -5,7 +5,10 @@ use base64::engine::general_purpose::STANDARD;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
+use super::View;
+use super::document::Document;
 use super::json::record;
+use super::list::Row;
 use crate::clock::moment::Moment;
 use crate::error::Error;
 use crate::model::config::Item;
@@ -16,9 +19,23 @@ use crate::model::recur::Recurring;
 use crate::name::Name;
 use crate::text::is_harmful;
 
+/// The document of the first line.
+pub(super) const HEAD: Document = Document::one(
+    "export",
+    "The first line of an export, before those of job, recurring, config, paused: export",
+    Head::FIELDS,
+);
+
+/// The document of a paused queue.
+pub(super) const PAUSED: Document = Document::one(
+    "paused",
+    "A queue that is paused: export --with paused",
+    Paused::FIELDS,
+);
+
 /// The first line.
 pub(crate) fn head(head: &Head) -> Result<Vec<u8>, Error> {
-    line("export", head)
+    line(HEAD.kind, head)
 }
 
 /// A job; by whom it was cancelled, if it is to be.
@@ -40,7 +57,7 @@ pub(crate) fn job(saved: Saved, cancelled: Option<&Cancelled>) -> Result<Vec<u8>
         history_bytes,
         cancelled,
     };
-    line("job", &line_of)
+    line(Job::DOCUMENT.kind, &line_of)
 }
 
 /// A recurring job.
@@ -51,17 +68,17 @@ pub(crate) fn recurring(saved: SavedRecurring) -> Result<Vec<u8>, Error> {
         due: more_than(due, recurring.next),
         recurring,
     };
-    line("recurring", &line_of)
+    line(Recurring::DOCUMENT.kind, &line_of)
 }
 
 /// The options that are set, in one line.
 pub(crate) fn config(options: Vec<Item>) -> Result<Vec<u8>, Error> {
-    line("config", &List::whole(options))
+    line(Item::LIST.kind, &List::whole(options))
 }
 
 /// A queue that is paused.
 pub(crate) fn paused(paused: &Paused) -> Result<Vec<u8>, Error> {
-    line("paused", paused)
+    line(PAUSED.kind, paused)
 }
 
 #[derive(Serialize)]

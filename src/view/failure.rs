@@ -1,5 +1,6 @@
 //! Failure groups: a row each.
 
+use super::document::Document;
 use super::job::names;
 use super::list::Row;
 use super::table::{Cell, Column, Table};
@@ -8,7 +9,7 @@ use crate::model::failure::Group;
 use crate::text;
 
 impl Row for Group {
-    const KIND: &'static str = "failed";
+    const LIST: Document = Document::list("failed", "Failure groups: failed", Group::FIELDS);
 
     const COLUMNS: &'static [Column] = &[
         Column::text("GROUP"),

@@ -1,6 +1,7 @@
 //! Jobs: a row each in lists, one told in full, and how many there are.
 
 use super::detail::Detail;
+use super::document::Document;
 use super::list::Row;
 use super::paint::Ink;
 use super::table::{Cell, Column, NONE, Table};
@@ -8,11 +9,12 @@ use super::{Page, View, history};
 use crate::clock::moment::Moment;
 use crate::json::Number;
 use crate::model::job::{Counts, Failure, Job, State};
+use crate::model::list::Jobs;
 use crate::name::Name;
 use crate::text;
 
 impl Row for Job {
-    const KIND: &'static str = "jobs";
+    const LIST: Document = Jobs::DOCUMENT;
 
     const COLUMNS: &'static [Column] = &[
         Column::text("JID"),
@@ -167,7 +169,7 @@ pub(super) fn names(names: &[Name]) -> String {
 }
 
 impl View for Job {
-    const KIND: &'static str = "job";
+    const DOCUMENT: Document = Document::one("job", "A job in full: get", Job::FIELDS);
 
     fn text(&self, page: &Page) -> String {
         let mut detail = Detail::new(page);
@@ -269,7 +271,8 @@ fn indented(lines: &Name) -> String {
 }
 
 impl View for Counts {
-    const KIND: &'static str = "counts";
+    const DOCUMENT: Document =
+        Document::one("counts", "Jobs by state: jobs --count", Counts::FIELDS);
 
     fn text(&self, page: &Page) -> String {
         let mut counts = *self;

@@ -10,7 +10,7 @@ use crate::clock::moment::Moment;
 use crate::text::is_harmful;
 
 #[derive(Serialize)]
-struct Document<'a, T: Serialize + ?Sized> {
+struct Envelope<'a, T: Serialize + ?Sized> {
     kind: &'static str,
     v: u8,
     #[serde(flatten)]
@@ -20,8 +20,8 @@ struct Document<'a, T: Serialize + ?Sized> {
 /// Returns one pretty-printed document.
 pub(crate) fn document<T: View + ?Sized>(view: &T) -> Result<Vec<u8>, serde_json::Error> {
     let fields = view;
-    let document = Document {
-        kind: T::KIND,
+    let document = Envelope {
+        kind: T::DOCUMENT.kind,
         v: 1,
         fields,
     };
@@ -43,7 +43,7 @@ pub(crate) fn tick<T: View + ?Sized>(view: &T, now: Moment) -> Result<Vec<u8>, s
         fields: &'a T,
     }
     line(&Tick {
-        kind: T::KIND,
+        kind: T::DOCUMENT.kind,
         v: 1,
         at: now.rfc3339(),
         fields: view,
@@ -73,7 +73,7 @@ pub(crate) fn record<T: Serialize + ?Sized>(
     kind: &'static str,
     fields: &T,
 ) -> Result<Vec<u8>, serde_json::Error> {
-    line(&Document { kind, v: 1, fields })
+    line(&Envelope { kind, v: 1, fields })
 }
 
 /// Where a view writes the lines of `-o ndjson`.
@@ -97,7 +97,7 @@ impl Lines {
 
     /// Writes a whole document.
     pub(crate) fn document<T: View + ?Sized>(&mut self, view: &T) -> Result<(), serde_json::Error> {
-        self.0.append(&mut record(T::KIND, view)?);
+        self.0.append(&mut record(T::DOCUMENT.kind, view)?);
         Ok(())
     }
 }

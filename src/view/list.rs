@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::document::Document;
 use super::table::{Column, Table};
 use super::{Lines, Page, View};
 use crate::model::job::Job;
@@ -10,8 +11,8 @@ use crate::name::Name;
 
 /// A model that is a row of a table.
 pub(crate) trait Row: Serialize {
-    /// The `kind` of the document that lists it.
-    const KIND: &'static str;
+    /// The document that lists it.
+    const LIST: Document;
 
     const COLUMNS: &'static [Column];
 
@@ -34,7 +35,7 @@ pub(super) fn table<'a, T: Row + 'a>(rows: impl IntoIterator<Item = &'a T>, page
 }
 
 impl<T: Row> View for List<T> {
-    const KIND: &'static str = T::KIND;
+    const DOCUMENT: Document = T::LIST;
     const COLUMNS: &'static [Column] = T::COLUMNS;
 
     fn text(&self, page: &Page) -> String {
@@ -51,7 +52,12 @@ impl<T: Row> View for List<T> {
 }
 
 impl View for Jobs {
-    const KIND: &'static str = "jobs";
+    const DOCUMENT: Document = Document {
+        kind: "jobs",
+        summary: "Jobs: jobs, peek, pop, failed --group, track, get of several",
+        fields: Jobs::FIELDS,
+        items: Some(Job::FIELDS),
+    };
     const COLUMNS: &'static [Column] = <Job as Row>::COLUMNS;
 
     fn text(&self, page: &Page) -> String {
@@ -68,7 +74,7 @@ impl View for Jobs {
 }
 
 impl View for Details {
-    const KIND: &'static str = "jobs";
+    const DOCUMENT: Document = Jobs::DOCUMENT;
 
     fn text(&self, page: &Page) -> String {
         let told = self.list.items.iter().map(|detail| match detail {

@@ -13,7 +13,9 @@ mod config;
 mod context;
 mod depends;
 mod detail;
+pub(crate) mod document;
 mod done;
+mod error;
 pub(crate) mod export;
 mod failure;
 pub(crate) mod field;
@@ -29,7 +31,6 @@ mod put;
 mod queue;
 mod recur;
 pub(crate) mod repair;
-pub(crate) mod schema;
 mod stats;
 mod tag;
 mod version;
@@ -38,6 +39,7 @@ mod worker;
 pub(crate) mod json;
 pub(crate) mod table;
 
+use document::Document;
 pub(crate) use json::Lines;
 
 /// What the text is written on.
@@ -139,8 +141,8 @@ impl Page {
 
 /// A model that can be shown: its `Serialize` gives the fields of the document.
 pub(crate) trait View: Serialize {
-    /// The `kind` of the document.
-    const KIND: &'static str;
+    /// The document: its `kind`, its fields, and what `help json` says of it.
+    const DOCUMENT: Document;
 
     /// What `--columns` and `--sort` may name.
     const COLUMNS: &'static [table::Column] = &[];

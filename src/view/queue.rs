@@ -1,6 +1,7 @@
 //! Queues: a row each.
 
 use super::Page;
+use super::document::Document;
 use super::list::Row;
 use super::paint::Ink;
 use super::table::{Cell, Column, Table};
@@ -8,7 +9,7 @@ use crate::model::queue::Queue;
 use crate::text;
 
 impl Row for Queue {
-    const KIND: &'static str = "queues";
+    const LIST: Document = Document::list("queues", "Queues: queues", Queue::FIELDS);
 
     const COLUMNS: &'static [Column] = &[
         Column::text("QUEUE"),

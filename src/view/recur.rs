@@ -1,6 +1,7 @@
 //! Recurring jobs: a row each, and one told in full.
 
 use super::detail::Detail;
+use super::document::Document;
 use super::job::{due_at, names};
 use super::list::Row;
 use super::table::{Cell, Column, NONE, Table};
@@ -11,7 +12,11 @@ use crate::name::Name;
 use crate::text;
 
 impl Row for Recurring {
-    const KIND: &'static str = "recurring-jobs";
+    const LIST: Document = Document::list(
+        "recurring-jobs",
+        "Recurring jobs: recur list",
+        Recurring::FIELDS,
+    );
 
     const COLUMNS: &'static [Column] = &[
         Column::text("JID"),
@@ -73,7 +78,11 @@ fn interval(every: Number) -> String {
 }
 
 impl View for Recurring {
-    const KIND: &'static str = "recurring";
+    const DOCUMENT: Document = Document::one(
+        "recurring",
+        "A recurring job in full: recur get",
+        Recurring::FIELDS,
+    );
 
     fn text(&self, page: &Page) -> String {
         let number =

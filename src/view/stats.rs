@@ -1,5 +1,6 @@
 //! What happened in queues: a day in full with its histogram, or a line for each of some days.
 
+use super::document::Document;
 use super::table::{Cell, Column, NONE, Table};
 use super::{Lines, Page, View};
 use crate::json::Number;
@@ -64,7 +65,11 @@ const DAYS: &[Column] = &[
 ];
 
 impl View for Day {
-    const KIND: &'static str = "stats";
+    const DOCUMENT: Document = Document::list(
+        "stats",
+        "Statistics of queues for a day: stats",
+        Stats::FIELDS,
+    );
 
     /// On a terminal a paragraph for each queue; in a pipe a line, or one for each bucket of the
     /// histogram that was asked for.
@@ -109,7 +114,7 @@ impl View for Day {
 }
 
 impl View for Days {
-    const KIND: &'static str = "stats";
+    const DOCUMENT: Document = Day::DOCUMENT;
     const COLUMNS: &'static [Column] = DAYS;
 
     fn text(&self, page: &Page) -> String {

@@ -1,5 +1,6 @@
 //! Workers: a row each; one worker's jobs are rows as in `jobs`.
 
+use super::document::Document;
 use super::list;
 use super::list::Row;
 use super::paint::Ink;
@@ -10,7 +11,7 @@ use crate::model::worker::{Holder, Worker};
 use crate::name::Name;
 
 impl Row for Worker {
-    const KIND: &'static str = "workers";
+    const LIST: Document = Document::list("workers", "Workers: workers", Worker::FIELDS);
 
     const COLUMNS: &'static [Column] = &[
         Column::text("WORKER"),
@@ -33,7 +34,8 @@ impl Row for Worker {
 }
 
 impl View for Holder {
-    const KIND: &'static str = "worker";
+    const DOCUMENT: Document =
+        Document::one("worker", "A worker's jobs: workers NAME", Holder::FIELDS);
     const COLUMNS: &'static [Column] = <Job as Row>::COLUMNS;
 
     fn text(&self, page: &Page) -> String {

@@ -10,9 +10,8 @@ use crate::core::call::rights;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::session::Session;
+use crate::view::document::{self, Document};
 use crate::view::finding;
-use crate::view::schema;
-use crate::view::schema::Kind;
 
 /// Print the help of a command, or about a topic
 ///
@@ -43,7 +42,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         ["findings"] => finding::topic(),
         ["recipes"] => RECIPES.into(),
         ["acl"] => rights::lines(session.prefix()),
-        ["json"] => schema::kinds(),
+        ["json"] => document::kinds(),
         ["json", kind] => of_document(kind)?,
         path => of_command(path)?,
     };
@@ -53,8 +52,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 
 /// Returns the JSON Schema of a document.
 fn of_document(kind: &str) -> Result<String, Error> {
-    match Kind::named(kind) {
-        Some(kind) => Ok(kind.schema()),
+    match Document::named(kind) {
+        Some(document) => Ok(document.schema()),
         None => Err(Error::usage(format!("no document is called `{kind}`"))
             .hint("`qless help json` lists them")),
     }
