@@ -12,19 +12,19 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::name::{Name, letters, stray};
+use crate::name::{Name, invalid_byte, lossless_text};
 
 /// A JSON text written by the core or by another client.
 ///
 /// Its strings need not be UTF-8: the core's JSON copies what it was given, so it is kept in
-/// [`letters`] until they are a [`Name`] again.
+/// [`lossless_text`] until they are a [`Name`] again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Json(String);
 
 impl Json {
     /// Reads one JSON value; `None` if it is none.
     pub fn read(bytes: &[u8]) -> Option<Json> {
-        let text = letters(bytes);
+        let text = lossless_text(bytes);
         serde_json::from_str::<IgnoredAny>(&text).ok()?;
         Some(Json(text.into_owned()))
     }
@@ -44,7 +44,7 @@ impl Json {
         Some(
             members
                 .into_iter()
-                .map(|(key, value)| (Name::spelt(&key), Json::from(value)))
+                .map(|(key, value)| (Name::from_lossless_text(&key), Json::from(value)))
                 .collect(),
         )
     }
@@ -52,7 +52,7 @@ impl Json {
     /// Returns a string, byte for byte.
     pub fn text(&self) -> Option<Name> {
         let text: String = serde_json::from_str(&self.0).ok()?;
-        Some(Name::spelt(&text))
+        Some(Name::from_lossless_text(&text))
     }
 
     /// Returns a list of strings, as tags are stored.
@@ -66,7 +66,7 @@ impl Json {
 
     /// Returns the text on one line, for people; whoever shows it cleans it.
     pub fn to_name(&self) -> Name {
-        Name::spelt(&compact(&self.0))
+        Name::from_lossless_text(&compact(&self.0))
     }
 }
 
@@ -80,10 +80,10 @@ impl From<&RawValue> for Json {
 impl Serialize for Json {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut text = compact(&self.0);
-        if text.chars().any(|c| stray(c).is_some()) {
+        if text.chars().any(|c| invalid_byte(c).is_some()) {
             text = text
                 .chars()
-                .map(|c| stray(c).map_or(c.to_string(), |byte| format!("\\\\x{byte:02x}")))
+                .map(|c| invalid_byte(c).map_or(c.to_string(), |byte| format!("\\\\x{byte:02x}")))
                 .collect();
         }
         let raw = RawValue::from_string(text).map_err(serde::ser::Error::custom)?;

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::name::letters;
+use crate::name::lossless_text;
 
 /// The way from the outside of a JSON value to one inside it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub(crate) struct Path(Vec<String>);
 impl Path {
     /// Reads what was typed; the error is what it should have been.
     pub(crate) fn new(typed: &[u8]) -> Result<Path, &'static str> {
-        let text = letters(typed);
+        let text = lossless_text(typed);
         if let Some(pointer) = text.strip_prefix('/') {
             return pointer
                 .split('/')

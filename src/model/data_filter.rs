@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use crate::json::Data;
 use crate::json::path::Path;
-use crate::name::{Name, letters};
+use crate::name::{Name, lossless_text};
 
 /// A value that must stand at a place in the data.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,7 +42,7 @@ impl Equal {
         };
         let path =
             Path::new(&bytes[..end]).map_err(|what| format!("wants {what} before its `=`"))?;
-        let text = letters(&bytes[end + 1..]);
+        let text = lossless_text(&bytes[end + 1..]);
         let value = match serde_json::from_str::<&RawValue>(&text) {
             Ok(json) => Value::read(json, DEEPEST)
                 .ok_or_else(|| format!("wants a value nested at most {DEEPEST} deep"))?,
@@ -53,7 +53,7 @@ impl Equal {
 
     /// Whether the data of a job fits.
     pub(crate) fn fits(&self, data: &Data) -> bool {
-        let text = letters(data.as_bytes());
+        let text = lossless_text(data.as_bytes());
         let found = self.path.find(&text);
         found.is_some_and(|found| self.value.is(found))
     }

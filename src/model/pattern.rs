@@ -29,9 +29,9 @@ impl Pattern {
         if !typed.as_bytes().iter().any(|byte| b"*?[{\\".contains(byte)) {
             return Ok(Pattern::Plain(typed));
         }
-        let letters = typed.letters();
+        let letters = typed.lossless_text();
         match unescaped(&letters) {
-            Some(plain) => Ok(Pattern::Plain(Name::spelt(&plain))),
+            Some(plain) => Ok(Pattern::Plain(Name::from_lossless_text(&plain))),
             None => {
                 let regex = compiled(&letters)?;
                 Ok(Pattern::Glob(Glob { typed, regex }))
@@ -58,7 +58,7 @@ impl Pattern {
     pub fn matches(&self, name: &Name) -> bool {
         match self {
             Pattern::Plain(plain) => plain == name,
-            Pattern::Glob(glob) => glob.regex.is_match(&name.letters()),
+            Pattern::Glob(glob) => glob.regex.is_match(&name.lossless_text()),
         }
     }
 }

@@ -18,7 +18,7 @@ const PRIORITIES: [Column; 3] = [
     Column::number("NEW"),
 ];
 const TAGS: [Column; 2] = [Column::text("JID"), Column::text("TAGS")];
-const LEFT: [Column; 2] = [Column::text("JID"), Column::number("LEFT")];
+const LEFT: [Column; 2] = [Column::text("JID"), Column::number("REMAINING")];
 
 impl View for Bulk {
     const DOCUMENT: Document = Document::one(

@@ -1,4 +1,4 @@
-//! Contexts: a row each, or one at length.
+//! Contexts: a row for each, or one in full.
 
 use super::detail::Detail;
 use super::document::Document;
@@ -7,7 +7,7 @@ use super::table::{Cell, Column, Table};
 use super::{Lines, Page, View};
 use crate::model::context::{Context, One, Validated};
 
-/// The mark of the one that commands use.
+/// Returns the cell that marks the context in use.
 fn mark(context: &Context) -> Cell {
     Cell::text(if context.used { "*" } else { "" })
 }
@@ -40,7 +40,7 @@ impl View for One {
     const DOCUMENT: Document = Context::LIST;
 
     fn text(&self, page: &Page) -> String {
-        let told = self.0.items.iter().map(|context| {
+        let texts = self.0.items.iter().map(|context| {
             let mut detail = Detail::new(page);
             detail.line("name", &context.name);
             detail.maybe("redis", context.redis.as_ref());
@@ -54,7 +54,7 @@ impl View for One {
             detail.line("default", if context.default { "yes" } else { "no" });
             detail.draw()
         });
-        told.collect()
+        texts.collect()
     }
 
     fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {

@@ -1,7 +1,7 @@
-//! What a job waits for, and what waits for it.
+//! The dependencies and dependents of a job.
 
 use super::document::Document;
-use super::job::joined;
+use super::job::join_parts;
 use super::paint::Ink;
 use super::table::{Cell, Column, NONE, Table};
 use super::{Page, View};
@@ -27,19 +27,15 @@ impl View for Dependencies {
         if !page.terminal {
             return self.piped(page);
         }
-        let what = joined([
-            self.klass
-                .as_ref()
-                .map(|klass| text::clean(klass.as_bytes())),
-            self.queue
-                .as_ref()
-                .map(|queue| text::clean(queue.as_bytes())),
+        let kind = join_parts([
+            self.klass.as_ref().map(Name::to_string),
+            self.queue.as_ref().map(Name::to_string),
         ]);
-        let mut told = format!("{} ({what}) waits for", text::short(&self.jid));
-        told.push_str(&neighbours(&self.dependencies, page));
-        told.push_str("and is needed by");
-        told.push_str(&neighbours(&self.dependents, page));
-        told
+        let mut text = format!("{} ({kind}) depends on", text::short(&self.jid));
+        text.push_str(&neighbours(&self.dependencies, page));
+        text.push_str("and is needed by");
+        text.push_str(&neighbours(&self.dependents, page));
+        text
     }
 
     fn jids(&self) -> Option<Vec<&Name>> {
@@ -54,52 +50,44 @@ impl View for Dependencies {
 }
 
 impl Dependencies {
-    /// Returns one line for each edge: which way, then the job at its other end.
+    /// Returns one line for each edge: its direction, then the job at its other end.
     fn piped(&self, page: &Page) -> String {
-        let mut told = String::new();
-        for (way, others) in [
+        let mut lines = String::new();
+        for (direction, others) in [
             ("waits for", &self.dependencies),
             ("needed by", &self.dependents),
         ] {
             for other in others {
                 let [jid, klass, state, _] = other.cells(page);
-                let queue = other
-                    .queue
-                    .as_ref()
-                    .map(|queue| text::clean(queue.as_bytes()));
+                let queue = other.queue.as_ref().map(Name::to_string);
                 let queue = queue.unwrap_or_else(|| NONE.to_owned());
-                told.push_str(&format!("{way}\t{jid}\t{klass}\t{queue}\t{state}\n"));
+                lines.push_str(&format!("{direction}\t{jid}\t{klass}\t{queue}\t{state}\n"));
             }
         }
-        told
+        lines
     }
 }
 
 impl Neighbour {
+    /// Returns its jid, klass, state, and the detail that matters in this state.
     fn cells(&self, page: &Page) -> [String; 4] {
-        let klass = self
-            .klass
-            .as_ref()
-            .map(|klass| text::clean(klass.as_bytes()));
+        let klass = self.klass.as_ref().map(Name::to_string);
         let detail = self.job.as_ref().map(|job| match (job.state, job.since) {
             (Some(State::Failed), Some(since)) => {
                 let group = job
                     .failure
                     .as_ref()
-                    .map(|failure| text::clean(failure.group.as_bytes()));
-                joined([group, Some(page.when(since))])
+                    .map(|failure| failure.group.to_string());
+                join_parts([group, Some(page.when(since))])
             }
             (Some(State::Running), Some(since)) => {
-                let worker = job
-                    .worker
-                    .as_ref()
-                    .map(|worker| text::clean(worker.as_bytes()));
-                joined([worker, Some(page.age(since))])
+                let worker = job.worker.as_ref().map(Name::to_string);
+                join_parts([worker, Some(page.age(since))])
             }
             _ => job.detail(page),
         });
         [
-            text::clean(self.jid.as_bytes()),
+            self.jid.to_string(),
             klass.unwrap_or_else(|| NONE.to_owned()),
             self.state
                 .map_or("missing".to_owned(), |state| state.to_string()),
@@ -108,6 +96,7 @@ impl Neighbour {
     }
 }
 
+/// Returns a table of the jobs at the other ends of edges, below the line that it continues.
 fn neighbours(others: &[Neighbour], page: &Page) -> String {
     if others.is_empty() {
         return " nothing\n".to_owned();

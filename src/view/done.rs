@@ -1,10 +1,9 @@
-//! Writes that answer nothing print nothing, or what they were done to.
+//! The result of a write without a reply: no text, or the things that it changed.
 
 use super::document::Document;
 use super::{Page, View};
 use crate::model::done::Done;
 use crate::name::Name;
-use crate::text::clean;
 
 impl View for Done {
     const DOCUMENT: Document = Document::one(
@@ -15,7 +14,11 @@ impl View for Done {
 
     fn text(&self, _: &Page) -> String {
         match self.prints {
-            true => self.targets.iter().map(|name| clean(name) + "\n").collect(),
+            true => self
+                .targets
+                .iter()
+                .map(|name| format!("{name}\n"))
+                .collect(),
             false => String::new(),
         }
     }

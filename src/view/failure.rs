@@ -1,7 +1,7 @@
-//! Failure groups: a row each.
+//! Failure groups: a row for each.
 
 use super::document::Document;
-use super::job::names;
+use super::job::join_names;
 use super::list::Row;
 use super::table::{Cell, Column, Table};
 use super::{Page, Times};
@@ -35,7 +35,7 @@ impl Row for Group {
             last.unwrap_or_else(Cell::missing),
             match self.queues.is_empty() {
                 true => Cell::missing(),
-                false => Cell::text(names(&self.queues)),
+                false => Cell::text(join_names(&self.queues)),
             },
             match &self.sample {
                 Some(sample) => Cell::text(text::first_line(sample.as_bytes())),

@@ -1,4 +1,4 @@
-//! Jobs: a row each in lists, one told in full, and how many there are.
+//! Jobs: a row for each in lists, one in full, and their number by state.
 
 use super::detail::Detail;
 use super::document::Document;
@@ -22,7 +22,7 @@ impl Row for Job {
         Column::text("STATE"),
         Column::text("QUEUE"),
         Column::number("PRI"),
-        Column::number("LEFT"),
+        Column::number("REMAINING"),
         Column::text("AGE"),
         Column::text("WORKER").on_request(),
         Column::text("TAGS").on_request(),
@@ -36,8 +36,8 @@ impl Row for Job {
             Some(number) => Cell::by(number.0, number.to_string()),
             None => Cell::missing(),
         };
-        let left = match (self.remaining, self.retries) {
-            (Some(left), Some(of)) => Cell::by(left.0, format!("{}/{of}", left.floor())),
+        let remaining = match (self.remaining, self.retries) {
+            (Some(left), Some(all)) => Cell::by(left.0, format!("{}/{all}", left.floor())),
             _ => Cell::missing(),
         };
         let age = match self.since {
@@ -47,18 +47,18 @@ impl Row for Job {
         table.row(vec![
             Cell::text(&self.jid),
             Cell::maybe(self.klass.as_ref()),
-            Cell::text(self.shown()).ink(self.state.and_then(Ink::of)),
+            Cell::text(self.state_text()).ink(self.state.and_then(Ink::of)),
             Cell::maybe(self.queue.as_ref()),
             number(self.priority),
-            left,
+            remaining,
             age,
             Cell::maybe(self.worker.as_ref()),
             match self.tags.is_empty() {
                 true => Cell::missing(),
-                false => Cell::text(names(&self.tags)),
+                false => Cell::text(join_names(&self.tags)),
             },
             Cell::maybe(self.failure.as_ref().map(|failure| &failure.group)),
-            match page.choice.is_usual() {
+            match page.choice.is_default() {
                 true => Cell::missing(),
                 false => Cell::text(self.data.as_bytes()),
             },
@@ -72,32 +72,33 @@ impl Row for Job {
 }
 
 impl Job {
-    fn shown(&self) -> String {
+    /// Returns its state for people.
+    fn state_text(&self) -> String {
         match (self.state, &self.state_stored) {
             (Some(state), _) => state.to_string(),
-            (None, Some(stored)) => text::clean(stored.as_bytes()),
-            // A job that is still to be put.
+            (None, Some(stored)) => stored.to_string(),
+            // A job that a recurring job has not put yet.
             (None, None) if self.spawned_from.is_some() => "(due)".to_owned(),
             (None, None) => NONE.to_owned(),
         }
     }
 
-    /// Returns what matters in its state, cleaned.
+    /// Returns the detail that matters in its state, harmless.
     pub fn detail(&self, page: &Page) -> String {
-        let holder = self
-            .worker
-            .as_ref()
-            .map(|worker| text::clean(worker.as_bytes()));
+        let holder = self.worker.as_ref().map(Name::to_string);
         match self.state {
             Some(State::Running) => {
                 let lock = self.expires.map(|expires| match page.relative() {
                     true => format!("lock {}", text::duration(expires.since(page.now))),
                     false => format!("lock until {}", page.stamp(expires)),
                 });
-                joined([holder, lock])
+                join_parts([holder, lock])
             }
             Some(State::Stalled) => {
-                let lost = self.lost().map(|at| page.when(at)).unwrap_or_default();
+                let lost = self
+                    .lock_lost_at()
+                    .map(|at| page.when(at))
+                    .unwrap_or_default();
                 match holder {
                     Some(holder) => format!("{holder} lost it {lost}"),
                     None => format!("lost {lost}"),
@@ -112,20 +113,16 @@ impl Job {
                 .scheduled_for
                 .map_or_else(String::new, |due| due_at(due, page)),
             Some(State::Depends) => {
-                let on = text::plural(self.dependencies.len() as u64, "job", "jobs");
+                let jobs = text::plural(self.dependencies.len() as u64, "job", "jobs");
                 match self.failed_dependencies {
-                    0 => format!("on {on}"),
-                    failed => format!("on {on}, {failed} failed"),
+                    0 => format!("on {jobs}"),
+                    failed => format!("on {jobs}, {failed} failed"),
                 }
             }
             Some(State::Failed) => match &self.failure {
                 Some(failure) => {
                     let line = text::first_line(failure.message.as_bytes());
-                    format!(
-                        "{}: {}",
-                        text::clean(failure.group.as_bytes()),
-                        text::clean(line)
-                    )
+                    format!("{}: {}", failure.group, text::Harmless(line))
                 }
                 None => String::new(),
             },
@@ -137,13 +134,13 @@ impl Job {
         }
     }
 
-    /// Returns when its lock was lost: when it lapsed, or when it was taken away.
-    fn lost(&self) -> Option<Moment> {
+    /// Returns when its lock was lost: when it expired, or when it was revoked.
+    fn lock_lost_at(&self) -> Option<Moment> {
         self.expires.or(self.since)
     }
 }
 
-/// Returns when a scheduled job or a template is due.
+/// Returns when a scheduled or recurring job is due.
 pub(super) fn due_at(due: Moment, page: &Page) -> String {
     match page.now.since(due) {
         late if late >= 0.0 && page.relative() => format!("due {}", page.when(due)),
@@ -151,7 +148,8 @@ pub(super) fn due_at(due: Moment, page: &Page) -> String {
     }
 }
 
-pub(super) fn joined(parts: [Option<String>; 2]) -> String {
+/// Returns the parts that exist, with a comma between them.
+pub(super) fn join_parts(parts: [Option<String>; 2]) -> String {
     parts
         .into_iter()
         .flatten()
@@ -159,12 +157,9 @@ pub(super) fn joined(parts: [Option<String>; 2]) -> String {
         .join(", ")
 }
 
-/// Returns names in a row, cleaned.
-pub(super) fn names(names: &[Name]) -> String {
-    let names: Vec<String> = names
-        .iter()
-        .map(|name| text::clean(name.as_bytes()))
-        .collect();
+/// Returns names with commas between them, harmless.
+pub(super) fn join_names(names: &[Name]) -> String {
+    let names: Vec<String> = names.iter().map(Name::to_string).collect();
     names.join(", ")
 }
 
@@ -177,36 +172,35 @@ impl View for Job {
         detail.maybe("klass", self.klass.as_ref());
         detail.maybe("queue", self.queue.as_ref());
         let ink = self.state.and_then(Ink::of);
-        detail.remarked("state", self.shown(), ink, self.state_remark(page));
+        detail.line_with_remark("state", self.state_text(), ink, self.state_remark(page));
         match self.priority {
             Some(priority) => {
                 let remark = "higher runs first".to_owned();
-                detail.remarked("priority", priority.to_string(), None, remark);
+                detail.line_with_remark("priority", priority.to_string(), None, remark);
             }
             None => detail.line("priority", NONE),
         }
         match (self.remaining, self.retries) {
-            (Some(left), Some(of)) => {
-                detail.line("retries", format!("{} of {of} left", left.floor()));
+            (Some(left), Some(all)) => {
+                detail.line("retries", format!("{} of {all} remaining", left.floor()));
             }
             _ => detail.line("retries", NONE),
         }
-        list(&mut detail, "tags", names(&self.tags));
+        list_line(&mut detail, "tags", join_names(&self.tags));
         detail.line("tracked", if self.tracked { "yes" } else { "no" });
         let edges = |jids: &[Name]| {
-            let told = jids.iter().map(|jid| {
-                let state = self.neighbours.iter().find(|other| other.jid == *jid);
-                let jid = text::clean(jid.as_bytes());
-                match state.map(|other| other.state) {
+            let texts = jids.iter().map(|jid| {
+                let neighbour = self.neighbours.iter().find(|other| other.jid == *jid);
+                match neighbour.map(|other| other.state) {
                     Some(Some(state)) => format!("{jid} ({state})"),
                     Some(None) => format!("{jid} (missing)"),
-                    None => jid,
+                    None => jid.to_string(),
                 }
             });
-            told.collect::<Vec<String>>().join(", ")
+            texts.collect::<Vec<String>>().join(", ")
         };
-        list(&mut detail, "depends on", edges(&self.dependencies));
-        list(&mut detail, "needed by", edges(&self.dependents));
+        list_line(&mut detail, "depends on", edges(&self.dependencies));
+        list_line(&mut detail, "needed by", edges(&self.dependents));
         if let Some(template) = &self.spawned_from {
             detail.line("spawned from", template);
         }
@@ -214,15 +208,15 @@ impl View for Job {
             detail.line("scheduled", due_at(due, page));
         }
         detail.line("data", self.data.as_bytes());
-        let mut told = detail.draw();
+        let mut text = detail.draw();
         if let Some(failure) = &self.failure {
-            told.push_str("\nfailure\n");
-            told.push_str(&indented(&failure.message));
+            text.push_str("\nfailure\n");
+            text.push_str(&indented(&failure.message));
         }
         if let Some(history) = &self.history {
-            told.push_str(&history::text(history, page));
+            text.push_str(&history::render(history, page));
         }
-        told
+        text
     }
 
     fn jids(&self) -> Option<Vec<&Name>> {
@@ -231,6 +225,7 @@ impl View for Job {
 }
 
 impl Job {
+    /// Returns the remark beside the state in the view of one job.
     fn state_remark(&self, page: &Page) -> String {
         match (self.state, &self.failure) {
             (Some(State::Failed), Some(failure)) => failed_remark(failure, page),
@@ -245,26 +240,23 @@ impl Job {
 
 /// Returns why, when and where a job failed: `upload error, 3h 12m ago, by mx-2-18841`.
 fn failed_remark(failure: &Failure, page: &Page) -> String {
-    let mut remark = text::clean(failure.group.as_bytes());
+    let mut remark = failure.group.to_string();
     if let Some(when) = failure.when {
         remark.push_str(&format!(", {}", page.when(when)));
     }
     if let Some(worker) = &failure.worker {
-        remark.push_str(&format!(", by {}", text::clean(worker.as_bytes())));
+        remark.push_str(&format!(", by {worker}"));
     }
     remark
 }
 
-fn list(detail: &mut Detail, name: &'static str, clean: String) {
-    let value = if clean.is_empty() {
-        NONE.to_owned()
-    } else {
-        clean
-    };
+/// Adds a line with a list that may be empty.
+fn list_line(detail: &mut Detail, name: &'static str, list: String) {
+    let value = if list.is_empty() { NONE } else { &list };
     detail.line(name, value);
 }
 
-/// Returns a text of several lines, each set in by two.
+/// Returns a text of several lines, each indented by two blanks.
 fn indented(lines: &Name) -> String {
     let clean = text::clean_lines(lines.as_bytes());
     clean.lines().map(|line| format!("  {line}\n")).collect()
@@ -279,7 +271,7 @@ impl View for Counts {
         let mut detail = Detail::new(page);
         for state in State::ALL {
             let count = *counts.of(state);
-            detail.remarked(
+            detail.line_with_remark(
                 state.word(),
                 page.count(count),
                 Ink::of(state).filter(|_| count > 0),

@@ -1,4 +1,4 @@
-//! A queue's length: one number.
+//! The length of a queue: one number.
 
 use super::document::Document;
 use super::{Page, View};

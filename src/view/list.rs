@@ -1,4 +1,4 @@
-//! How lists are written besides their tables: items as lines, and their jids.
+//! Lists: a table with a row for each item, or a line of ndjson for each.
 
 use serde::Serialize;
 
@@ -9,7 +9,7 @@ use crate::model::job::Job;
 use crate::model::list::{Detail, Details, Jobs, List};
 use crate::name::Name;
 
-/// A model that is a row of a table.
+/// A model that is a row of a table and an item of a list.
 pub(crate) trait Row: Serialize {
     /// The document that lists it.
     const LIST: Document;
@@ -19,13 +19,13 @@ pub(crate) trait Row: Serialize {
     /// Adds its cells to the table.
     fn row(&self, page: &Page, table: &mut Table);
 
-    /// Returns its jid, where it is a job.
+    /// Returns its jid, if it is a job.
     fn jid(&self) -> Option<&Name> {
         None
     }
 }
 
-/// Returns the table of some rows.
+/// Returns these rows as a table.
 pub(super) fn table<'a, T: Row + 'a>(rows: impl IntoIterator<Item = &'a T>, page: &Page) -> String {
     let mut table = Table::new(T::COLUMNS);
     for row in rows {
@@ -77,11 +77,11 @@ impl View for Details {
     const DOCUMENT: Document = Jobs::DOCUMENT;
 
     fn text(&self, page: &Page) -> String {
-        let told = self.list.items.iter().map(|detail| match detail {
+        let texts = self.list.items.iter().map(|detail| match detail {
             Detail::Job(job) => job.text(page),
             Detail::Recurring(recurring) => recurring.text(page),
         });
-        told.collect::<Vec<String>>().join("\n")
+        texts.collect::<Vec<String>>().join("\n")
     }
 
     fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {

@@ -1,4 +1,4 @@
-//! Tags: a row each.
+//! Tags: a row for each.
 
 use super::Page;
 use super::document::Document;

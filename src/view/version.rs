@@ -1,4 +1,4 @@
-//! The version, one line per part.
+//! The versions of the binary and its core, a line for each.
 
 use super::document::Document;
 use super::{Page, View};

@@ -1,4 +1,4 @@
-//! Workers: a row each; one worker's jobs are rows as in `jobs`.
+//! Workers: a row for each. The jobs of one worker are rows as in `jobs`.
 
 use super::document::Document;
 use super::list;
