@@ -15,7 +15,7 @@ use crate::clock::moment::Moment;
 use crate::error::Error;
 use crate::json::path::Path;
 use crate::model::bulk::MOST;
-use crate::model::data_filter::Equal;
+use crate::model::data_filter::DataFilter;
 use crate::model::finding::{FINDINGS, Severity};
 use crate::model::jid_source::Jids;
 use crate::model::job::State;
@@ -43,8 +43,9 @@ pub(crate) fn pattern() -> impl TypedValueParser<Value = Pattern> {
 }
 
 /// `PATH=VALUE`: any bytes.
-pub(crate) fn equal() -> impl TypedValueParser<Value = Equal> {
-    OsStringValueParser::new().try_map(|text: OsString| Equal::new(&Name::from(text.as_os_str())))
+pub(crate) fn equal() -> impl TypedValueParser<Value = DataFilter> {
+    OsStringValueParser::new()
+        .try_map(|text: OsString| DataFilter::new(&Name::from(text.as_os_str())))
 }
 
 /// A job's state.

@@ -163,7 +163,7 @@ fn change(
     let waits: Vec<Name> = waits
         .into_iter()
         .flat_map(|both| both.dependencies)
-        .map(|neighbour| neighbour.jid)
+        .map(|neighbor| neighbor.jid)
         .collect();
     for jid in args.off.iter().filter(|jid| !waits.contains(jid)) {
         session

@@ -1,4 +1,4 @@
-//! A job that was completed or handed on, and a lock that was pushed back.
+//! A job that was completed or advanced, and a lock that was extended.
 
 use serde::Serialize;
 
@@ -7,13 +7,13 @@ use crate::clock::moment::Moment;
 use crate::name;
 use crate::name::Name;
 
-/// The job and where it is now.
+/// The job, with its new state and queue.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Complete {
     #[serde(flatten, serialize_with = "name::jid")]
     pub jid: Name,
     pub state: Name,
-    /// Absent where the job has ended.
+    /// Absent if the job has ended.
     #[serde(flatten, serialize_with = "name::queue")]
     pub queue: Option<Name>,
 }
@@ -27,7 +27,7 @@ impl Complete {
     ];
 }
 
-/// A lock and its new end.
+/// A lock and when it expires now.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Lock {
     #[serde(flatten, serialize_with = "name::jid")]

@@ -1,10 +1,11 @@
-//! Settings by name, as they are shown: without passwords.
+//! Contexts as they are shown: without passwords.
 
 use serde::Serialize;
 
 use super::field::Field;
 use super::list::List;
 
+/// A context: named settings of the config file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Context {
     pub name: String,
@@ -14,14 +15,14 @@ pub(crate) struct Context {
     pub label: String,
     pub protected: bool,
     pub read_only: bool,
-    /// Where its password comes from.
+    /// The source of its password.
     pub password: Option<&'static str>,
     pub default: bool,
     pub used: bool,
-    /// What answered, where it was asked.
+    /// The server that replied, if it was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
-    /// Why nothing did.
+    /// Why no server replied.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
@@ -48,7 +49,7 @@ impl Context {
 }
 
 impl Context {
-    /// Returns what it forbids, in words.
+    /// Returns the protections that are on: `protected, read-only`.
     pub(crate) fn flags(&self) -> String {
         let flags = [(self.protected, "protected"), (self.read_only, "read-only")];
         let set = flags.into_iter().filter(|(set, _)| *set);
@@ -56,12 +57,12 @@ impl Context {
     }
 }
 
-/// One context, told at length.
+/// Contexts that are shown in full.
 #[derive(Clone, Debug, Serialize)]
 #[serde(transparent)]
-pub(crate) struct One(pub List<Context>);
+pub(crate) struct ContextsInFull(pub List<Context>);
 
-/// Contexts with what came of connecting.
+/// Contexts with the result of connecting to each.
 #[derive(Clone, Debug, Serialize)]
 #[serde(transparent)]
-pub(crate) struct Validated(pub List<Context>);
+pub(crate) struct ValidatedContexts(pub List<Context>);

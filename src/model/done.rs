@@ -1,4 +1,4 @@
-//! What was done by a write that answers nothing.
+//! The result of a write without a reply.
 
 use serde::Serialize;
 
@@ -6,11 +6,12 @@ use super::field::Field;
 use crate::name;
 use crate::name::Name;
 
+/// A command and the things that it changed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Done {
     /// The command, such as `pause`.
     pub action: &'static str,
-    /// What it was done to.
+    /// The things that it changed.
     #[serde(flatten, serialize_with = "name::targets")]
     pub targets: Vec<Name>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -39,7 +40,7 @@ impl Done {
         }
     }
 
-    /// Prints the targets: they are what was asked for.
+    /// Prints the targets, unless nothing was changed.
     pub(crate) fn prints(mut self) -> Done {
         self.prints = !self.dry_run;
         self

@@ -1,4 +1,4 @@
-//! A failure group: jobs that failed for the same reason.
+//! Failure groups: jobs that failed for the same reason.
 
 use serde::Serialize;
 
@@ -9,7 +9,7 @@ use crate::name::Name;
 
 /// A group with its newest failure.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Group {
+pub struct FailureGroup {
     #[serde(flatten, serialize_with = "name::group")]
     pub group: Name,
     pub jobs: u64,
@@ -22,7 +22,7 @@ pub struct Group {
     pub sample: Option<Name>,
 }
 
-impl Group {
+impl FailureGroup {
     /// The fields of its document.
     pub(crate) const FIELDS: &'static [Field] = &[
         Field::name("group", "the kind of failure"),

@@ -1,4 +1,4 @@
-//! A job as an operator sees it, and what belongs to it: state, failure, history, edges.
+//! A job as an operator sees it, with its state, failure, history and neighbors.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use super::export::Cancelled;
+use super::export::Cancellation;
 use super::field::Field;
 use crate::clock::moment::Moment;
 use crate::json::quote::encoded;
@@ -14,7 +14,7 @@ use crate::json::{Data, Json, Number};
 use crate::name;
 use crate::name::Name;
 
-/// Where a job is in its life; `stalled` is a running job whose lock ran out or was taken away.
+/// The state of a job. `stalled` is a running job whose lock has expired or was revoked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum State {
     Running,
@@ -86,7 +86,7 @@ impl Serialize for State {
     }
 }
 
-/// A job. What the server does not hold, or holds unreadable, is absent.
+/// A job. A field is absent if the server does not have it, or if it is unreadable.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Job {
     #[serde(flatten, serialize_with = "name::jid")]
@@ -100,10 +100,10 @@ pub struct Job {
     pub priority: Option<Number>,
     pub retries: Option<Number>,
     pub remaining: Option<Number>,
-    /// Who holds the lock, or held it when it was lost.
+    /// The holder of the lock, or the last holder if it was lost.
     #[serde(flatten, serialize_with = "name::worker")]
     pub worker: Option<Name>,
-    /// When the lock lapses, or did.
+    /// When the lock expires, or expired.
     pub expires: Option<Moment>,
     pub tracked: bool,
     #[serde(flatten, serialize_with = "name::tags")]
@@ -122,15 +122,15 @@ pub struct Job {
     pub since: Option<Moment>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub history: Option<Vec<Entry>>,
-    /// What a guarded call compares: the job as it was seen.
+    /// The mark of the job as it was read, which a guarded call compares.
     #[serde(skip)]
     pub mark: Vec<u8>,
-    /// How many of its dependencies have failed, where that was looked up.
+    /// How many of its dependencies have failed; 0 if they were not read.
     #[serde(skip)]
     pub failed_dependencies: u64,
-    /// The jobs it waits for and those waiting for it, where they were looked up.
+    /// Its dependencies and dependents, if they were read.
     #[serde(skip)]
-    pub neighbours: Vec<Neighbour>,
+    pub neighbors: Vec<Neighbor>,
 }
 
 impl Job {
@@ -159,7 +159,7 @@ impl Job {
     Field::object("history", Entry::FIELDS, "its history, with the notes of each entry; lists have it if it is asked for").list().optional(),
     Field::text("history_bytes", "in an export, each entry as stored, in base64, if `history` does not preserve each byte").list().optional(),
     Field::number("due", "in an export, `scheduled_for` in seconds since the epoch, if milliseconds are not exact").optional(),
-    Field::object("cancelled", Cancelled::FIELDS, "in the file of `cancel --save`: who deleted it, when and why").optional(),
+    Field::object("cancelled", Cancellation::FIELDS, "in the file of `cancel --save`: who deleted it, when and why").optional(),
     ];
 }
 
@@ -186,7 +186,7 @@ impl Failure {
 }
 
 impl Failure {
-    /// Reads the stored field; a job that never failed, or was completed since, has none.
+    /// Reads the stored field; `None` for a job that never failed or was completed later.
     pub fn read(bytes: &[u8]) -> Option<Failure> {
         let members = Json::read(bytes)?.object()?;
         if members.is_empty() {
@@ -206,12 +206,12 @@ impl Failure {
     }
 }
 
-/// One line of a job's history: what happened, when, and what was noted with it.
+/// An entry of a job's history: what happened, when, and a note.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     pub what: Name,
     pub when: Option<Moment>,
-    /// Further members as stored; the queue of a `put` is called `queue` here.
+    /// The other members, as stored. The member `q` of a `put` is called `queue` here.
     pub note: Vec<(Name, Json)>,
 }
 
@@ -245,7 +245,7 @@ impl Entry {
         Some(Entry { what, when, note })
     }
 
-    /// Returns the entry as the core writes it; what others wrote may have been spelled otherwise.
+    /// Returns the entry as the core writes it. The stored text can differ if another client wrote it.
     pub fn stored(&self) -> Vec<u8> {
         let put = self.what.as_bytes() == b"put";
         let mut text = b"[".to_vec();
@@ -274,7 +274,7 @@ impl Entry {
         text
     }
 
-    /// Returns a noted text, such as the worker of `popped`.
+    /// Returns a text of the note, such as the worker of `popped`.
     pub fn text(&self, key: &str) -> Option<Name> {
         let (_, value) = self
             .note
@@ -322,6 +322,7 @@ impl Counts {
 }
 
 impl Counts {
+    /// Returns the count of a state.
     pub(crate) fn of(&mut self, state: State) -> &mut u64 {
         match state {
             State::Running => &mut self.running,
@@ -335,7 +336,7 @@ impl Counts {
     }
 }
 
-/// A job's neighbours, both ways.
+/// The dependencies and dependents of a job.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Dependencies {
     #[serde(flatten, serialize_with = "name::jid")]
@@ -344,8 +345,8 @@ pub struct Dependencies {
     pub klass: Option<Name>,
     #[serde(flatten, serialize_with = "name::queue")]
     pub queue: Option<Name>,
-    pub dependencies: Vec<Neighbour>,
-    pub dependents: Vec<Neighbour>,
+    pub dependencies: Vec<Neighbor>,
+    pub dependents: Vec<Neighbor>,
 }
 
 impl Dependencies {
@@ -356,22 +357,17 @@ impl Dependencies {
         Field::name("queue", "its queue").null(),
         Field::object(
             "dependencies",
-            Neighbour::FIELDS,
+            Neighbor::FIELDS,
             "the jobs that it depends on",
         )
         .list(),
-        Field::object(
-            "dependents",
-            Neighbour::FIELDS,
-            "the jobs that depend on it",
-        )
-        .list(),
+        Field::object("dependents", Neighbor::FIELDS, "the jobs that depend on it").list(),
     ];
 }
 
 /// A job at the other end of an edge.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Neighbour {
+pub struct Neighbor {
     #[serde(flatten, serialize_with = "name::jid")]
     pub jid: Name,
     #[serde(flatten, serialize_with = "name::klass")]
@@ -384,7 +380,7 @@ pub struct Neighbour {
     pub job: Option<Box<Job>>,
 }
 
-impl Neighbour {
+impl Neighbor {
     /// The fields of its document.
     pub(crate) const FIELDS: &'static [Field] = &[
         Field::name("jid", "the job's id"),
@@ -394,13 +390,13 @@ impl Neighbour {
     ];
 }
 
-impl Neighbour {
-    pub fn new(jid: Name, job: Option<Job>) -> Neighbour {
+impl Neighbor {
+    pub fn new(jid: Name, job: Option<Job>) -> Neighbor {
         let (klass, queue, state) = match &job {
             Some(job) => (job.klass.clone(), job.queue.clone(), job.state),
             None => (None, None, None),
         };
-        Neighbour {
+        Neighbor {
             jid,
             klass,
             queue,
@@ -419,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_keep_what_others_noted() {
+    fn entries_keep_the_notes_of_other_clients() {
         let entry = Entry::read(br#"[11,"cli",{"verb":"retry","n":9007199254740993}]"#).unwrap();
         assert_eq!(
             written(&entry),
@@ -454,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_is_written_as_the_contract_says() {
+    fn a_document_of_a_job_has_all_fields_in_order() {
         let job = Job {
             jid: Name::from("j"),
             queue: Some(Name::from(&b"q\xff"[..])),

@@ -1,4 +1,4 @@
-//! How many jobs a queue holds.
+//! The length of a queue.
 
 use serde::Serialize;
 
@@ -6,6 +6,7 @@ use super::field::Field;
 use crate::name;
 use crate::name::Name;
 
+/// How many jobs a queue has, as the core counts them.
 #[derive(Debug, Serialize)]
 pub struct Length {
     #[serde(flatten, serialize_with = "name::queue")]

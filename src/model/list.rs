@@ -1,4 +1,4 @@
-//! The documents that are lists: how many match, from where, and the items.
+//! Lists: how many items match, the offset, and the items.
 
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ const OFFSET: Field = Field::count("offset", "how many were skipped at the begin
 /// Items of one kind.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct List<T> {
-    /// How many match, where the index knows it.
+    /// How many match, if the index knows the number.
     pub total: Option<u64>,
     pub offset: u64,
     pub items: Vec<T>,
@@ -24,7 +24,7 @@ impl<T> List<T> {
     /// The fields of its document, without `items`.
     pub(crate) const FIELDS: &'static [Field] = &[TOTAL, OFFSET];
 
-    /// A list that is whole.
+    /// A list of all items.
     pub(crate) fn whole(items: Vec<T>) -> List<T> {
         List {
             total: Some(items.len() as u64),
@@ -35,7 +35,7 @@ impl<T> List<T> {
 }
 
 impl<T> List<T> {
-    /// Keeps a part of the items; `total` still counts them all.
+    /// Keeps the items of one page. `total` still counts all.
     pub(crate) fn page(&mut self, offset: u64, limit: Option<u64>) {
         let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
         self.items.drain(..size(offset).min(self.items.len()));
@@ -50,7 +50,7 @@ impl<T> Default for List<T> {
     }
 }
 
-/// Jobs, and the jids asked for that no job has.
+/// Jobs, and the jids that were asked for and that no job has.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Jobs {
     #[serde(flatten)]
@@ -68,28 +68,28 @@ impl Jobs {
     ];
 }
 
-/// Jobs and templates, told in full.
+/// Jobs and recurring jobs in full.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub(crate) struct Details {
+pub(crate) struct JobDetails {
     #[serde(flatten)]
-    pub list: List<Detail>,
+    pub list: List<JobDetail>,
     #[serde(flatten, serialize_with = "name::missing")]
     pub missing: Vec<Name>,
 }
 
-/// What a jid can be of.
+/// The thing that has a jid.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
-pub(crate) enum Detail {
+pub(crate) enum JobDetail {
     Job(Box<Job>),
     Recurring(Box<Recurring>),
 }
 
-impl Detail {
+impl JobDetail {
     pub(crate) fn jid(&self) -> &Name {
         match self {
-            Detail::Job(job) => &job.jid,
-            Detail::Recurring(recurring) => &recurring.jid,
+            JobDetail::Job(job) => &job.jid,
+            JobDetail::Recurring(recurring) => &recurring.jid,
         }
     }
 }

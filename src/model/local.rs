@@ -6,6 +6,7 @@ use super::field::Field;
 use crate::name;
 use crate::name::Name;
 
+/// The state of the private server.
 #[derive(Debug, Serialize)]
 pub(crate) struct Status {
     pub running: bool,
@@ -14,9 +15,9 @@ pub(crate) struct Status {
     pub dir: Name,
     #[serde(flatten, serialize_with = "name::url")]
     pub url: Name,
-    /// Only a server that runs can tell.
+    /// How many jobs it holds; unknown if it does not run.
     pub jobs: Option<u64>,
-    /// What the directory holds on disk.
+    /// The size of its directory on disk.
     pub bytes: u64,
 }
 

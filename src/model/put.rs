@@ -1,4 +1,4 @@
-//! What became of a job that was put.
+//! The result of `put`.
 
 use serde::Serialize;
 
@@ -6,6 +6,7 @@ use super::field::Field;
 use crate::name;
 use crate::name::Name;
 
+/// A job that was put, or that existed already.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Put {
     #[serde(flatten, serialize_with = "name::jid")]
@@ -13,7 +14,7 @@ pub(crate) struct Put {
     #[serde(flatten, serialize_with = "name::queue")]
     pub queue: Option<Name>,
     pub state: Option<Name>,
-    /// False for a job that existed and was left as it is.
+    /// False for a job that existed and was not changed.
     pub created: bool,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,

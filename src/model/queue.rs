@@ -1,4 +1,4 @@
-//! A queue: how many jobs it holds in which state, and whether it moves.
+//! A queue: how many jobs it has in each state, and whether it is paused.
 
 use serde::{Serialize, Serializer};
 
@@ -26,7 +26,7 @@ pub struct Queue {
     pub paused_reason: Option<Name>,
     /// How long the next job to pop has been waiting.
     pub head_wait_s: Option<Seconds>,
-    /// Who paused it, where that is known.
+    /// The user and host that paused it, if known.
     #[serde(skip)]
     pub paused_by: Option<Name>,
     /// Whether it is in the list of queues.
@@ -57,7 +57,7 @@ impl Queue {
 }
 
 impl Queue {
-    /// Returns whether there is a trace of it.
+    /// Returns whether the server has anything of the queue.
     pub fn exists(&self) -> bool {
         self.known
             || self.paused
@@ -66,7 +66,7 @@ impl Queue {
     }
 }
 
-/// A duration in a document: seconds, milliseconds kept.
+/// A duration in a document: seconds, rounded to milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Seconds(pub f64);
 

@@ -1,4 +1,4 @@
-//! A recurring job: the template from which jobs are put, one each interval.
+//! Recurring jobs: templates from which jobs are put, one per interval.
 
 use serde::Serialize;
 
@@ -8,7 +8,7 @@ use crate::json::{Data, Number};
 use crate::name;
 use crate::name::Name;
 
-/// A template. Its jobs are made when someone pops or peeks its queue.
+/// A recurring job. The core puts its jobs when a client pops from or peeks at the queue.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Recurring {
     #[serde(flatten, serialize_with = "name::jid")]
@@ -19,7 +19,7 @@ pub struct Recurring {
     pub queue: Option<Name>,
     pub every_s: Option<Number>,
     pub next: Option<Moment>,
-    /// The most missed runs that are made up for; 0 is all.
+    /// The maximum number of missed jobs that are put later; 0 is all.
     pub backlog: Option<Number>,
     /// How many jobs it has put so far.
     pub count: Option<Number>,

@@ -1,4 +1,4 @@
-//! A tag and how many jobs carry it.
+//! Tags and how many jobs have each.
 
 use serde::Serialize;
 
@@ -6,6 +6,7 @@ use super::field::Field;
 use crate::name;
 use crate::name::Name;
 
+/// A tag and how many jobs have it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Tag {
     #[serde(flatten, serialize_with = "name::tag")]

@@ -1,4 +1,4 @@
-//! A worker: who has been popping lately, and what it holds.
+//! Workers that have popped recently, and the jobs that they hold.
 
 use serde::Serialize;
 
@@ -28,9 +28,9 @@ impl Worker {
     ];
 }
 
-/// A worker's jobs: those it runs, and those whose locks ran out.
+/// A worker's jobs: those it runs, and those whose locks it lost.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Holder {
+pub struct WorkerJobs {
     #[serde(flatten, serialize_with = "name::name")]
     pub name: Name,
     pub last_seen: Option<Moment>,
@@ -38,12 +38,12 @@ pub struct Holder {
     pub jobs: Vec<Name>,
     #[serde(flatten, serialize_with = "name::stalled")]
     pub stalled: Vec<Name>,
-    /// All of them, the stalled ones first; what has gone meanwhile is left out.
+    /// All of them, the stalled ones first, without those that no longer exist.
     #[serde(skip)]
     pub details: Vec<Job>,
 }
 
-impl Holder {
+impl WorkerJobs {
     /// The fields of its document.
     pub(crate) const FIELDS: &'static [Field] = &[
         Field::name("name", "the worker"),

@@ -4,12 +4,15 @@ use super::Page;
 use super::document::Document;
 use super::list::Row;
 use super::table::{Cell, Column, NONE, Table};
-use crate::model::config::{Change, Item, known};
+use crate::model::config::{ConfigOption, OptionChange, known};
 use crate::text;
 
-impl Row for Item {
-    const LIST: Document =
-        Document::list("config", "Options: config list, config get", Item::FIELDS);
+impl Row for ConfigOption {
+    const LIST: Document = Document::list(
+        "config",
+        "Options: config list, config get",
+        ConfigOption::FIELDS,
+    );
 
     const COLUMNS: &'static [Column] = &[
         Column::text("KEY"),
@@ -28,7 +31,7 @@ impl Row for Item {
     }
 }
 
-impl Item {
+impl ConfigOption {
     /// Returns the meaning of the option, with the queue or the duration of its value.
     fn meaning(&self) -> String {
         let Some(known) = known(&self.key) else {
@@ -49,7 +52,7 @@ impl Item {
     }
 }
 
-impl Change {
+impl OptionChange {
     /// Returns the line of this change in a diff: `+` is added, `~` changed, `-` removed.
     pub(crate) fn line(&self) -> String {
         let key = &self.key;
@@ -62,9 +65,9 @@ impl Change {
     }
 
     /// Returns how many changes there are of each kind: `3 options (1 added, 2 removed)`.
-    pub(crate) fn count(changes: &[Change]) -> String {
+    pub(crate) fn count(changes: &[OptionChange]) -> String {
         let counted = |word: &str, before: bool, after: bool| {
-            let is_such = |change: &&Change| {
+            let is_such = |change: &&OptionChange| {
                 (change.before.is_some(), change.after.is_some()) == (before, after)
             };
             match changes.iter().filter(is_such).count() {

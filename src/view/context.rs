@@ -5,7 +5,7 @@ use super::document::Document;
 use super::list::Row;
 use super::table::{Cell, Column, Table};
 use super::{Lines, Page, View};
-use crate::model::context::{Context, One, Validated};
+use crate::model::context::{Context, ContextsInFull, ValidatedContexts};
 
 /// Returns the cell that marks the context in use.
 fn mark(context: &Context) -> Cell {
@@ -36,7 +36,7 @@ impl Row for Context {
     }
 }
 
-impl View for One {
+impl View for ContextsInFull {
     const DOCUMENT: Document = Context::LIST;
 
     fn text(&self, page: &Page) -> String {
@@ -62,7 +62,7 @@ impl View for One {
     }
 }
 
-impl View for Validated {
+impl View for ValidatedContexts {
     const DOCUMENT: Document = Context::LIST;
 
     const COLUMNS: &'static [Column] = &[

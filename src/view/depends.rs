@@ -5,11 +5,11 @@ use super::job::join_parts;
 use super::paint::Ink;
 use super::table::{Cell, Column, NONE, Table};
 use super::{Page, View};
-use crate::model::job::{Dependencies, Neighbour, State};
+use crate::model::job::{Dependencies, Neighbor, State};
 use crate::name::Name;
 use crate::text;
 
-const NEIGHBOURS: [Column; 4] = [
+const NEIGHBORS: [Column; 4] = [
     Column::text("JID"),
     Column::text("KLASS"),
     Column::text("STATE"),
@@ -32,9 +32,9 @@ impl View for Dependencies {
             self.queue.as_ref().map(Name::to_string),
         ]);
         let mut text = format!("{} ({kind}) depends on", text::short(&self.jid));
-        text.push_str(&neighbours(&self.dependencies, page));
+        text.push_str(&neighbors(&self.dependencies, page));
         text.push_str("and is needed by");
-        text.push_str(&neighbours(&self.dependents, page));
+        text.push_str(&neighbors(&self.dependents, page));
         text
     }
 
@@ -68,7 +68,7 @@ impl Dependencies {
     }
 }
 
-impl Neighbour {
+impl Neighbor {
     /// Returns its jid, klass, state, and the detail that matters in this state.
     fn cells(&self, page: &Page) -> [String; 4] {
         let klass = self.klass.as_ref().map(Name::to_string);
@@ -97,11 +97,11 @@ impl Neighbour {
 }
 
 /// Returns a table of the jobs at the other ends of edges, below the line that it continues.
-fn neighbours(others: &[Neighbour], page: &Page) -> String {
+fn neighbors(others: &[Neighbor], page: &Page) -> String {
     if others.is_empty() {
         return " nothing\n".to_owned();
     }
-    let mut table = Table::new(&NEIGHBOURS);
+    let mut table = Table::new(&NEIGHBORS);
     for other in others {
         let [jid, klass, state, detail] = other.cells(page);
         let ink = other.state.and_then(Ink::of);

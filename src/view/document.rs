@@ -8,10 +8,10 @@ use super::{View, error, export};
 use crate::model::bulk::Bulk;
 use crate::model::check::Check;
 use crate::model::complete::{Complete, Lock};
-use crate::model::config::Item;
+use crate::model::config::ConfigOption;
 use crate::model::context::Context;
 use crate::model::done::Done;
-use crate::model::failure::Group;
+use crate::model::failure::FailureGroup;
 use crate::model::field::{Field, Type};
 use crate::model::job::{Counts, Dependencies, Job};
 use crate::model::length::Length;
@@ -20,24 +20,24 @@ use crate::model::local::Status;
 use crate::model::put::Put;
 use crate::model::queue::Queue;
 use crate::model::recur::Recurring;
-use crate::model::stats::Day;
+use crate::model::stats::DayStats;
 use crate::model::tag::Tag;
 use crate::model::version::Version;
-use crate::model::worker::{Holder, Worker};
+use crate::model::worker::{Worker, WorkerJobs};
 
 /// All documents, by kind.
 pub(crate) const DOCUMENTS: [Document; 26] = [
     Bulk::DOCUMENT,
     Check::DOCUMENT,
     Complete::DOCUMENT,
-    Item::LIST,
+    ConfigOption::LIST,
     Context::LIST,
     Counts::DOCUMENT,
     Dependencies::DOCUMENT,
     Done::DOCUMENT,
     error::DOCUMENT,
     export::HEAD,
-    Group::LIST,
+    FailureGroup::LIST,
     Job::DOCUMENT,
     Jobs::DOCUMENT,
     Length::DOCUMENT,
@@ -48,10 +48,10 @@ pub(crate) const DOCUMENTS: [Document; 26] = [
     Queue::LIST,
     Recurring::DOCUMENT,
     Recurring::LIST,
-    Day::DOCUMENT,
+    DayStats::DOCUMENT,
     Tag::LIST,
     Version::DOCUMENT,
-    Holder::DOCUMENT,
+    WorkerJobs::DOCUMENT,
     Worker::LIST,
 ];
 
@@ -252,12 +252,12 @@ mod tests {
     use crate::json::{Data, Number};
     use crate::model::bulk::{self, Code, Shows, Sum};
     use crate::model::check::{Example, Found};
-    use crate::model::context::{One, Validated};
-    use crate::model::export::{Cancelled, Head, Paused, Saved, SavedRecurring};
+    use crate::model::context::{ContextsInFull, ValidatedContexts};
+    use crate::model::export::{Cancellation, ExportHead, PausedQueue, SavedJob, SavedRecurring};
     use crate::model::finding::FINDINGS;
-    use crate::model::job::{Entry, Failure, Neighbour};
+    use crate::model::job::{Entry, Failure, Neighbor};
     use crate::model::repair::{Planned, Rehearsed, RepairCounts, Repaired};
-    use crate::model::stats::{Days, Histogram, Spread, Stats};
+    use crate::model::stats::{Histogram, Spread, Stats, StatsByDay};
     use crate::model::{list::List, repair};
     use crate::name::Name;
     use crate::view::json;
@@ -327,7 +327,7 @@ mod tests {
     fn each_document_has_the_fields_of_its_description() {
         let mut kinds = BTreeSet::new();
         let name = Name::from("n");
-        let neighbour = || vec![Neighbour::new(Name::from("n"), None)];
+        let neighbor = || vec![Neighbor::new(Name::from("n"), None)];
         let now = Moment::from_micros(0);
         compare(&mut kinds, &job());
         compare(
@@ -348,17 +348,17 @@ mod tests {
         compare(&mut kinds, &List::whole(vec![Queue::default()]));
         compare(&mut kinds, &Counts::default());
         compare(&mut kinds, &List::whole(vec![Worker::default()]));
-        compare(&mut kinds, &Holder::default());
-        compare(&mut kinds, &List::whole(vec![Group::default()]));
+        compare(&mut kinds, &WorkerJobs::default());
+        compare(&mut kinds, &List::whole(vec![FailureGroup::default()]));
         let stats = Stats {
             wait: Spread::read(1, None, None, Histogram::read(&[1], 1, 0.0)),
             ..Stats::default()
         };
-        compare(&mut kinds, &Days(List::whole(vec![stats.clone()])));
+        compare(&mut kinds, &StatsByDay(List::whole(vec![stats.clone()])));
         let list = List::whole(vec![stats]);
         compare(
             &mut kinds,
-            &Day {
+            &DayStats {
                 list,
                 picture: None,
             },
@@ -366,7 +366,7 @@ mod tests {
         compare(&mut kinds, &List::whole(vec![Tag::default()]));
         compare(
             &mut kinds,
-            &List::whole(vec![Item {
+            &List::whole(vec![ConfigOption {
                 key: name.clone(),
                 value: name.clone(),
                 default: None,
@@ -380,16 +380,19 @@ mod tests {
             ..Context::default()
         };
         compare(&mut kinds, &List::whole(vec![context.clone()]));
-        compare(&mut kinds, &One(List::whole(vec![context.clone()])));
-        compare(&mut kinds, &Validated(List::whole(vec![context])));
+        compare(
+            &mut kinds,
+            &ContextsInFull(List::whole(vec![context.clone()])),
+        );
+        compare(&mut kinds, &ValidatedContexts(List::whole(vec![context])));
         compare(
             &mut kinds,
             &Dependencies {
                 jid: name.clone(),
                 klass: None,
                 queue: None,
-                dependencies: neighbour(),
-                dependents: neighbour(),
+                dependencies: neighbor(),
+                dependents: neighbor(),
             },
         );
         compare(
@@ -496,19 +499,19 @@ mod tests {
             },
         );
         let lines = [
-            export::head(&Head {
+            export::head(&ExportHead {
                 at: now,
                 prefix: String::new(),
                 jobs: None,
                 command: "export",
             }),
             export::job(
-                Saved {
+                SavedJob {
                     job: job(),
                     entries: vec![Name::from("nonsense")],
                     due: Some(now),
                 },
-                Some(&Cancelled {
+                Some(&Cancellation {
                     at: now,
                     by: name.clone(),
                     reason: None,
@@ -518,7 +521,7 @@ mod tests {
                 due: Some(now),
                 ..SavedRecurring::default()
             }),
-            export::paused(&Paused {
+            export::paused(&PausedQueue {
                 queue: name.clone(),
                 since: None,
                 until: None,

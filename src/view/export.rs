@@ -11,8 +11,8 @@ use super::json::record;
 use super::list::Row;
 use crate::clock::moment::Moment;
 use crate::error::Error;
-use crate::model::config::Item;
-use crate::model::export::{Cancelled, Head, Paused, Saved, SavedRecurring};
+use crate::model::config::ConfigOption;
+use crate::model::export::{Cancellation, ExportHead, PausedQueue, SavedJob, SavedRecurring};
 use crate::model::job::{Entry, Job};
 use crate::model::list::List;
 use crate::model::recur::Recurring;
@@ -23,24 +23,24 @@ use crate::text::is_harmful;
 pub(super) const HEAD: Document = Document::one(
     "export",
     "The first line of an export, before those of job, recurring, config, paused: export",
-    Head::FIELDS,
+    ExportHead::FIELDS,
 );
 
 /// The document of a paused queue.
 pub(super) const PAUSED: Document = Document::one(
     "paused",
     "A queue that is paused: export --with paused",
-    Paused::FIELDS,
+    PausedQueue::FIELDS,
 );
 
 /// Returns the first line.
-pub(crate) fn head(head: &Head) -> Result<Vec<u8>, Error> {
+pub(crate) fn head(head: &ExportHead) -> Result<Vec<u8>, Error> {
     line(HEAD.kind, head)
 }
 
 /// Returns the line of a job, with who cancels it and why, if it is cancelled after the export.
-pub(crate) fn job(saved: Saved, cancelled: Option<&Cancelled>) -> Result<Vec<u8>, Error> {
-    let Saved {
+pub(crate) fn job(saved: SavedJob, cancelled: Option<&Cancellation>) -> Result<Vec<u8>, Error> {
+    let SavedJob {
         mut job,
         entries,
         due,
@@ -72,12 +72,12 @@ pub(crate) fn recurring(saved: SavedRecurring) -> Result<Vec<u8>, Error> {
 }
 
 /// Returns the line of all options that are set.
-pub(crate) fn config(options: Vec<Item>) -> Result<Vec<u8>, Error> {
-    line(Item::LIST.kind, &List::whole(options))
+pub(crate) fn config(options: Vec<ConfigOption>) -> Result<Vec<u8>, Error> {
+    line(ConfigOption::LIST.kind, &List::whole(options))
 }
 
 /// Returns the line of a queue that is paused.
-pub(crate) fn paused(paused: &Paused) -> Result<Vec<u8>, Error> {
+pub(crate) fn paused(paused: &PausedQueue) -> Result<Vec<u8>, Error> {
     line(PAUSED.kind, paused)
 }
 
@@ -90,7 +90,7 @@ struct JobLine<'a> {
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "seconds")]
     due: Option<Moment>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    cancelled: Option<&'a Cancelled>,
+    cancelled: Option<&'a Cancellation>,
 }
 
 #[derive(Serialize)]

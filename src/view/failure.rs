@@ -5,11 +5,11 @@ use super::job::join_names;
 use super::list::Row;
 use super::table::{Cell, Column, Table};
 use super::{Page, Times};
-use crate::model::failure::Group;
+use crate::model::failure::FailureGroup;
 use crate::text;
 
-impl Row for Group {
-    const LIST: Document = Document::list("failed", "Failure groups: failed", Group::FIELDS);
+impl Row for FailureGroup {
+    const LIST: Document = Document::list("failed", "Failure groups: failed", FailureGroup::FIELDS);
 
     const COLUMNS: &'static [Column] = &[
         Column::text("GROUP"),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Page;
 use super::table::{Cell, Column, Table};
-use crate::model::config::Change;
+use crate::model::config::OptionChange;
 use crate::name::Name;
 use crate::text::plural;
 
@@ -16,7 +16,7 @@ pub(crate) struct Proposal<'p> {
     /// How many of the jobs exist already, and whether the import replaces them.
     pub existing: u64,
     pub replaces: bool,
-    pub changes: &'p [Change],
+    pub changes: &'p [OptionChange],
     pub pauses: &'p [&'p Name],
     pub holds: &'p [Name],
 }

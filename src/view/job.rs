@@ -190,8 +190,8 @@ impl View for Job {
         detail.line("tracked", if self.tracked { "yes" } else { "no" });
         let edges = |jids: &[Name]| {
             let texts = jids.iter().map(|jid| {
-                let neighbour = self.neighbours.iter().find(|other| other.jid == *jid);
-                match neighbour.map(|other| other.state) {
+                let neighbor = self.neighbors.iter().find(|other| other.jid == *jid);
+                match neighbor.map(|other| other.state) {
                     Some(Some(state)) => format!("{jid} ({state})"),
                     Some(None) => format!("{jid} (missing)"),
                     None => jid.to_string(),
@@ -289,7 +289,7 @@ mod tests {
     use super::*;
     use crate::clock::moment::Moment;
     use crate::json::Data;
-    use crate::model::job::{Dependencies, Entry, Neighbour};
+    use crate::model::job::{Dependencies, Entry, Neighbor};
     use crate::model::list::List;
 
     fn at(seconds: f64) -> Option<Moment> {
@@ -444,7 +444,7 @@ mod tests {
             tags: vec![Name::from("onboarding"), Name::from("eu")],
             failure: Some(failure()),
             dependents: vec![Name::from("c41d77aa0e3b4f6c9d1f2a5b8c7e6d50")],
-            neighbours: vec![Neighbour::new(
+            neighbors: vec![Neighbor::new(
                 Name::from("c41d77aa0e3b4f6c9d1f2a5b8c7e6d50"),
                 Some(job("c41d77aa", "Deploy", State::Depends, 0.0)),
             )],
@@ -520,8 +520,8 @@ mod tests {
             jid: evil(),
             klass: Some(evil()),
             queue: Some(bytes()),
-            dependencies: vec![Neighbour::new(evil(), Some(told.clone()))],
-            dependents: vec![Neighbour::new(bytes(), None)],
+            dependencies: vec![Neighbor::new(evil(), Some(told.clone()))],
+            dependents: vec![Neighbor::new(bytes(), None)],
         };
         for page in [page(80), page(30), Page::pipe()] {
             for state in State::ALL {
@@ -554,9 +554,9 @@ mod tests {
             klass: name("Deploy"),
             queue: name("deploy"),
             dependencies: vec![
-                Neighbour::new(Name::from("77be2d0c"), Some(failed)),
-                Neighbour::new(Name::from("5510a4d2"), Some(running)),
-                Neighbour::new(Name::from("gone"), None),
+                Neighbor::new(Name::from("77be2d0c"), Some(failed)),
+                Neighbor::new(Name::from("5510a4d2"), Some(running)),
+                Neighbor::new(Name::from("gone"), None),
             ],
             dependents: vec![],
         };
@@ -573,14 +573,14 @@ mod tests {
     }
 
     #[test]
-    fn states_have_their_colours_and_nothing_else_moves() {
+    fn states_have_their_colors_and_nothing_else_moves() {
         let plain = jobs().text(&page(100));
-        let coloured = jobs().text(&Page {
+        let colored = jobs().text(&Page {
             color: true,
             ..page(100)
         });
-        assert!(coloured.contains("\x1b[32mrunning\x1b[0m"), "{coloured}");
-        let bare = coloured
+        assert!(colored.contains("\x1b[32mrunning\x1b[0m"), "{colored}");
+        let bare = colored
             .split('\x1b')
             .enumerate()
             .map(|(at, part)| match at {

@@ -6,7 +6,7 @@ use super::document::Document;
 use super::table::{Column, Table};
 use super::{Lines, Page, View};
 use crate::model::job::Job;
-use crate::model::list::{Detail, Details, Jobs, List};
+use crate::model::list::{JobDetail, JobDetails, Jobs, List};
 use crate::name::Name;
 
 /// A model that is a row of a table and an item of a list.
@@ -73,13 +73,13 @@ impl View for Jobs {
     }
 }
 
-impl View for Details {
+impl View for JobDetails {
     const DOCUMENT: Document = Jobs::DOCUMENT;
 
     fn text(&self, page: &Page) -> String {
         let texts = self.list.items.iter().map(|detail| match detail {
-            Detail::Job(job) => job.text(page),
-            Detail::Recurring(recurring) => recurring.text(page),
+            JobDetail::Job(job) => job.text(page),
+            JobDetail::Recurring(recurring) => recurring.text(page),
         });
         texts.collect::<Vec<String>>().join("\n")
     }
@@ -89,6 +89,6 @@ impl View for Details {
     }
 
     fn jids(&self) -> Option<Vec<&Name>> {
-        Some(self.list.items.iter().map(Detail::jid).collect())
+        Some(self.list.items.iter().map(JobDetail::jid).collect())
     }
 }

@@ -5,7 +5,7 @@ use super::table::{Cell, Column, NONE, Table};
 use super::{Lines, Page, View};
 use crate::json::Number;
 use crate::model::list::List;
-use crate::model::stats::{Bound, Bucket, Day, Days, Measure, Spread, Stats};
+use crate::model::stats::{Bound, Bucket, DayStats, Measure, Spread, Stats, StatsByDay};
 use crate::text;
 
 const DAY: &[Column] = &[
@@ -64,7 +64,7 @@ const DAYS: &[Column] = &[
     Column::number("RUN P95"),
 ];
 
-impl View for Day {
+impl View for DayStats {
     const DOCUMENT: Document = Document::list(
         "stats",
         "Statistics of queues for a day: stats",
@@ -113,8 +113,8 @@ impl View for Day {
     }
 }
 
-impl View for Days {
-    const DOCUMENT: Document = Day::DOCUMENT;
+impl View for StatsByDay {
+    const DOCUMENT: Document = DayStats::DOCUMENT;
     const COLUMNS: &'static [Column] = DAYS;
 
     fn text(&self, page: &Page) -> String {
@@ -378,13 +378,13 @@ mod tests {
             run: Spread::default(),
             ..Stats::default()
         };
-        stats.in_hours(3.0);
+        stats.set_rate(3.0);
         stats
     }
 
-    fn day(picture: Option<Measure>) -> Day {
+    fn day(picture: Option<Measure>) -> DayStats {
         let list = List::whole(vec![stats()]);
-        Day { list, picture }
+        DayStats { list, picture }
     }
 
     #[test]
@@ -445,9 +445,9 @@ mod tests {
             wait: Spread::read(1, None, None, Histogram::read(&[], 1, 700_000.0)),
             ..Stats::default()
         };
-        today.in_hours(2.0);
-        today.since(&before);
-        let days = Days(List::whole(vec![before, today]));
+        today.set_rate(2.0);
+        today.set_change(&before);
+        let days = StatsByDay(List::whole(vec![before, today]));
         expect![[r#"
             QUEUE  DAY         COMPLETED  PER HOUR  CHANGE  FAILURES  WAIT P95  RUN P95
             mail   1970-01-02     18,204     6,068       –        37     ≤ 24s        –

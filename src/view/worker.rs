@@ -7,7 +7,7 @@ use super::paint::Ink;
 use super::table::{Cell, Column, Table};
 use super::{Page, View};
 use crate::model::job::Job;
-use crate::model::worker::{Holder, Worker};
+use crate::model::worker::{Worker, WorkerJobs};
 use crate::name::Name;
 
 impl Row for Worker {
@@ -33,9 +33,12 @@ impl Row for Worker {
     }
 }
 
-impl View for Holder {
-    const DOCUMENT: Document =
-        Document::one("worker", "A worker's jobs: workers NAME", Holder::FIELDS);
+impl View for WorkerJobs {
+    const DOCUMENT: Document = Document::one(
+        "worker",
+        "A worker's jobs: workers NAME",
+        WorkerJobs::FIELDS,
+    );
     const COLUMNS: &'static [Column] = <Job as Row>::COLUMNS;
 
     fn text(&self, page: &Page) -> String {

@@ -14,7 +14,7 @@ use crate::input::source::Source;
 use crate::json::Json;
 use crate::json::syntax;
 use crate::json::syntax::Shape;
-use crate::model::config::Change;
+use crate::model::config::OptionChange;
 use crate::model::done::Done;
 use crate::name::Name;
 use crate::session::Session;
@@ -60,7 +60,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         *value = checked(key, value, args.force)?;
     }
     let now = session.begin()?;
-    let changes = Change::all(&session.core()?.config(now)?, &wanted, args.clear);
+    let changes = OptionChange::all(&session.core()?.config(now)?, &wanted, args.clear);
     let dry = args.dry.dry_run;
     if changes.is_empty() {
         session
@@ -68,7 +68,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .note("nothing to change: the options are so already");
     } else {
         let diff: String = changes.iter().map(|change| change.line() + "\n").collect();
-        let count = Change::count(&changes);
+        let count = OptionChange::count(&changes);
         // The question shows it; else it is shown here, also above a refusal.
         if dry || !session.ui.asks() || !session.ui.can_ask() {
             session.ui.note(diff.trim_end_matches('\n'));
@@ -102,7 +102,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 }
 
 /// Says what was done before the error, if anything was.
-fn halfway(error: Error, done: usize, changes: &[Change]) -> Error {
+fn halfway(error: Error, done: usize, changes: &[OptionChange]) -> Error {
     match done {
         0 => error,
         done => error.hint(format!(
