@@ -384,17 +384,17 @@ mod tests {
         shows(
             jobs().text(&page(120)),
             expect![[r#"
-            JID                               KLASS          STATE      QUEUE  PRI  LEFT  AGE      DETAIL
-            77be2d0c4a1f4e0f9f0d3b6a5c8e7f10  Mail::Digest   running    mail    10   3/5  41s      mx-1-220, lock 19s
-            9a01b7c6                          Mail::Welcome  stalled    mail    10   3/5  2m 10s   mx-2-18841 lost it 12s ago
-            waits                             Mail::Welcome  waiting    mail    10   3/5  4m 12s   waits 4m 12s
-            later                             A              scheduled  mail    10   3/5  1s       in 2h 5m
-            due                               A              scheduled  mail    10   3/5  2h 46m   due 40s ago
-            blocked                           A              depends    mail    10   3/5  1s       on 3 jobs, 1 failed
-            broke                             A              failed     mail    10   3/5  3h 12m   upload error: PermissionError: c…
-            done                              A              complete   –       10   3/5  16m 40s  16m 40s ago
-            odd                               A              failed     mail    10   3/5  –
-        "#]],
+                JID                               KLASS          STATE      QUEUE  PRI  REMAINING  AGE      DETAIL
+                77be2d0c4a1f4e0f9f0d3b6a5c8e7f10  Mail::Digest   running    mail    10        3/5  41s      mx-1-220, lock 19s
+                9a01b7c6                          Mail::Welcome  stalled    mail    10        3/5  2m 10s   mx-2-18841 lost it 12s ago
+                waits                             Mail::Welcome  waiting    mail    10        3/5  4m 12s   waits 4m 12s
+                later                             A              scheduled  mail    10        3/5  1s       in 2h 5m
+                due                               A              scheduled  mail    10        3/5  2h 46m   due 40s ago
+                blocked                           A              depends    mail    10        3/5  1s       on 3 jobs, 1 failed
+                broke                             A              failed     mail    10        3/5  3h 12m   upload error: PermissionErr…
+                done                              A              complete   –       10        3/5  16m 40s  16m 40s ago
+                odd                               A              failed     mail    10        3/5  –
+            "#]],
         );
     }
 
@@ -405,34 +405,34 @@ mod tests {
             expect![[r#"
                 JID
                   KLASS          STATE      QUEUE  PRI
-                  LEFT  AGE      DETAIL
+                  REMAINING  AGE      DETAIL
                 77be2d0c4a1f4e0f9f0d3b6a5c8e7f10
                   Mail::Digest   running    mail    10
-                   3/5  41s      mx-1-220, lock 19s
+                        3/5  41s      mx-1-220, lock 19s
                 9a01b7c6
                   Mail::Welcome  stalled    mail    10
-                   3/5  2m 10s   mx-2-18841 lost it 12s…
+                        3/5  2m 10s   mx-2-18841 lost i…
                 waits
                   Mail::Welcome  waiting    mail    10
-                   3/5  4m 12s   waits 4m 12s
+                        3/5  4m 12s   waits 4m 12s
                 later
                   A              scheduled  mail    10
-                   3/5  1s       in 2h 5m
+                        3/5  1s       in 2h 5m
                 due
                   A              scheduled  mail    10
-                   3/5  2h 46m   due 40s ago
+                        3/5  2h 46m   due 40s ago
                 blocked
                   A              depends    mail    10
-                   3/5  1s       on 3 jobs, 1 failed
+                        3/5  1s       on 3 jobs, 1 fail…
                 broke
                   A              failed     mail    10
-                   3/5  3h 12m   upload error: Permissi…
+                        3/5  3h 12m   upload error: Per…
                 done
                   A              complete   –       10
-                   3/5  16m 40s  16m 40s ago
+                        3/5  16m 40s  16m 40s ago
                 odd
                   A              failed     mail    10
-                   3/5  –
+                        3/5  –
             "#]],
         );
     }
@@ -464,28 +464,28 @@ mod tests {
         shows(
             told.text(&page(80)),
             expect![[r#"
-            jid         0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a
-            klass       Mail::Welcome
-            queue       mail
-            state       failed    upload error, 3h 12m ago, by mx-2-18841
-            priority    10        higher runs first
-            retries     3 of 5 left
-            tags        onboarding, eu
-            tracked     no
-            depends on  –
-            needed by   c41d77aa0e3b4f6c9d1f2a5b8c7e6d50 (depends)
-            data        {"user":9007199254740993,"locale":"de"}
+                jid         0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a
+                klass       Mail::Welcome
+                queue       mail
+                state       failed    upload error, 3h 12m ago, by mx-2-18841
+                priority    10        higher runs first
+                retries     3 of 5 remaining
+                tags        onboarding, eu
+                tracked     no
+                depends on  –
+                needed by   c41d77aa0e3b4f6c9d1f2a5b8c7e6d50 (depends)
+                data        {"user":9007199254740993,"locale":"de"}
 
-            failure
-              PermissionError: cannot open spool/4411
-                at upload.py:88
+                failure
+                  PermissionError: cannot open spool/4411
+                    at upload.py:88
 
-            history (4)
-              1970-01-02 00:34:02  put     in mail
-              1970-01-02 00:34:09  popped  by mx-2-18841                waited 7s
-              1970-01-02 00:34:40  failed  upload error                 ran 31s
-              1970-01-02 00:34:50  cli     verb=retry by=ann@h n=[1,2]
-        "#]],
+                history (4)
+                  1970-01-02 00:34:02  put     in mail
+                  1970-01-02 00:34:09  popped  by mx-2-18841                waited 7s
+                  1970-01-02 00:34:40  failed  upload error                 ran 31s
+                  1970-01-02 00:34:50  cli     verb=retry by=ann@h n=[1,2]
+            "#]],
         );
     }
 
@@ -563,12 +563,12 @@ mod tests {
         shows(
             around.text(&page(80)),
             expect![[r#"
-            c41d77aa… (Deploy, deploy) waits for
-              77be2d0c  Test  failed   upload error, 3h 12m ago
-              5510a4d2  Docs  running  d-1-77, 41s
-              gone      –     missing
-            and is needed by nothing
-        "#]],
+                c41d77aa… (Deploy, deploy) depends on
+                  77be2d0c  Test  failed   upload error, 3h 12m ago
+                  5510a4d2  Docs  running  d-1-77, 41s
+                  gone      –     missing
+                and is needed by nothing
+            "#]],
         );
     }
 

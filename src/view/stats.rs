@@ -390,7 +390,7 @@ mod tests {
     #[test]
     fn a_day_is_counts_a_table_and_a_histogram() {
         expect![[r#"
-            mail on 1970-01-02 (UTC, so far)    18,204 completed   37 failures   12 failed now   1 retry
+            mail on 1970-01-02 (UTC, so far)    18,204 completed   37 failures   12 still failed   1 lock lost
 
                    COUNT  MEAN    STD   P50   P90    P95   P99   MAX
             wait  18,412  4.1s  11.8s  ≤ 2s  ≤ 9s  ≤ 24s  ≤ 2m  ≤ 5m
