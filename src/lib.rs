@@ -36,8 +36,8 @@ use out::Out;
 /// Runs one command line and returns the code to exit with.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
     let args: Vec<OsString> = args.into_iter().collect();
-    if let Some(asked) = complete::asked(&args) {
-        return complete::run(asked);
+    if let Some(request) = complete::requested(&args) {
+        return complete::run(request);
     }
     let mut cli = match cli::parse(&args) {
         Ok(cli) => cli,

@@ -1,4 +1,4 @@
-//! Completion with live names: the script for bash as bash runs it, and the binary that it asks.
+//! Completion: the scripts as shells run them, and the binary that they ask.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
@@ -11,6 +11,7 @@ use tempfile::TempDir;
 
 use super::house::qless::Qless;
 use super::house::redis::Redis;
+use super::house::terminal::Terminal;
 
 /// A home for the cache.
 struct Home(TempDir);
@@ -45,12 +46,23 @@ impl Home {
     }
 }
 
-/// Returns what the binary offers for a line of bash; it must say nothing else.
+/// What bash takes for the end of a word.
+const BREAKS: &str = " \t\n\"'@><=;|&(:";
+
+/// Returns what the binary offers for a line of bash. It must print nothing else.
 #[track_caller]
 fn offers(qless: &Qless, line: &str) -> Vec<String> {
-    let ran = qless.args(["__names", "bash", line]);
+    let ran = qless.args(["__complete", "bash", BREAKS, line]);
     assert_eq!((ran.code(), ran.stderr().as_str()), (0, ""), "{line}");
-    ran.stdout().lines().map(str::to_owned).collect()
+    // The first line says whether files fit, too.
+    ran.stdout().lines().skip(1).map(str::to_owned).collect()
+}
+
+/// Returns what the binary offers for words of fish, which shows descriptions.
+#[track_caller]
+fn described(qless: &Qless, line: &str) -> String {
+    let words = ["__complete", "fish", "qless"].into_iter();
+    qless.args(words.chain(line.split(' '))).ok()
 }
 
 const HOSTILE: [&str; 9] = [
@@ -99,6 +111,25 @@ fn busy() -> Redis {
     redis
 }
 
+fn scripts() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("completions")
+}
+
+/// Returns a shell with the environment of the binary's tests, and the binary on its PATH.
+fn shell(program: &str, qless: &Qless) -> Command {
+    let bin = Path::new(env!("CARGO_BIN_EXE_qless")).parent().unwrap();
+    let mut path = bin.as_os_str().to_owned();
+    path.push(":");
+    path.push(std::env::var_os("PATH").unwrap());
+    let mut command = Command::new(program);
+    command.env_clear();
+    for (name, value) in qless.command().get_envs() {
+        command.env(name, value.unwrap());
+    }
+    command.env("PATH", path);
+    command
+}
+
 /// Has bash complete a line, and returns what it would offer.
 fn bash(qless: &Qless, home: &Path, line: &str) -> Vec<String> {
     let script = r#"
@@ -106,25 +137,14 @@ fn bash(qless: &Qless, home: &Path, line: &str) -> Vec<String> {
         read -ra COMP_WORDS <<<"$LINE"
         [[ $LINE == *' ' ]] && COMP_WORDS+=('')
         COMP_CWORD=$((${#COMP_WORDS[@]} - 1)) COMP_LINE=$LINE COMP_POINT=${#LINE}
-        _qless_with_names qless "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+        _qless qless "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
         printf '%s\n' "${COMPREPLY[@]}"
     "#;
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let bin = Path::new(env!("CARGO_BIN_EXE_qless")).parent().unwrap();
-    let mut path = bin.as_os_str().to_owned();
-    path.push(":");
-    path.push(std::env::var_os("PATH").unwrap());
-    // The environment is that of the binary's tests.
-    let mut command = Command::new("bash");
-    command.args(["--norc", "-c", script]).env_clear();
-    for (name, value) in qless.command().get_envs() {
-        command.env(name, value.unwrap());
-    }
-    let ran = command
-        .env("PATH", path)
+    let ran = shell("bash", qless)
+        .args(["--norc", "-c", script])
         .env("XDG_CACHE_HOME", home)
         .env("LINE", line)
-        .env("SCRIPT", root.join("completions/qless.bash"))
+        .env("SCRIPT", scripts().join("qless.bash"))
         .output()
         .unwrap();
     assert_eq!(String::from_utf8_lossy(&ran.stderr), "", "{line}");
@@ -193,21 +213,101 @@ fn the_script_is_registered() {
         .output()
         .unwrap();
     let told = String::from_utf8(ran.stdout).unwrap();
-    assert!(told.contains("-F _qless_with_names qless"), "{told}");
+    assert!(told.contains("-F _qless qless"), "{told}");
+}
+
+/// Starts a shell on a terminal, as its user would, with the script where `make install` puts it;
+/// `None` if this machine does not have the shell.
+fn session(program: &str, qless: &Qless, home: &Path) -> Option<Terminal> {
+    let (args, setup): (&[&str], _) = match program {
+        "bash" => (
+            &["--norc", "--noprofile", "-i"],
+            "source \"$DIR/qless.bash\"",
+        ),
+        "zsh" => (
+            &["-f", "-i"],
+            "fpath=(\"$DIR\" $fpath); autoload -U compinit; compinit -u -D",
+        ),
+        _ => (&["--no-config", "-i"], "source \"$DIR/qless.fish\""),
+    };
+    if Command::new(program).arg("--version").output().is_err() {
+        println!("not run: {program} is not here");
+        return None;
+    }
+    let mut command = shell(program, qless);
+    command.args(args).current_dir(home).env("HOME", home);
+    command.env("DIR", scripts()).env("TERM", "xterm");
+    let mut terminal = Terminal::typed(command, 100, 40);
+    terminal.types(&format!("{setup}; echo rea''dy\n"));
+    terminal.until(|written| written.contains("ready"));
+    Some(terminal)
 }
 
 #[test]
-fn other_shells_can_read_their_scripts() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("completions");
-    for (shell, script) in [("zsh", "_qless"), ("fish", "qless.fish")] {
-        match Command::new(shell)
-            .arg("-n")
-            .arg(root.join(script))
-            .output()
+fn shells_insert_names_that_they_read_back() {
+    let redis = busy();
+    for queue in ["a:b:c", "u@h", "k=v", "~til", "ba\\ck"] {
+        let jid = format!("in {queue}");
+        redis.at(100).args(["put", queue, "K", "--jid", &jid]).ok();
+    }
+    let home = Home::new();
+    let qless = home.of(redis.at(100)).env("QLESS_OUTPUT", "jid");
+    for program in ["bash", "zsh", "fish"] {
+        let Some(mut terminal) = session(program, &qless, home.0.path()) else {
+            continue;
+        };
+        for (at, (typed, queue)) in [
+            ("my", "my mail"),
+            ("\"my", "my mail"),
+            ("'my", "my mail"),
+            ("my\\ ", "my mail"),
+            ("it", "it's"),
+            ("st", "st*r"),
+            ("semi", "semi;colon"),
+            ("a:b", "a:b:c"),
+            ("u@", "u@h"),
+            ("k=", "k=v"),
+            ("\\~", "~til"),
+            ("ba\\\\", "ba\\ck"),
+            ("Ü", "Ünï"),
+        ]
+        .into_iter()
+        .enumerate()
         {
-            Ok(ran) => assert!(ran.status.success(), "{shell}: {ran:?}"),
-            Err(_) => println!("not run: {shell} is not here"),
+            // The jid names the queue that the shell has read.
+            terminal.types(&format!("qless peek {typed}\t; echo do''ne {at}.\n"));
+            let begins = terminal.until(|written| written.contains(&format!("done {at}.")));
+            let shown = begins.contains(&format!("in {queue}"));
+            assert!(shown, "{program}, {typed}: {begins}");
         }
+        terminal.types("exit\n");
+        terminal.end();
+    }
+}
+
+#[test]
+fn shells_complete_files_themselves() {
+    let home = Home::new();
+    let qless = home.of(Qless::bare());
+    let file = home.0.path().join("my file.toml");
+    std::fs::write(&file, "[context.one]\n").unwrap();
+    std::fs::create_dir(home.0.path().join("direct")).unwrap();
+    for program in ["bash", "zsh", "fish"] {
+        let Some(mut terminal) = session(program, &qless, home.0.path()) else {
+            continue;
+        };
+        for (at, typed) in ["--config my", "--config=my", "--config ~/my"]
+            .into_iter()
+            .enumerate()
+        {
+            let line = format!("qless {typed}\t context list; echo do''ne {at}.\n");
+            terminal.types(&line);
+            let written = terminal.until(|written| written.contains(&format!("done {at}.")));
+            let shown = written.matches("one\t").count() + written.matches("one ").count();
+            assert!(shown > at, "{program}, {typed}: {written}");
+        }
+        terminal.types("exit\n");
+        terminal.end();
     }
 }
 
@@ -217,11 +317,8 @@ fn jids_are_those_that_a_command_can_use() {
     let home = Home::new();
     let qless = home.of(redis.at(100));
     let told = |line: &str| {
-        let words: Vec<&str> = ["__names", "fish", "qless"]
-            .into_iter()
-            .chain(line.split(' '))
-            .collect();
-        qless.args(words).ok()
+        let text = described(&qless, line);
+        text.strip_prefix("names\t\n").unwrap().to_owned()
     };
     expect!["failed1	Work, failed"].assert_eq(&told("retry "));
     expect!["ran1	Work, running"].assert_eq(&told("timeout "));
@@ -236,17 +333,119 @@ fn jids_are_those_that_a_command_can_use() {
 }
 
 #[test]
+fn the_binary_offers_what_can_be_typed() {
+    let qless = Home::new()
+        .of(Qless::bare())
+        .env("QLESS_COMPLETE_LIVE", "0");
+    let mut all = String::new();
+    for line in [
+        "re",
+        "recur r",
+        "--context local que",
+        "put --d",
+        "jobs --state failed,wa",
+        "jobs -oj",
+        "jobs --watch --wat",
+        "jobs --queue a --queu",
+        "queues --askpass --pass",
+        "check --only tag",
+        "completions ",
+        "stats q --histogram ",
+        "help js",
+        "help json que",
+        "help recur ru",
+        "man re",
+        "man js",
+        "import ",
+        "--config=x/",
+        "man --out ",
+        "put mail K x --if",
+        "length q ",
+        "get -- -",
+        "nosuch ",
+    ] {
+        all.push_str(&format!("{line}\n{}", described(&qless, line)));
+    }
+    expect![[r#"
+        re
+        names	
+        recur	Show and change recurring jobs
+        retry	Run jobs againrecur r
+        names	
+        rm	Remove recurring jobs
+        run	Put one job of a recurring job now--context local que
+        names	
+        queues	Show the queues and how many jobs each holds in which stateput --d
+        names	
+        --data	The data: JSON, `@FILE`, or `-` for stdin
+        --delay	Run it after this time, such as `10m`
+        --depends	A job that must be complete first
+        --dry-run	Show what would be done, change nothingjobs --state failed,wa
+        names	failed,
+        failed,waiting	jobs -oj
+        names	-o
+        -ojson	One document, stable
+        -ojid	Only job ids, one per linejobs --watch --wat
+        names	jobs --queue a --queu
+        names	
+        --queue	Jobs of a queue, by name or globqueues --askpass --pass
+        names	check --only tag
+        names	
+        tag-index	
+        tag-count	completions 
+        names	
+        bash	
+        elvish	
+        fish	
+        powershell	
+        zsh	stats q --histogram 
+        names	
+        wait	How long jobs waited
+        run	How long jobs ranhelp js
+        names	
+        json	Documents of `-o json`; with a kind: its schemahelp json que
+        names	
+        queues	Queues: queueshelp recur ru
+        names	
+        run	Put one job of a recurring job nowman re
+        names	
+        recur	Show and change recurring jobs
+        retry	Run jobs againman js
+        names	import 
+        files	--config=x/
+        files	--config=man --out 
+        directories	put mail K x --if
+        names	
+        --if-absent	Leave a job of this id as it islength q 
+        names	get -- -
+        names	nosuch 
+        names	
+        --version	Print version"#]].assert_eq(&all);
+    expect!["files	"].assert_eq(
+        &qless
+            .args(["__complete", "bash", BREAKS, "qless queues >fi"])
+            .ok(),
+    );
+}
+
+#[test]
 fn shells_get_names_in_their_own_way() {
     let redis = busy();
     let home = Home::new();
     let qless = home.of(redis.at(100));
-    let told = |args: &[&str]| qless.args(["__names"].iter().chain(args)).ok();
+    let told = |args: &[&str]| qless.args(["__complete"].iter().chain(args)).ok();
     let zsh = ["zsh", "qless", "jobs", "--queue", "'my"];
-    expect!["my mail	"].assert_eq(&told(&zsh));
+    expect![[r#"
+        names	
+        my mail"#]].assert_eq(&told(&zsh));
     let elvish = ["elvish", "qless", "jobs", "--queue=my"];
-    expect!["--queue=my mail	"].assert_eq(&told(&elvish));
+    expect![[r#"
+        names	--queue=
+        --queue=my mail	"#]].assert_eq(&told(&elvish));
     let power = ["powershell", "qless", "length", "=it"];
-    expect!["'it''s'	it's	"].assert_eq(&told(&power));
+    expect![[r#"
+        names	
+        'it''s'	it's	"#]].assert_eq(&told(&power));
 }
 
 #[test]
@@ -382,10 +581,10 @@ fn looking_for_names_changes_nothing_and_is_never_heard() {
         offers(&wrong, "qless length x");
     }
     for args in [
-        &["__names"][..],
-        &["__names", "csh", "x"],
-        &["__names", "bash"],
-        &["__names", "zsh"],
+        &["__complete"][..],
+        &["__complete", "csh", "x"],
+        &["__complete", "bash"],
+        &["__complete", "zsh"],
     ] {
         let ran = Qless::bare().args(args);
         assert_eq!(

@@ -11,17 +11,19 @@ use crate::commands::Command;
 use crate::error::Error;
 use crate::view::text::quoted;
 
+mod candidates;
 pub mod env;
 pub mod format;
 pub mod generate;
 pub mod help;
-mod hook;
 pub mod shared;
+pub mod shell;
 pub mod usage;
 pub mod value;
 pub mod when;
 
 pub use format::{Format, TimeFormat, When};
+pub use shell::Shell;
 
 /// What was typed.
 #[derive(Debug)]
@@ -56,7 +58,7 @@ pub struct Globals {
     #[arg(skip)]
     pub given: Given,
     /// Settings of the config file by name [QLESS_CONTEXT; default as the file says]
-    #[arg(long, global = true, value_name = "NAME")]
+    #[arg(long, global = true, value_name = "NAME", add = value::Candidates::Contexts)]
     pub context: Option<String>,
     /// Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]
     #[arg(long, global = true, value_name = "FILE")]
@@ -263,7 +265,7 @@ Examples: `qless queues`
 · `qless failed`
 · `qless retry --group 'upload error' --older-than 1h --rate 20/s --dry-run`";
 
-fn root() -> clap::Command {
+pub fn root() -> clap::Command {
     Globals::augment_args(clap::Command::new("qless"))
         .about("Look at, steer and repair the queues of qless, a job queue on Redis")
         .long_about(PROMISE)

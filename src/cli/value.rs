@@ -24,6 +24,8 @@ use crate::model::rate::Rate;
 use crate::submit::plan::Jids;
 use crate::view::text::clean;
 
+pub use super::candidates::{Candidates, Jobs};
+
 /// Doubles are exact up to here, and the core's numbers are doubles.
 pub const LARGEST: u64 = 1 << 53;
 

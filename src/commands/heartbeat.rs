@@ -29,7 +29,7 @@ use crate::view::text::short;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The job
-    #[arg(value_parser = value::jids())]
+    #[arg(value_parser = value::jids(), add = value::Candidates::Jids(value::Jobs::Held))]
     jid: Name,
     /// The job's data from now on: JSON, `@FILE`, or `-` for stdin
     #[arg(long, allow_hyphen_values = true)]

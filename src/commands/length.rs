@@ -18,7 +18,7 @@ use crate::model::name::Name;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The queue
-    #[arg(value_parser = value::name())]
+    #[arg(value_parser = value::name(), add = value::Candidates::Queues)]
     queue: Name,
 }
 

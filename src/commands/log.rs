@@ -25,7 +25,7 @@ use crate::view::text::{clean, short};
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The job
-    #[arg(value_parser = value::jids())]
+    #[arg(value_parser = value::jids(), add = value::Candidates::Jids(value::Jobs::Open))]
     jid: Name,
     /// What happened
     #[arg(value_parser = value::new_name())]

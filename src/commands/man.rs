@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::cli::generate::{self, Generated};
+use crate::cli::value;
 use crate::cx::Cx;
 use crate::error::{Error, Kind, io_words};
 use crate::exit::Exit;
@@ -23,7 +24,7 @@ use crate::view::text::{clean, plural};
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// A command, such as `recur put`, or a page, such as `json.5`
-    #[arg(value_name = "COMMAND")]
+    #[arg(value_name = "COMMAND", add = value::Candidates::Commands)]
     words: Vec<String>,
     /// Write the page into this directory; without a command: all pages
     #[arg(long, value_name = "DIR")]

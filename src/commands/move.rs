@@ -30,7 +30,8 @@ use crate::model::seen::Seen;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The queue
-    #[arg(long, value_name = "QUEUE", value_parser = value::new_name())]
+    #[arg(long, value_name = "QUEUE", value_parser = value::new_name(),
+          add = value::Candidates::Queues)]
     to: Name,
     #[command(flatten)]
     later: Later,

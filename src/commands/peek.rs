@@ -20,7 +20,7 @@ use crate::model::name::Name;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The queue
-    #[arg(value_name = "QUEUE", value_parser = value::name())]
+    #[arg(value_name = "QUEUE", value_parser = value::name(), add = value::Candidates::Queues)]
     queue: Name,
     /// How many jobs at most
     #[arg(long, value_name = "N", default_value = "10", value_parser = value::count)]

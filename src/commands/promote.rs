@@ -4,6 +4,7 @@ use crate::bulk::Plan;
 use crate::bulk::requeue::promote::{PROMOTE, judge, run as promote};
 use crate::cli::Format;
 use crate::cli::shared::{BulkFlags, Spread, Targets};
+use crate::cli::value;
 use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -23,6 +24,7 @@ use crate::model::job::State;
 ///
 /// See also: `qless move`, `qless help selectors`
 #[derive(Debug, clap::Args)]
+#[command(add = value::Jobs::Scheduled)]
 pub struct Args {
     #[command(flatten)]
     bulk: BulkFlags,

@@ -30,7 +30,8 @@ use crate::model::stats::{self, Days, Measure, Stats};
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
     /// The queues, by name or glob
-    #[arg(value_name = "QUEUE", required = true, value_parser = value::pattern())]
+    #[arg(value_name = "QUEUE", required = true, value_parser = value::pattern(),
+          add = value::Candidates::Queues)]
     queues: Vec<Pattern>,
     /// The day: `2026-11-20`, `today` or `yesterday`
     #[arg(long, value_name = "DAY", default_value = "today", value_parser = value::day)]

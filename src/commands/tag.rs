@@ -35,10 +35,10 @@ use crate::view::text::clean;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Add a tag
-    #[arg(long, value_name = "T", value_parser = value::new_name())]
+    #[arg(long, value_name = "T", value_parser = value::new_name(), add = value::Candidates::Tags)]
     add: Vec<Name>,
     /// Remove a tag
-    #[arg(long, value_name = "T", value_parser = value::jids())]
+    #[arg(long, value_name = "T", value_parser = value::jids(), add = value::Candidates::Tags)]
     remove: Vec<Name>,
     #[command(flatten)]
     bulk: BulkFlags,

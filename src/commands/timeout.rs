@@ -3,6 +3,7 @@
 use crate::bulk::{Fate, Plan, Slice, Verb};
 use crate::cli::Format;
 use crate::cli::shared::{BulkFlags, Targets};
+use crate::cli::value;
 use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -22,6 +23,7 @@ use crate::view::text::clean;
 ///
 /// See also: `qless retry --force`, `qless help selectors`
 #[derive(Debug, clap::Args)]
+#[command(add = value::Jobs::Held)]
 pub struct Args {
     #[command(flatten)]
     bulk: BulkFlags,

@@ -27,10 +27,11 @@ use crate::view::text::{clean, plural};
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The group
-    #[arg(value_parser = value::jids())]
+    #[arg(value_parser = value::jids(), add = value::Candidates::Groups)]
     group: Name,
     /// The queue
-    #[arg(long, value_name = "QUEUE", value_parser = value::new_name())]
+    #[arg(long, value_name = "QUEUE", value_parser = value::new_name(),
+          add = value::Candidates::Queues)]
     to: Name,
     /// At most so many jobs
     #[arg(long, value_name = "N", value_parser = value::at_least_one, default_value = "25")]

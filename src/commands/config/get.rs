@@ -21,7 +21,7 @@ use crate::view::text::clean;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The option
-    #[arg(value_name = "KEY", value_parser = value::name())]
+    #[arg(value_name = "KEY", value_parser = value::name(), add = value::Candidates::Options)]
     key: Option<Name>,
 }
 

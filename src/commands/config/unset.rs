@@ -19,7 +19,8 @@ use crate::view::text::clean;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The options
-    #[arg(required = true, value_name = "KEY", value_parser = value::jids())]
+    #[arg(required = true, value_name = "KEY", value_parser = value::jids(),
+          add = value::Candidates::Options)]
     keys: Vec<Name>,
     #[command(flatten)]
     dry: DryRun,

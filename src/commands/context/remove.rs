@@ -2,6 +2,7 @@
 
 use super::file;
 use crate::cli::shared::DryRun;
+use crate::cli::value;
 use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -19,6 +20,7 @@ use crate::view::text::clean;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The context
+    #[arg(add = value::Candidates::Contexts)]
     name: String,
     #[command(flatten)]
     dry: DryRun,

@@ -1,6 +1,7 @@
 //! `qless context validate`
 
 use super::{file, item};
+use crate::cli::value;
 use crate::cx::Cx;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -17,6 +18,7 @@ use crate::model::list::List;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The context
+    #[arg(add = value::Candidates::Contexts)]
     name: Option<String>,
 }
 

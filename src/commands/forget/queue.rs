@@ -23,7 +23,8 @@ use crate::view::text::clean;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The queues
-    #[arg(required = true, value_name = "QUEUE", value_parser = value::jids())]
+    #[arg(required = true, value_name = "QUEUE", value_parser = value::jids(),
+          add = value::Candidates::Queues)]
     queues: Vec<Name>,
     /// Also with something in it
     #[arg(long)]

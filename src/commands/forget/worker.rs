@@ -21,7 +21,8 @@ use crate::view::text::{clean, plural, quoted};
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The workers
-    #[arg(required = true, value_name = "WORKER", value_parser = value::jids())]
+    #[arg(required = true, value_name = "WORKER", value_parser = value::jids(),
+          add = value::Candidates::Workers)]
     workers: Vec<Name>,
     #[command(flatten)]
     dry: DryRun,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::cli;
+use crate::cli::{self, value};
 use crate::core::rights;
 use crate::cx::Cx;
 use crate::error::Error;
@@ -22,8 +22,25 @@ use crate::view::schema::{self, Kind};
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// A command, such as `recur put`, or a topic
-    #[arg(value_name = "COMMAND | TOPIC")]
+    #[arg(value_name = "COMMAND | TOPIC", add = value::Candidates::Topics)]
     words: Vec<String>,
+}
+
+/// The topics, with what they are about.
+pub const TOPICS: [(&str, &str); 8] = [
+    ("recipes", "What to type when"),
+    ("selectors", "Flags that select jobs"),
+    ("formats", "What stdout is"),
+    ("environment", "Variables that `qless` reads"),
+    ("exit-codes", "What each exit code means"),
+    ("acl", "What a user of the server must be allowed"),
+    ("findings", "Findings of `check`, and what to decide"),
+    ("json", "Documents of `-o json`; with a kind: its schema"),
+];
+
+/// Returns the kinds of documents that `qless help json` takes, with what they are about.
+pub fn documents() -> impl Iterator<Item = (&'static str, &'static str)> {
+    schema::KINDS.iter().map(|kind| (kind.kind, kind.says))
 }
 
 pub fn run(args: Args, cx: &mut Cx) -> Result<Exit, Error> {

@@ -21,7 +21,8 @@ use crate::view::text::clean;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The recurring jobs; `-` reads their jids from standard input, `@FILE` from a file
-    #[arg(value_name = "JID", required = true, value_parser = value::jids())]
+    #[arg(value_name = "JID", required = true, value_parser = value::jids(),
+          add = value::Candidates::Jids(value::Jobs::Recurring))]
     jids: Vec<Name>,
 }
 

@@ -19,7 +19,7 @@ use crate::model::recur::Recurring;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Only those of these queues, by name or glob
-    #[arg(value_name = "QUEUE", value_parser = value::pattern())]
+    #[arg(value_name = "QUEUE", value_parser = value::pattern(), add = value::Candidates::Queues)]
     queues: Vec<Pattern>,
 }
 

@@ -22,7 +22,7 @@ use crate::view::text::{clean, short};
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The recurring job
-    #[arg(value_parser = value::jids())]
+    #[arg(value_parser = value::jids(), add = value::Candidates::Jids(value::Jobs::Recurring))]
     jid: Name,
     #[command(flatten)]
     dry: DryRun,

@@ -1,78 +1,149 @@
-//! Where on the command line the cursor is: which argument of which command is to be completed.
+//! Where on the command line the cursor is.
 
-use clap::{Arg, Command};
+use clap::builder::ValueRange;
+use clap::{Arg, ArgAction, Command};
 
-use super::kind::{self, Wanted};
 use super::line::Typed;
 
-/// An argument that takes names.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Place {
-    pub wanted: Wanted,
+/// What the last word of a line is a part of.
+#[derive(Clone, Debug)]
+pub struct Cursor<'t> {
+    pub command: &'t Command,
+    pub slot: Slot<'t>,
     /// What is typed of it.
     pub begun: String,
-    /// What stands before it in the same word: `--queue=`.
+    /// What stands before it in the same word: `--queue=`, or the values before a comma.
     pub before: String,
-    /// The global flags that were typed.
+    /// Whether the shell would replace a part of it.
+    pub expands: bool,
+    /// Whether `--` was typed, so that no flag can follow.
+    pub escaped: bool,
+    /// The flags that were typed before.
+    pub flags: Vec<&'t Arg>,
+    /// The global ones of them, with their values.
     pub globals: Vec<String>,
+    /// The positional arguments of the command that were typed before.
+    pub positionals: Vec<String>,
 }
 
-/// Returns the place, `None` where no names are known or something cannot be known.
-pub fn find(tree: &Command, typed: &Typed) -> Option<Place> {
+/// What can be typed at the cursor.
+#[derive(Clone, Copy, Debug)]
+pub enum Slot<'t> {
+    /// The name of a flag.
+    Flag,
+    /// The value of a flag.
+    Value(&'t Arg),
+    /// A command, or a positional argument if there is one.
+    Positional(Option<&'t Arg>),
+    /// The file of a redirection.
+    Redirection,
+}
+
+/// Returns where the cursor is; `None` if the line does not say which server is meant.
+pub fn find<'t>(tree: &'t Command, typed: &Typed) -> Option<Cursor<'t>> {
     let (last, words) = typed.words.split_last()?;
-    let mut walk = Walk {
+    if words.is_empty() && !typed.redirects {
+        return None;
+    }
+    let mut parser = Parser {
         command: tree,
-        path: Vec::new(),
-        positional: 0,
-        waits: None,
+        pending: None,
+        open: None,
         only_positionals: false,
+        flags: Vec::new(),
         globals: Vec::new(),
+        positionals: Vec::new(),
     };
     for word in words.iter().skip(1) {
-        let global = walk.globals.len();
-        walk.step(&word.text);
-        if word.unknown && walk.globals.len() > global {
+        let globals = parser.globals.len();
+        parser.step(&word.text);
+        if word.expands && parser.globals.len() > globals {
             return None;
         }
     }
-    if words.is_empty() || last.unknown {
-        return None;
+    let (slot, begun, before) = parser.slot(&last.text, typed.redirects);
+    let (mut before, mut begun) = (before.to_owned(), begun.to_owned());
+    if let Slot::Value(arg) | Slot::Positional(Some(arg)) = slot
+        && let Some(delimiter) = arg.get_value_delimiter()
+        && let Some(at) = begun.rfind(delimiter)
+    {
+        let rest = begun.split_off(at + delimiter.len_utf8());
+        before.push_str(&begun);
+        begun = rest;
     }
-    let path: Vec<&str> = walk.path;
-    let place = |arg: &Arg, begun: &str, before: &str| {
-        Some(Place {
-            wanted: kind::of(&path, arg)?,
-            begun: begun.to_owned(),
-            before: before.to_owned(),
-            globals: walk.globals.clone(),
-        })
-    };
-    if let Some(arg) = walk.waits {
-        return place(arg, &last.text, "");
-    }
-    if last.text.starts_with('-') && !walk.only_positionals {
-        let (flag, begun) = last.text.split_once('=')?;
-        let arg = long(walk.command, flag.strip_prefix("--")?)?;
-        return place(arg, begun, &format!("{flag}="));
-    }
-    place(walk.command.positional(walk.positional)?, &last.text, "")
+    Some(Cursor {
+        command: parser.command,
+        slot,
+        begun,
+        before,
+        expands: last.expands,
+        escaped: parser.only_positionals,
+        flags: parser.flags,
+        globals: parser.globals,
+        positionals: parser.positionals,
+    })
 }
 
-/// A way through the words.
-struct Walk<'t> {
+/// Reads words as clap would, however incomplete the line is.
+struct Parser<'t> {
     command: &'t Command,
-    path: Vec<&'t str>,
-    /// How many positional arguments there were.
-    positional: usize,
     /// The flag that takes the next word.
-    waits: Option<&'t Arg>,
+    pending: Option<&'t Arg>,
+    /// The flag that can take the next word, too.
+    open: Option<&'t Arg>,
     only_positionals: bool,
+    flags: Vec<&'t Arg>,
     globals: Vec<String>,
+    positionals: Vec<String>,
 }
 
-impl<'t> Walk<'t> {
+impl<'t> Parser<'t> {
+    /// Returns what the last word is, what is typed of its value, and what stands before that.
+    fn slot<'w>(&self, word: &'w str, redirects: bool) -> (Slot<'t>, &'w str, &'w str) {
+        if redirects {
+            return (Slot::Redirection, word, "");
+        }
+        if let Some(arg) = self.pending {
+            return (Slot::Value(arg), word, "");
+        }
+        if !word.starts_with('-') || self.only_positionals {
+            if let Some(arg) = self.open {
+                return (Slot::Value(arg), word, "");
+            }
+            return (Slot::Positional(self.positional()), word, "");
+        }
+        let at = match word.strip_prefix("--") {
+            Some(flag) => flag.find('=').map(|at| (at + 3, self.long(&flag[..at]))),
+            None => self.short_value(word),
+        };
+        match at {
+            Some((at, Some(arg))) => (Slot::Value(arg), &word[at..], &word[..at]),
+            _ => (Slot::Flag, word, ""),
+        }
+    }
+
+    /// Returns where the value begins in `-ojson` or `-yo=json`.
+    fn short_value(&self, word: &str) -> Option<(usize, Option<&'t Arg>)> {
+        for (at, letter) in word.char_indices().skip(1) {
+            let arg = self.short(letter)?;
+            if arg.get_action().takes_values() {
+                let at = at + letter.len_utf8();
+                let at = at + usize::from(word[at..].starts_with('='));
+                return Some((at, Some(arg)));
+            }
+        }
+        None
+    }
+
     fn step(&mut self, word: &str) {
-        if let Some(arg) = self.waits.take() {
+        if let Some(arg) = self.pending.take() {
+            let many = |count: ValueRange| count.max_values() > 1;
+            self.open = arg.get_num_args().is_some_and(many).then_some(arg);
+            return self.given(arg, Some(word));
+        }
+        if word.starts_with('-') {
+            self.open = None;
+        } else if let Some(arg) = self.open {
             return self.given(arg, Some(word));
         }
         if self.only_positionals || !word.starts_with('-') || word == "-" {
@@ -85,7 +156,7 @@ impl<'t> Walk<'t> {
                 Some((name, value)) => (name, Some(value)),
                 None => (flag, None),
             };
-            if let Some(arg) = long(self.command, name) {
+            if let Some(arg) = self.long(name) {
                 self.flag(arg, value);
             }
         } else {
@@ -93,11 +164,10 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// Takes `-yo json` and `-ojson`.
+    /// Reads `-yo json` and `-ojson`.
     fn shorts(&mut self, letters: &str) {
         for (at, letter) in letters.char_indices() {
-            let is = |arg: &&Arg| arg.get_short() == Some(letter);
-            let Some(arg) = self.command.get_arguments().find(is) else {
+            let Some(arg) = self.short(letter) else {
                 return;
             };
             let rest = &letters[at + letter.len_utf8()..];
@@ -114,12 +184,13 @@ impl<'t> Walk<'t> {
             .get_num_args()
             .is_some_and(|count| count.min_values() == 0);
         match value {
-            None if arg.get_action().takes_values() && !optional => self.waits = Some(arg),
+            None if arg.get_action().takes_values() && !optional => self.pending = Some(arg),
             value => self.given(arg, value),
         }
     }
 
-    fn given(&mut self, arg: &Arg, value: Option<&str>) {
+    fn given(&mut self, arg: &'t Arg, value: Option<&str>) {
+        self.flags.push(arg);
         if let (true, Some(name)) = (arg.is_global_set(), arg.get_long()) {
             self.globals.push(match value {
                 Some(value) => format!("--{name}={value}"),
@@ -130,40 +201,31 @@ impl<'t> Walk<'t> {
 
     fn plain(&mut self, word: &str) {
         let below = self.command.find_subcommand(word);
-        match below.filter(|_| self.positional == 0 && !self.only_positionals) {
-            Some(below) => {
-                self.command = below;
-                self.path.push(below.get_name());
-            }
-            None => self.positional += 1,
+        match below.filter(|_| self.positionals.is_empty() && !self.only_positionals) {
+            Some(below) => self.command = below,
+            None => self.positionals.push(word.to_owned()),
         }
     }
-}
 
-fn long<'t>(command: &'t Command, name: &str) -> Option<&'t Arg> {
-    command
-        .get_arguments()
-        .find(|arg| arg.get_long() == Some(name))
-}
+    fn long(&self, name: &str) -> Option<&'t Arg> {
+        let mut args = self.command.get_arguments();
+        args.find(|arg| arg.get_long() == Some(name))
+    }
 
-/// The positional argument at a place; the last one may take all that follow.
-trait Positional {
-    fn positional(&self, at: usize) -> Option<&Arg>;
-}
+    fn short(&self, letter: char) -> Option<&'t Arg> {
+        let mut args = self.command.get_arguments();
+        args.find(|arg| arg.get_short() == Some(letter))
+    }
 
-impl Positional for Command {
-    fn positional(&self, at: usize) -> Option<&Arg> {
-        let all: Vec<&Arg> = self.get_positionals().collect();
-        match all.get(at) {
-            Some(arg) => Some(arg),
-            None => {
-                let many = |arg: &&&Arg| {
-                    arg.get_num_args()
-                        .is_some_and(|count| count.max_values() > 1)
-                };
-                all.last().filter(many).copied()
-            }
-        }
+    /// Returns the next positional argument. The last one may take all that follow.
+    fn positional(&self) -> Option<&'t Arg> {
+        let all: Vec<&Arg> = self.command.get_positionals().collect();
+        let many = |arg: &&&Arg| {
+            let most = arg.get_num_args().map_or(1, |count| count.max_values());
+            most > 1 || matches!(arg.get_action(), ArgAction::Append)
+        };
+        let next = all.get(self.positionals.len());
+        next.or_else(|| all.last().filter(many)).copied()
     }
 }
 
@@ -172,27 +234,29 @@ mod tests {
     use expect_test::expect;
 
     use super::super::line;
+    use super::super::offer::candidates;
     use super::*;
-    use clap_complete::Shell;
+    use crate::cli::Shell;
 
-    fn told(line: &str) -> String {
+    /// Returns what is looked up for the last word of a line.
+    fn at(line: &str) -> String {
         let mut tree = crate::cli::command();
         tree.build();
-        let typed = line::read(Shell::Bash, &[line.into()]).unwrap();
-        match find(&tree, &typed) {
-            None => "–".to_owned(),
-            Some(place) => {
-                let Place {
-                    wanted,
-                    begun,
-                    before,
-                    globals,
-                } = place;
-                let glob = if wanted.glob { " or glob" } else { "" };
-                let kind = wanted.kind.word();
-                format!("{kind}{glob} {before}<{begun}> {}", globals.join(" "))
-            }
-        }
+        let typed = line::read(Shell::Bash, &[" =:".into(), line.into()]).unwrap();
+        let Some(cursor) = find(&tree, &typed) else {
+            return "–".to_owned();
+        };
+        let slot = match cursor.slot {
+            Slot::Flag => "flag".to_owned(),
+            Slot::Redirection => "file".to_owned(),
+            Slot::Positional(None) => "command".to_owned(),
+            Slot::Value(arg) | Slot::Positional(Some(arg)) => match candidates(&cursor, arg) {
+                Some(kind) => format!("{kind:?}"),
+                None => "other value".to_owned(),
+            },
+        };
+        let (before, begun, globals) = (cursor.before, cursor.begun, cursor.globals.join(" "));
+        format!("{slot} {before}<{begun}> {globals}")
     }
 
     #[test]
@@ -255,9 +319,16 @@ mod tests {
             "qless get -- -",
             "qless jobs --watch --queue ",
             "qless jobs -",
+            "qless --context local queues ",
+            "qless jobs --state failed,wa",
+            "qless jobs -ojs",
+            "qless jobs -y -o=js",
+            "qless export > ",
+            "qless config set heartbeat ",
+            "qless config set heartbeat 60 ",
             "qless help ",
         ] {
-            all.push_str(&format!("{line}  {}\n", told(line)));
+            all.push_str(&format!("{line}  {}\n", at(line)));
         }
         expect![[r#"
             qless   –

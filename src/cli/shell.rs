@@ -1,0 +1,38 @@
+//! The shells that complete `qless`, and the script that each of them reads.
+
+use clap::ValueEnum;
+
+/// A shell with a completion script.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Shell {
+    Bash,
+    Elvish,
+    Fish,
+    #[value(name = "powershell")]
+    PowerShell,
+    Zsh,
+}
+
+impl Shell {
+    /// Returns the name of the script in `completions/`, which is the one that the shell looks for.
+    pub fn file(self) -> &'static str {
+        match self {
+            Shell::Bash => "qless.bash",
+            Shell::Elvish => "qless.elv",
+            Shell::Fish => "qless.fish",
+            Shell::PowerShell => "_qless.ps1",
+            Shell::Zsh => "_qless",
+        }
+    }
+
+    /// Returns the script.
+    pub fn script(self) -> &'static str {
+        match self {
+            Shell::Bash => include_str!("../../completions/qless.bash"),
+            Shell::Elvish => include_str!("../../completions/qless.elv"),
+            Shell::Fish => include_str!("../../completions/qless.fish"),
+            Shell::PowerShell => include_str!("../../completions/_qless.ps1"),
+            Shell::Zsh => include_str!("../../completions/_qless"),
+        }
+    }
+}
