@@ -216,6 +216,15 @@ fn the_script_is_registered() {
     assert!(told.contains("-F _qless qless"), "{told}");
 }
 
+/// Whether this machine has a shell.
+fn is_here(program: &str) -> bool {
+    let is_here = Command::new(program).arg("--version").output().is_ok();
+    if !is_here {
+        println!("not run: {program} is not here");
+    }
+    is_here
+}
+
 /// Starts a shell on a terminal, as its user would, with the script where `make install` puts it;
 /// `None` if this machine does not have the shell.
 fn session(program: &str, qless: &Qless, home: &Path) -> Option<Terminal> {
@@ -224,19 +233,18 @@ fn session(program: &str, qless: &Qless, home: &Path) -> Option<Terminal> {
             &["--norc", "--noprofile", "-i"],
             "source \"$DIR/qless.bash\"",
         ),
-        "zsh" => (
+        _ => (
             &["-f", "-i"],
             "fpath=(\"$DIR\" $fpath); autoload -U compinit; compinit -u -D",
         ),
-        _ => (&["--no-config", "-i"], "source \"$DIR/qless.fish\""),
     };
-    if Command::new(program).arg("--version").output().is_err() {
-        println!("not run: {program} is not here");
+    if !is_here(program) {
         return None;
     }
     let mut command = shell(program, qless);
     command.args(args).current_dir(home).env("HOME", home);
     command.env("DIR", scripts()).env("TERM", "xterm");
+    command.env("LC_ALL", "C.UTF-8");
     let mut terminal = Terminal::typed(command, 100, 40);
     terminal.types(&format!("{setup}; echo rea''dy\n"));
     terminal.until(|written| written.contains("ready"));
@@ -252,7 +260,7 @@ fn shells_insert_names_that_they_read_back() {
     }
     let home = Home::new();
     let qless = home.of(redis.at(100)).env("QLESS_OUTPUT", "jid");
-    for program in ["bash", "zsh", "fish"] {
+    for program in ["bash", "zsh"] {
         let Some(mut terminal) = session(program, &qless, home.0.path()) else {
             continue;
         };
@@ -285,6 +293,57 @@ fn shells_insert_names_that_they_read_back() {
     }
 }
 
+/// Returns what fish offers for a line.
+#[track_caller]
+fn fish(qless: &Qless, home: &Path, line: &str) -> Vec<String> {
+    let ran = shell("fish", qless)
+        .args([
+            "--no-config",
+            "-c",
+            "source \"$DIR/qless.fish\"; complete -C \"$LINE\"",
+        ])
+        .current_dir(home)
+        .env("HOME", home)
+        .env("DIR", scripts())
+        .env("LINE", line)
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8_lossy(&ran.stderr), "", "{line}");
+    let text = String::from_utf8(ran.stdout).unwrap();
+    text.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn fish_offers_names_files_and_descriptions() {
+    if !is_here("fish") {
+        return;
+    }
+    let redis = busy();
+    redis.at(100).run("put a:b:c K").ok();
+    let home = Home::new();
+    let qless = home.of(redis.at(100));
+    std::fs::write(home.0.path().join("my file.toml"), "").unwrap();
+    std::fs::create_dir(home.0.path().join("my dir")).unwrap();
+    for (line, offered) in [
+        ("qless peek my", "my mail"),
+        ("qless peek 'my", "my mail"),
+        ("qless peek \"my", "my mail"),
+        ("qless peek my\\ ", "my mail"),
+        ("qless peek it", "it's"),
+        ("qless peek a:b", "a:b:c"),
+        ("qless jobs --queue=my", "--queue=my mail"),
+        ("qless jobs --queue st", "st\\*r"),
+        ("qless retry ", "failed1\tWork, failed"),
+        ("qless help ret", "retry\tRun jobs again"),
+        ("qless import my\\ f", "my file.toml"),
+        ("qless --config=my\\ f", "--config=my file.toml"),
+        ("qless man --out m", "my dir/"),
+        ("qless --config ~/my\\ f", "~/my file.toml"),
+    ] {
+        assert_eq!(fish(&qless, home.0.path(), line), [offered], "{line}");
+    }
+}
+
 #[test]
 fn shells_complete_files_themselves() {
     let home = Home::new();
@@ -292,7 +351,7 @@ fn shells_complete_files_themselves() {
     let file = home.0.path().join("my file.toml");
     std::fs::write(&file, "[context.one]\n").unwrap();
     std::fs::create_dir(home.0.path().join("direct")).unwrap();
-    for program in ["bash", "zsh", "fish"] {
+    for program in ["bash", "zsh"] {
         let Some(mut terminal) = session(program, &qless, home.0.path()) else {
             continue;
         };
@@ -364,68 +423,133 @@ fn the_binary_offers_what_can_be_typed() {
         "get -- -",
         "nosuch ",
     ] {
-        all.push_str(&format!("{line}\n{}", described(&qless, line)));
+        all.push_str(&format!("qless {line}\n{}\n\n", described(&qless, line)));
     }
     expect![[r#"
-        re
+        qless re
         names	
         recur	Show and change recurring jobs
-        retry	Run jobs againrecur r
+        retry	Run jobs again
+
+        qless recur r
         names	
         rm	Remove recurring jobs
-        run	Put one job of a recurring job now--context local que
+        run	Put one job of a recurring job now
+
+        qless --context local que
         names	
-        queues	Show the queues and how many jobs each holds in which stateput --d
+        queues	Show the queues and how many jobs each holds in which state
+
+        qless put --d
         names	
         --data	The data: JSON, `@FILE`, or `-` for stdin
         --delay	Run it after this time, such as `10m`
         --depends	A job that must be complete first
-        --dry-run	Show what would be done, change nothingjobs --state failed,wa
+        --dry-run	Show what would be done, change nothing
+
+        qless jobs --state failed,wa
         names	failed,
-        failed,waiting	jobs -oj
+        failed,waiting	
+
+        qless jobs -oj
         names	-o
         -ojson	One document, stable
-        -ojid	Only job ids, one per linejobs --watch --wat
-        names	jobs --queue a --queu
+        -ojid	Only job ids, one per line
+
+        qless jobs --watch --wat
         names	
-        --queue	Jobs of a queue, by name or globqueues --askpass --pass
-        names	check --only tag
+
+        qless jobs --queue a --queu
+        names	
+        --queue	Jobs of a queue, by name or glob
+
+        qless queues --askpass --pass
+        names	
+
+        qless check --only tag
         names	
         tag-index	
-        tag-count	completions 
+        tag-count	
+
+        qless completions 
         names	
         bash	
         elvish	
         fish	
         powershell	
-        zsh	stats q --histogram 
+        zsh	
+
+        qless stats q --histogram 
         names	
         wait	How long jobs waited
-        run	How long jobs ranhelp js
+        run	How long jobs ran
+
+        qless help js
         names	
-        json	Documents of `-o json`; with a kind: its schemahelp json que
+        json	Documents of `-o json`; with a kind: its schema
+
+        qless help json que
         names	
-        queues	Queues: queueshelp recur ru
+        queues	Queues: queues
+
+        qless help recur ru
         names	
-        run	Put one job of a recurring job nowman re
+        run	Put one job of a recurring job now
+
+        qless man re
         names	
         recur	Show and change recurring jobs
-        retry	Run jobs againman js
-        names	import 
-        files	--config=x/
-        files	--config=man --out 
-        directories	put mail K x --if
+        retry	Run jobs again
+
+        qless man js
         names	
-        --if-absent	Leave a job of this id as it islength q 
-        names	get -- -
-        names	nosuch 
+
+        qless import 
+        files	
+
+        qless --config=x/
+        files	--config=
+
+        qless man --out 
+        directories	
+
+        qless put mail K x --if
         names	
-        --version	Print version"#]].assert_eq(&all);
+        --if-absent	Leave a job of this id as it is
+
+        qless length q 
+        names	
+
+        qless get -- -
+        names	
+
+        qless nosuch 
+        names	
+
+    "#]]
+    .assert_eq(&all);
     expect!["files	"].assert_eq(
         &qless
             .args(["__complete", "bash", BREAKS, "qless queues >fi"])
             .ok(),
     );
+}
+
+#[test]
+fn help_prints_every_topic_that_completion_offers() {
+    let offered = described(&Home::new().of(Qless::bare()), "help ");
+    let words: Vec<&str> = offered
+        .lines()
+        .skip(1)
+        .map(|line| line.split('\t').next().unwrap())
+        .collect();
+    assert!(
+        words.contains(&"recipes") && words.contains(&"retry"),
+        "{words:?}"
+    );
+    for word in words {
+        Qless::bare().args(["help", word]).ok();
+    }
 }
 
 #[test]
@@ -437,15 +561,18 @@ fn shells_get_names_in_their_own_way() {
     let zsh = ["zsh", "qless", "jobs", "--queue", "'my"];
     expect![[r#"
         names	
-        my mail"#]].assert_eq(&told(&zsh));
+        my mail"#]]
+    .assert_eq(&told(&zsh));
     let elvish = ["elvish", "qless", "jobs", "--queue=my"];
     expect![[r#"
         names	--queue=
-        --queue=my mail	"#]].assert_eq(&told(&elvish));
+        --queue=my mail	"#]]
+    .assert_eq(&told(&elvish));
     let power = ["powershell", "qless", "length", "=it"];
     expect![[r#"
         names	
-        'it''s'	it's	"#]].assert_eq(&told(&power));
+        'it''s'	it's	"#]]
+    .assert_eq(&told(&power));
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! `completions/` and `man/` are what the command tree makes; UPDATE_EXPECT=1 writes them anew.
+//! `man/` is what the command tree makes, and `completions/` what the binary prints;
+//! UPDATE_EXPECT=1 writes the pages anew.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Completions and man pages, written from the one tree of commands.
+//! Completion scripts, and the man pages, which are written from the one tree of commands.
 
 use std::io;
 

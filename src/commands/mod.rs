@@ -8,7 +8,7 @@
 //! 3. the typed call in `core/<noun>.rs`, the document in `model/<noun>.rs` (serde, cli.md 9),
 //!    its columns in `view/<noun>.rs` (`impl View`).
 //! 4. `tests/commands/x.rs`, named in `tests/all.rs`.
-//! 5. `UPDATE_EXPECT=1 cargo test generated` writes completions and man pages anew.
+//! 5. `UPDATE_EXPECT=1 cargo test generated` writes the man pages anew.
 //!
 //! `run` begins with `cx.out.accepts(&[…])`, the formats besides table, json and ndjson: so a
 //! wrong `-o` is refused before anything is changed.

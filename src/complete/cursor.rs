@@ -234,7 +234,7 @@ mod tests {
     use expect_test::expect;
 
     use super::super::line;
-    use super::super::offer::candidates;
+    use super::super::offer::{candidates, is_glob};
     use super::*;
     use crate::cli::Shell;
 
@@ -251,6 +251,7 @@ mod tests {
             Slot::Redirection => "file".to_owned(),
             Slot::Positional(None) => "command".to_owned(),
             Slot::Value(arg) | Slot::Positional(Some(arg)) => match candidates(&cursor, arg) {
+                Some(kind) if is_glob(arg) => format!("{kind:?} or glob"),
                 Some(kind) => format!("{kind:?}"),
                 None => "other value".to_owned(),
             },
@@ -316,6 +317,8 @@ mod tests {
             "qless fail --worker ",
             "qless depends ",
             "qless depends x --on ",
+            "qless depends x --on a ",
+            "qless depends x --on a --off ",
             "qless get -- -",
             "qless jobs --watch --queue ",
             "qless jobs -",
@@ -331,63 +334,72 @@ mod tests {
             all.push_str(&format!("{line}  {}\n", at(line)));
         }
         expect![[r#"
-            qless   –
-            qless re  –
-            qless jobs   –
-            qless jobs --queue   queue or glob <> 
-            qless jobs --queue=ma  queue or glob --queue=<ma> 
-            qless --redis local: jobs -o json --queue 'a b  queue or glob <a b> --redis=local: --output=json
-            qless --context pr  context <pr> 
-            qless --context=prod -v retry 0b  failed <0b> --context=prod --verbose
+            qless   command <> 
+            qless re  command <re> 
+            qless jobs   command <> 
+            qless jobs --queue   Queues or glob <> 
+            qless jobs --queue=ma  Queues or glob --queue=<ma> 
+            qless --redis local: jobs -o json --queue 'a b  Queues or glob <a b> --redis=local: --output=json
+            qless --context pr  Contexts <pr> 
+            qless --context=prod -v retry 0b  Jids(Failed) <0b> --context=prod --verbose
             qless --redis "$URL" retry 0b  –
-            qless retry x --delay 5m y  failed <y> 
-            qless retry --to   queue <> 
-            qless retry --fail-group   group <> 
-            qless retry --as-holder   failed <> 
-            qless promote   scheduled <> 
-            qless timeout   held <> 
-            qless cancel   open <> 
-            qless put   queue <> 
-            qless put mail   –
-            qless put mail K --tag   tag <> 
-            qless put mail K --jid   –
-            qless put --depends   open <> 
-            qless queues   queue or glob <> 
-            qless queues a b  queue or glob <b> 
-            qless length   queue <> 
-            qless length a   –
-            qless pause --all --until   –
-            qless forget queue   queue <> 
-            qless forget worker   worker <> 
-            qless config get   option <> 
-            qless config set   option <> 
-            qless config unset a   option <> 
-            qless context use   context <> 
-            qless context add   –
-            qless recur rm   recurring <> 
-            qless recur put   queue <> 
-            qless recur list   queue or glob <> 
-            qless recur put q K --jid   –
-            qless tag x --add   tag <> 
-            qless tag x --remove=  tag --remove=<> 
-            qless track --remove   open <> 
-            qless workers   worker or glob <> 
-            qless failed --group   group or glob <> 
-            qless unfail   group <> 
-            qless unfail g --to   queue <> 
-            qless priority --to   –
-            qless priority --to 5   open <> 
-            qless stats   queue or glob <> 
-            qless jobs --held-by   worker or glob <> 
-            qless complete   held <> 
-            qless complete x --next   queue <> 
-            qless fail --worker   worker <> 
-            qless depends   depends <> 
-            qless depends x --on   open <> 
-            qless get -- -  open <-> 
-            qless jobs --watch --queue   queue or glob <> 
-            qless jobs -  –
-            qless help   –
+            qless retry x --delay 5m y  Jids(Failed) <y> 
+            qless retry --to   Queues <> 
+            qless retry --fail-group   Groups <> 
+            qless retry --as-holder   Jids(Failed) <> 
+            qless promote   Jids(Scheduled) <> 
+            qless timeout   Jids(Held) <> 
+            qless cancel   Jids(Open) <> 
+            qless put   Queues <> 
+            qless put mail   other value <> 
+            qless put mail K --tag   Tags <> 
+            qless put mail K --jid   other value <> 
+            qless put --depends   Jids(Open) <> 
+            qless queues   Queues or glob <> 
+            qless queues a b  Queues or glob <b> 
+            qless length   Queues <> 
+            qless length a   command <> 
+            qless pause --all --until   other value <> 
+            qless forget queue   Queues <> 
+            qless forget worker   Workers <> 
+            qless config get   Options <> 
+            qless config set   Options <> 
+            qless config unset a   Options <> 
+            qless context use   Contexts <> 
+            qless context add   other value <> 
+            qless recur rm   Jids(Recurring) <> 
+            qless recur put   Queues <> 
+            qless recur list   Queues or glob <> 
+            qless recur put q K --jid   other value <> 
+            qless tag x --add   Tags <> 
+            qless tag x --remove=  Tags --remove=<> 
+            qless track --remove   Jids(Open) <> 
+            qless workers   Workers or glob <> 
+            qless failed --group   Groups or glob <> 
+            qless unfail   Groups <> 
+            qless unfail g --to   Queues <> 
+            qless priority --to   other value <> 
+            qless priority --to 5   Jids(Open) <> 
+            qless stats   Queues or glob <> 
+            qless jobs --held-by   Workers or glob <> 
+            qless complete   Jids(Held) <> 
+            qless complete x --next   Queues <> 
+            qless fail --worker   Workers <> 
+            qless depends   Jids(Depends) <> 
+            qless depends x --on   Jids(Open) <> 
+            qless depends x --on a   Jids(Open) <> 
+            qless depends x --on a --off   Jids(Open) <> 
+            qless get -- -  Jids(Open) <-> 
+            qless jobs --watch --queue   Queues or glob <> 
+            qless jobs -  flag <-> 
+            qless --context local queues   Queues or glob <> --context=local
+            qless jobs --state failed,wa  other value failed,<wa> 
+            qless jobs -ojs  other value -o<js> 
+            qless jobs -y -o=js  other value -o=<js> --yes
+            qless export >   file <> 
+            qless config set heartbeat   other value <> 
+            qless config set heartbeat 60   Options <> 
+            qless help   Topics <> 
         "#]].assert_eq(&all);
     }
 }

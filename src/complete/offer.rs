@@ -56,7 +56,8 @@ pub fn of(whole: &Command, cursor: &Cursor, deadline: Option<Instant>) -> Offer 
     offer.candidates.retain(fits);
     let is_empty = offer.candidates.is_empty() && offer.files.is_none();
     if is_empty && cursor.begun.is_empty() && matches!(cursor.slot, Slot::Positional(_)) {
-        let is_own = |arg: &Arg| !arg.is_global_set() && arg.get_id() != "help";
+        let is_usual = |arg: &Arg| ["help", "version"].contains(&arg.get_id().as_str());
+        let is_own = |arg: &Arg| !arg.is_global_set() && !is_usual(arg);
         offer.candidates = flags(cursor, is_own);
         offer.candidates.retain(|flag| flag.value.starts_with("--"));
     }
@@ -162,6 +163,11 @@ pub fn candidates(cursor: &Cursor, arg: &Arg) -> Option<Candidates> {
     }
 }
 
+/// Whether a value is read as a glob, so that a name may need backslashes.
+pub fn is_glob(arg: &Arg) -> bool {
+    arg.get_value_parser().type_id() == TypeId::of::<Pattern>()
+}
+
 /// Returns how a name has to be typed; `None` if it cannot be.
 fn typed(name: &str, kind: Candidates, arg: &Arg) -> Option<String> {
     // The first letter would make it a flag, standard input or a file.
@@ -169,7 +175,7 @@ fn typed(name: &str, kind: Candidates, arg: &Arg) -> Option<String> {
     if is_special || matches!(kind, Candidates::Jids(_)) && name.starts_with(['@', '#']) {
         return None;
     }
-    let is_glob = arg.get_value_parser().type_id() == TypeId::of::<Pattern>();
+    let is_glob = is_glob(arg);
     let mut typed = String::with_capacity(name.len());
     for c in name.chars() {
         if is_glob && "*?[{\\".contains(c) {
