@@ -15,4 +15,4 @@ _qless() {
     esac
 }
 
-complete -o nosort -F _qless qless 2>/dev/null || complete -F _qless qless
+complete -o nosort -F _qless qless 2>/dev/null || complete -o default -F _qless qless

@@ -92,3 +92,61 @@ fn built(whole: &Command, typed: &line::Typed) -> Command {
     tree.build();
     tree
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::{Arg, ArgAction};
+
+    use super::*;
+
+    /// Returns the values that are offered for the words of a line.
+    fn offered(words: &[String]) -> Vec<String> {
+        let mut args: Vec<OsString> = vec!["fish".into(), "qless".into()];
+        args.extend(words.iter().map(OsString::from));
+        let text = complete(&args, None).unwrap();
+        let values = text
+            .lines()
+            .skip(1)
+            .filter_map(|line| line.split('\t').next());
+        values.map(str::to_owned).collect()
+    }
+
+    /// Calls `check` with the path of each command, and the command.
+    fn walk(command: &Command, path: &mut Vec<String>, check: &impl Fn(&[String], &Command)) {
+        check(path, command);
+        for below in command.get_subcommands() {
+            path.push(below.get_name().to_owned());
+            walk(below, path, check);
+            path.pop();
+        }
+    }
+
+    #[test]
+    fn every_command_offers_its_flags_until_they_are_given() {
+        let mut tree = cli::command();
+        tree.build();
+        walk(&tree, &mut Vec::new(), &|path, command| {
+            let mut line = path.to_vec();
+            line.push("--".to_owned());
+            let all = offered(&line);
+            let is_shown = |arg: &&Arg| !arg.is_hide_set() && arg.get_long().is_some();
+            assert_eq!(
+                all.len(),
+                command.get_arguments().filter(is_shown).count(),
+                "{path:?}"
+            );
+            let mut repeated = Vec::new();
+            for arg in command.get_arguments() {
+                let Some(long) = arg.get_long() else { continue };
+                let (action, flag) = (arg.get_action(), format!("--{long}"));
+                if matches!(action, ArgAction::Append | ArgAction::Count) {
+                    repeated.push(flag.clone());
+                }
+                let value = if action.takes_values() { "=x" } else { "" };
+                line.insert(path.len(), flag + value);
+            }
+            let left = offered(&line);
+            assert!(left.iter().all(|flag| repeated.contains(flag)), "{left:?}");
+        });
+    }
+}
