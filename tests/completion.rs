@@ -421,6 +421,9 @@ fn the_binary_offers_what_can_be_typed() {
         "put mail K x --if",
         "length q ",
         "get -- -",
+        "context use ",
+        "recur run x ",
+        "log x ",
         "nosuch ",
     ] {
         all.push_str(&format!("qless {line}\n{}\n\n", described(&qless, line)));
@@ -522,6 +525,18 @@ fn the_binary_offers_what_can_be_typed() {
 
         qless get -- -
         names	
+
+        qless context use 
+        names	
+
+        qless recur run x 
+        names	
+
+        qless log x 
+        names	
+        --data	What else there is to say: a JSON object, `@FILE`, or `-` for stdin
+        --max-data	The most data that is taken, in bytes
+        --dry-run	Show what would be done, change nothing
 
         qless nosuch 
         names	

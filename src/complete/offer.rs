@@ -55,11 +55,17 @@ pub fn of(whole: &Command, cursor: &Cursor, deadline: Option<Instant>) -> Offer 
     let fits = |candidate: &Candidate| candidate.value.starts_with(&cursor.begun);
     offer.candidates.retain(fits);
     let is_empty = offer.candidates.is_empty() && offer.files.is_none();
-    if is_empty && cursor.begun.is_empty() && matches!(cursor.slot, Slot::Positional(_)) {
+    if let (true, "", Slot::Positional(arg)) = (is_empty, &*cursor.begun, cursor.slot)
+        && arg.is_none_or(|arg| arg.get::<Candidates>().is_none())
+    {
         let is_usual = |arg: &Arg| ["help", "version"].contains(&arg.get_id().as_str());
         let is_own = |arg: &Arg| !arg.is_global_set() && !is_usual(arg);
-        offer.candidates = flags(cursor, is_own);
-        offer.candidates.retain(|flag| flag.value.starts_with("--"));
+        let mut own = flags(cursor, is_own);
+        own.retain(|flag| flag.value.starts_with("--"));
+        // A shell inserts a single candidate: nobody typed anything of this flag.
+        if own.len() > 1 {
+            offer.candidates = own;
+        }
     }
     offer
 }
