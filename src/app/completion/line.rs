@@ -28,7 +28,7 @@ pub(super) struct Word {
 /// Reads what a shell passes on: bash its `COMP_WORDBREAKS` and the line, the others their words.
 pub(super) fn read(shell: Shell, args: &[OsString]) -> Option<Typed> {
     let mut texts: Vec<&str> = args.iter().map(|arg| arg.to_str()).collect::<Option<_>>()?;
-    if let (Shell::PowerShell, Some(last)) = (shell, texts.last_mut()) {
+    if let (Shell::Powershell, Some(last)) = (shell, texts.last_mut()) {
         // PowerShell loses empty words, so the script puts a sign before the last one.
         *last = last.strip_prefix('=')?;
     }

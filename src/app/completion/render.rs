@@ -23,7 +23,7 @@ pub(super) fn lines(shell: Shell, offer: &Offer, typed: &Typed, cursor: &Cursor)
         let line = match shell {
             Shell::Bash => bash(&format!("{before}{value}"), typed),
             Shell::Elvish | Shell::Fish => format!("{before}{value}\t{help}"),
-            Shell::PowerShell => format!("{}\t{value}\t{help}", powershell(before, value)),
+            Shell::Powershell => format!("{}\t{value}\t{help}", powershell(before, value)),
             Shell::Zsh => zsh(value, help),
         };
         lines.push_str(&line);

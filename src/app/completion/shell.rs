@@ -8,8 +8,7 @@ pub(crate) enum Shell {
     Bash,
     Elvish,
     Fish,
-    #[value(name = "powershell")]
-    PowerShell,
+    Powershell,
     Zsh,
 }
 
@@ -20,7 +19,7 @@ impl Shell {
             Shell::Bash => "qless.bash",
             Shell::Elvish => "qless.elv",
             Shell::Fish => "qless.fish",
-            Shell::PowerShell => "_qless.ps1",
+            Shell::Powershell => "_qless.ps1",
             Shell::Zsh => "_qless",
         }
     }
@@ -31,7 +30,7 @@ impl Shell {
             Shell::Bash => include_str!("../../../completions/qless.bash"),
             Shell::Elvish => include_str!("../../../completions/qless.elv"),
             Shell::Fish => include_str!("../../../completions/qless.fish"),
-            Shell::PowerShell => include_str!("../../../completions/_qless.ps1"),
+            Shell::Powershell => include_str!("../../../completions/_qless.ps1"),
             Shell::Zsh => include_str!("../../../completions/_qless"),
         }
     }
