@@ -1,5 +1,8 @@
--- The last lines of the command script: checks what every call must bring, in the order
--- that clients know, and runs the command.
+-- Ends the command script: checks the words that every call needs, in the order that clients know, and runs
+-- the command.
+-- Takes: ARGV: command now arg ...
+-- Returns: the reply of the command
+-- Refuses: keys, a missing or unknown command, a `now` that is not a finite number
 if KEYS[1] then error('No Keys should be provided') end
 local name, t = ARGV[1], ARGV[2]
 if not name then error('Must provide a command') end
@@ -7,12 +10,12 @@ local run, timeless = need(name, true)
 if not run then error('Unknown command ' .. name) end
 if not t then error("bad argument #1 to 'tonumber' (value expected)") end
 local now = tonumber(t)
--- A time that is not finite would break off most writes half-way, so it is no number here.
+-- A time that is not finite would stop most writes half-way, so it does not count as a number.
 if not now or now - now ~= 0 then error('Arg "now" missing or not a number: nil') end
 if timeless then return run(ARGV) end
--- `t` is the moment as text for Redis, `when` its whole seconds as text: as the caller wrote them
--- where that is plain. Lua reads more than Redis does (blanks, hexadecimal, exponents that
--- underflow, what stands before a NUL).
-local when = string.match(t, '^([1-9]%d*)%.?%d*$')
-if not when then t, when = string.format('%.17g', now), '' .. math.floor(now) end
-return run(ARGV, now, t, when)
+-- `t` is the time as text for Redis, `seconds` its whole seconds as text, both as the caller wrote them if
+-- that is plain. Lua reads more than Redis does: blanks, hexadecimal, exponents that underflow, text
+-- before a NUL.
+local seconds = string.match(t, '^([1-9]%d*)%.?%d*$')
+if not seconds then t, seconds = string.format('%.17g', now), '' .. math.floor(now) end
+return run(ARGV, now, t, seconds)

@@ -1,5 +1,4 @@
 --!df flags=allow-undeclared-keys
--- The first lines of the script. Redis runs the whole text anew at every call, so nothing
--- is built here. The join wraps the files of room/ and command/ into one function: `need(name)`
--- builds a shared room, `need(name, true)` a command of the wire. Nothing is kept: who wants a
--- room more than once, as in a loop, asks before it.
+-- Begins the script. Redis runs the whole text from scratch at each call, so nothing is built here. The join
+-- wraps the files of lib/, check/ and command/ in one function: `need(name)` builds a shared function,
+-- `need(name, true)` a command. `need` keeps nothing: for a loop, call it once, before the loop.

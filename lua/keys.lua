@@ -1,6 +1,6 @@
--- Every key, key part and channel name, once. This file is not part of the script: the join
--- writes each name as a literal in place of `Keys.<name>` and the wanted prefix in place of
--- `ql:`, because twenty captured locals would cost every call a microsecond.
+-- Names every key, key part and channel once. This file is not part of the script: the join writes each name as
+-- a literal in place of `Keys.<name>`, with the chosen prefix in place of `ql:`, because twenty captured locals
+-- would cost every call a microsecond.
 local Keys = {
   -- one job: a hash and its companions
   job = 'ql:j:',
@@ -16,7 +16,7 @@ local Keys = {
   scheduled = '-scheduled',
   depends = '-depends',
   recur = '-recur',
-  -- names of queues, and what is paused
+  -- names of queues, and pauses
   queues = 'ql:queues',
   paused = 'ql:paused_queues',
   pauses = 'ql:pauses',
@@ -38,7 +38,7 @@ local Keys = {
   stats = 'ql:s:stats:',
   -- settings
   config = 'ql:config',
-  -- what repairs set aside
+  -- keys that repairs set aside
   lost = 'ql:lost:',
   -- channels
   on_log = 'ql:log',
@@ -50,6 +50,6 @@ local Keys = {
   on_canceled = 'ql:canceled',
   on_track = 'ql:track',
   on_untrack = 'ql:untrack',
-  -- what all of them begin with
+  -- the prefix of all keys
   prefix = 'ql:',
 }

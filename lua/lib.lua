@@ -1,13 +1,15 @@
--- The last lines of the library form, in place of dispatch.lua: the names that plugins use. User
--- scripts stand behind it in the same file. Methods take `now` first where time matters, then the
--- words of the command; replies that are JSON on the wire are tables here.
+-- Ends the library form, in place of dispatch.lua: defines the names that plugins use. The script of the
+-- plugin follows in the same file. Methods take `now` first if the time matters, then the words of the
+-- command. Replies that are JSON on the wire are tables here.
+-- Refuses: a `now` that is not a finite number, missing jids and names
+-- Publishes: what a plugin passes to `Qless.publish`
 local Qless, QlessJob, QlessQueue, QlessWorker, QlessRecurringJob = {ns = Keys.prefix}, {}, {}, {}, {}
 QlessJob.__index, QlessJob.ns = QlessJob, Keys.job
 QlessQueue.__index, QlessQueue.ns = QlessQueue, Keys.queue
 QlessRecurringJob.__index = QlessRecurringJob
 QlessWorker.ns = Keys.worker
 
--- Runs a command as a client would call it.
+-- Runs a command as a client would.
 local function run(name, now, ...)
   local moment = tonumber(now)
   if not moment or moment - moment ~= 0 then error('Arg "now" missing or not a number: nil') end
@@ -45,7 +47,7 @@ function Qless.tag(now, command, ...) return ask('tag', now, command, ...) end
 function Qless.cancel(now, ...) return run('cancel', now, ...) end
 
 Qless.config = {
-  defaults = need('defaults'),
+  defaults = need('value/defaults'),
   get = function(key, default)
     if not key then return ask('config.get', 0) end
     local value = run('config.get', 0, key)

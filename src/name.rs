@@ -9,6 +9,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
+use crate::text::Harmless;
+
 /// A jid, queue, tag, group or worker, byte for byte.
 ///
 /// A clone shares the bytes: lists of many jobs hold each name once.
@@ -39,6 +41,14 @@ pub(crate) fn letters(bytes: &[u8]) -> Cow<'_, str> {
 pub(crate) fn stray(letter: char) -> Option<u8> {
     let byte = u8::try_from((letter as u32).checked_sub(STRAY)?).ok()?;
     (byte >= 0x80).then_some(byte)
+}
+
+/// Harmless on a terminal: what a terminal would act on or hide is escaped. [`Name::as_bytes`] has
+/// the exact bytes.
+impl std::fmt::Display for Name {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        Harmless(self).fmt(f)
+    }
 }
 
 impl Name {

@@ -17,6 +17,17 @@ pub(crate) fn clean_lines(text: impl AsRef<[u8]>) -> String {
     harmless(text.as_ref(), true)
 }
 
+/// Text from outside: a server's message, a path, a word of the configuration file. Its `Display`
+/// is harmless on a terminal, as [`clean`] makes it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Harmless<T>(pub(crate) T);
+
+impl<T: AsRef<[u8]>> std::fmt::Display for Harmless<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.pad(&clean(self.0.as_ref()))
+    }
+}
+
 fn harmless(text: &[u8], lines: bool) -> String {
     let mut clean = String::with_capacity(text.len());
     // A combining mark is shown only on a character that is itself shown.

@@ -57,6 +57,7 @@ mod core {
     mod guard;
     mod library;
     mod lifecycle;
+    mod lint;
     mod look;
     pub mod model;
     mod pop;

@@ -36,6 +36,8 @@ impl Home {
         let job = "{\"queue\":\"uploads\",\"klass\":\"Photo::Upload\",\"data\":{\"photo\":1}}\n";
         std::fs::write(dir.path().join("night.ndjson"), job).unwrap();
         let redis = Redis::start();
+        // Something to repair, so that the example of an undo file writes one.
+        redis.send(&["ZADD", "ql:q:mail-work", "1", "no-such-job"]);
         Home { dir, redis }
     }
 

@@ -1,7 +1,8 @@
--- cancel: jid ...
--- Deletes jobs; complete ones are left alone. Refuses all if one that stays depends on one of
--- them. Answers the given jids. Events per job: `canceled` to the log and to the holder; the jid
--- if tracked.
+-- Deletes jobs. Complete jobs are left alone.
+-- Takes: jid ...
+-- Returns: the given jids
+-- Refuses: all, if a job that is not given depends on one of them
+-- Publishes: `canceled` to the log and to the holder, for each job; the jid to `canceled` if tracked
 return function(argv)
   local call = redis.call
   local jids, count = {}, #argv - 2
@@ -12,7 +13,7 @@ return function(argv)
     related = call('exists', key .. Keys.dependents, key .. Keys.dependencies, Keys.tracked) > 0
     tracked = related
   else
-    related = need('related')(jids, 1, count)
+    related = need('dependency/any_related')(jids, 1, count)
     tracked = call('exists', Keys.tracked) == 1
   end
   if related then
@@ -31,6 +32,6 @@ return function(argv)
       end
     end
   end
-  need('cancel')(jids, related, tracked)
+  need('job/delete')(jids, related, tracked)
   return jids
 end, true

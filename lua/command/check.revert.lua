@@ -1,7 +1,7 @@
--- check.revert: change ...
--- Puts back what repairs changed, newest first, each in four words: key; then item, before and after,
--- each `-` for nil or `+` and the text. A place that does not hold `after` any more is left alone.
--- Answers how many were put back and how many left alone.
+-- Reverts changes of repairs, newest first. A place that no longer holds `after` is left alone.
+-- Takes: per change four words: key; then item, before and after, each `-` for nil or `+` and the text
+-- Returns: how many changes were reverted, and how many were left alone
+-- Refuses: incomplete changes, keys that do not belong to the core
 
 -- Returns the change as kind, key, item, before, after.
 local function read(key, item, before, after)
@@ -19,9 +19,9 @@ local function read(key, item, before, after)
     if before and not string.find(before, '^%d+$') then error('Check(): no change: ' .. key) end
     return {after and 'move' or before and 'expiry' or 'delete', key, item, before, after}
   end
-  local kind = need('check_kind')(string.sub(key, #Keys.prefix + 1))
+  local kind = need('key/kind')(string.sub(key, #Keys.prefix + 1))
   if not kind then error('Check(): no key of ours: ' .. key) end
-  -- A job whose id ends like the name of a companion.
+  -- The jid of a job may end like the name of a companion key.
   if kind ~= 'hash' and string.sub(key, 1, #Keys.job) == Keys.job then
     local held = redis.call('type', key)
     if (held.ok or held) == 'hash' then kind = 'hash' end
@@ -41,14 +41,14 @@ return function(argv)
   if #argv == 2 or (#argv - 2) % 4 ~= 0 then error('Check(): key, item, before and after for each change') end
   local changes, call = {}, redis.call
   for i = 3, #argv, 4 do changes[#changes + 1] = read(argv[i], argv[i + 1], argv[i + 2], argv[i + 3]) end
-  local place, write, back = need('check_place'), need('check_write')(), 0
+  local current, write, back = need('repair/current'), need('repair/write')(), 0
 
-  -- Whether a list holds a text at an index or behind it: once back, it is moved there by what was
-  -- taken out before it and comes back after it, and to the front by what was put in and is gone.
+  -- Whether a list holds a text at this index or behind it. A reverted entry moves back when entries that
+  -- were removed before it return, and forward when entries that were added have gone.
   local function holds(key, index, text)
     local places = redis.pcall('lpos', key, text, 'COUNT', 0)
     if not places.err then return (places[#places] or -1) >= index end
-    -- Who may not ask so looks through it.
+    -- Without the right to LPOS, read the list in pages.
     for from = index, call('llen', key) - 1, 1000 do
       local page = call('lrange', key, from, from + 999)
       for i = 1, #page do
@@ -58,11 +58,11 @@ return function(argv)
     return false
   end
 
-  -- How many entries that were put into a list are gone from it, of changes that are still to come.
+  -- Count the added entries that are gone from each list, over all changes still to come.
   local gone, ahead = {}, {}
   for i = 1, #changes do
     local kind, key, _, before, after = unpack(changes[i])
-    if kind == 'list' and after and not before and place(kind, key, 0) ~= nil and not holds(key, 0, after) then
+    if kind == 'list' and after and not before and current(kind, key, 0) ~= nil and not holds(key, 0, after) then
       gone[i], ahead[key] = true, (ahead[key] or 0) + 1
     end
   end
@@ -72,11 +72,11 @@ return function(argv)
     if kind == 'move' then return call('exists', after) == 1 and call('exists', key) == 0 end
     if kind == 'expiry' then return call('ttl', key) == -1 end
     if kind == 'delete' then return false end
-    local held = place(kind, key, item)
-    -- No field goes back to a hash that is gone: that would be a stub.
+    local held = current(kind, key, item)
+    -- No field returns to a deleted hash: that would leave a remnant.
     if kind == 'hash' and not after and call('exists', key) == 0 then return false end
     if kind == 'list' and not after then
-      -- What was taken out is not there again, and the list still reaches to its place.
+      -- The removed entry has not returned, and the list still reaches its index.
       local index = math.max(0, tonumber(item) - (ahead[key] or 0))
       return held ~= nil and call('llen', key) >= tonumber(item) and not holds(key, index, before)
     end
@@ -92,7 +92,7 @@ return function(argv)
       if kind == 'move' then
         done = write({{kind, after, false, false, key}}, back > 0)
       elseif kind == 'expiry' then
-        -- 0 would delete the key. Who may not set an expiry leaves it alone.
+        -- 0 would delete the key. If the user has no right to PEXPIRE, the key is left alone.
         done = redis.pcall('pexpire', key, math.max(1, tonumber(before))) == 1
       else
         done = write({{kind, key, item, after, before}}, back > 0)

@@ -1,41 +1,62 @@
--- check.slice: look|mend findings run kind name item ...
--- Judges items of one kind from one instant, and, to mend, changes at once what still holds.
--- `findings`: '' for all, else ids by commas, `-id` leaves one out; who names an id decides for it.
--- `run`: the name of the repair; what it sets aside gets it. `name`: of the queue, worker, group,
--- tag or list of names, '' elsewhere. Kinds and items: job, recurring (ids); work, locks, scheduled,
--- depends, recur, worker, group, tag, completed, tracked (members); names (members of `name`: queues,
--- failures, tags, workers, paused_queues, config); key (names without prefix); cycle (jids, each
--- waiting for the next). Two findings want a whole walk before (core.md 9.5), `failed-counter` wants
--- lists that are right, and jobs that all have the same job among their dependents belong into one call.
--- Answers per finding: id, item, outcome (`found`, `decide`, `report`, `mended`), detail, and per
--- change: key, item, before, after. `look` writes nothing. No events. What a repair still answers as
--- `found` the server refused; nothing behind it was judged.
+-- Judges items of one kind at one instant, and repairs immediately what is wrong, if asked.
+-- Takes: look|mend findings run kind name item ..., at most 200 items
+--   `findings`: `''` for all, or ids separated by commas; `-id` excludes one. Naming an id approves its repair.
+--   `run`: the name of the repair, which becomes part of the names under `lost:`.
+--   `kind` and items: job, recurring (jids); work, locks, scheduled, depends, recur (members; `name` is the queue);
+--   worker, group, tag (members; `name` is which); completed, tracked (members); names (members of the list `name`:
+--   queues, failures, tags, workers, paused_queues, config); key (names without prefix); cycle (jids, each
+--   depending on the next). `name` is `''` for the other kinds.
+--   Two findings require a complete scan first (core.md 9.5); `failed-counter` requires correct lists; all
+--   jobs with the same job among their dependents belong in one call.
+-- Returns: per finding: id, item, outcome (`found`, `decide`, `report`, `mended`), detail, and per change: key,
+--   item, before, after. `look` writes nothing. An outcome `found` in a repair means that the server
+--   refused the changes; the items after it were not judged.
+-- Refuses: unknown kinds, names and findings
+
+local judges = {
+  job = 'judge/job',
+  recurring = 'judge/recurring',
+  work = 'index/member',
+  locks = 'index/member',
+  scheduled = 'index/member',
+  depends = 'index/member',
+  recur = 'index/recur',
+  worker = 'index/worker',
+  group = 'index/group',
+  tag = 'index/tag',
+  completed = 'index/completed',
+  tracked = 'index/tracked',
+  key = 'key/key',
+  cycle = 'judge/cycle',
+}
+
+local judges_of_names = {
+  queues = 'index/queues',
+  failures = 'index/failures',
+  tags = 'index/tags',
+  workers = 'index/workers',
+  paused_queues = 'index/paused_queues',
+  config = 'index/config',
+}
+
 return function(argv, now, t)
   local mode, findings, run, kind, name = argv[3], argv[4], argv[5], argv[6], argv[7]
   if mode ~= 'look' and mode ~= 'mend' then error('Check(): "look" or "mend" missing') end
   if not name then error('Check(): findings, run, kind or name missing') end
   if mode == 'mend' and run == '' then error('Check(): a repair needs the name of its run') end
   if #argv - 7 > 200 then error('Check(): more than 200 items') end
-  local room
-  if kind == 'job' or kind == 'recurring' or kind == 'recur' or kind == 'worker' or kind == 'group' or kind == 'tag'
-    or kind == 'completed' or kind == 'tracked' or kind == 'key' or kind == 'cycle' then
-    room = 'check_' .. kind
-  elseif kind == 'work' or kind == 'locks' or kind == 'scheduled' or kind == 'depends' then
-    room = 'check_member'
-  elseif kind == 'names' then
-    if name ~= 'queues' and name ~= 'failures' and name ~= 'tags' and name ~= 'workers' and name ~= 'paused_queues'
-      and name ~= 'config' then
-      error('Check(): unknown names ' .. name)
-    end
-    room = 'check_' .. name
-  else
+  local judge_name = judges[kind]
+  if kind == 'names' then
+    judge_name = judges_of_names[name]
+    if not judge_name then error('Check(): unknown names ' .. name) end
+  elseif not judge_name then
     error('Check(): unknown kind ' .. kind)
   end
-  local c, unknown = need('check_book')(now, t, mode == 'mend', run, findings)
+  local c, unknown = need('judge/context')(now, t, mode == 'mend', run, findings)
   if not c then error('Check(): unknown finding ' .. unknown) end
-  local judge = need(room)(c, name, kind)
+  local judge = need(judge_name)(c, name, kind)
   if kind == 'cycle' then
-    judge(need('words')(argv, 8))
+    judge(need('value/args_from')(argv, 8))
     if c.pending[1] then c.flush() end
   else
     for i = 8, #argv do

@@ -1,7 +1,12 @@
--- complete: jid worker queue data [next q] [delay s] [depends json]
--- Ends the run of a job: for good, or on to the next queue. Answers its new state.
--- Events: the jid to `completed` if tracked; `completed` or `advanced` to the log.
-return function(argv, now, t, when)
+-- Completes a running job, for good or on to the next queue.
+-- Takes: jid worker queue data [next q] [delay s] [depends json]
+-- Returns: the new state
+-- Refuses: a job that is not running, or is held by another worker or in another queue
+-- Publishes: the jid to `completed` if tracked; `completed` or `advanced` to the log
+local Job = Fields('worker', 'state', 'queue', 'priority', 'retries', 'time', 'history', 'grace', 'scheduled')
+local Config = Fields('max-job-history', 'jobs-history', 'jobs-history-count')
+
+return function(argv, now, t, seconds)
   local call, encode = redis.call, cjson.encode
   local jid, worker, queue, data = argv[3], argv[4], argv[5], argv[6]
   if not jid then error('Job(): no jid provided') end
@@ -16,11 +21,11 @@ return function(argv, now, t, when)
     for i = 7, #argv, 2 do given[argv[i]] = argv[i + 1] end
     following = given.next
     if given.delay then
-      delay = need('number')(given.delay)
+      delay = need('value/number')(given.delay)
       if not delay then error('assertion failed!') end
     end
     if given.depends then
-      names = need('names')(given.depends, 'objects')
+      names = need('value/names')(given.depends, 'objects')
       if names == nil then error('Complete(): Arg "depends" not JSON: ' .. given.depends) end
     end
     if given.delay and not following then error('Complete(): "delay" cannot be used without a "next".') end
@@ -28,54 +33,57 @@ return function(argv, now, t, when)
   end
 
   local key = Keys.job .. jid
-  local job = call('hmget', key, 'worker', 'state', 'queue', 'priority', 'retries', 'time', 'history', 'grace', 'scheduled')
-  if not job[1] then error('Complete(): Job ' .. jid .. ' does not exist') end
-  if job[2] ~= 'running' then
-    error('Complete(): Job ' .. jid .. ' is not currently running: ' .. tostring(job[2]))
+  local job = call('hmget', key, unpack(Job))
+  if not job[Job.worker] then error('Complete(): Job ' .. jid .. ' does not exist') end
+  if job[Job.state] ~= 'running' then
+    error('Complete(): Job ' .. jid .. ' is not currently running: ' .. tostring(job[Job.state]))
   end
-  if job[1] ~= worker then
-    error('Complete(): Job ' .. jid .. ' has been handed out to another worker: ' .. job[1])
+  if job[Job.worker] ~= worker then
+    error('Complete(): Job ' .. jid .. ' has been handed out to another worker: ' .. job[Job.worker])
   end
-  if job[3] ~= queue then
-    error('Complete(): Job ' .. jid .. ' running in another queue: ' .. tostring(job[3]))
+  if job[Job.queue] ~= queue then
+    error('Complete(): Job ' .. jid .. ' running in another queue: ' .. tostring(job[Job.queue]))
   end
   if names == false then error('Complete(): Arg "depends" not JSON: ' .. given.depends) end
-  local open = names and names[1] and need('open')(jid, names)
+  local pending = names and names[1] and need('dependency/pending_dependencies')(jid, names)
 
-  if job[7] then need('migrate')(jid, job[7]) end
-  -- One command tells that neither is there, as mostly: tracked jobs, who waits for this one.
-  local some, tracked, dependents = call('exists', Keys.tracked, key .. Keys.dependents) > 0, false, nil
-  if some then
+  if job[Job.history] then need('history/migrate')(jid, job[Job.history]) end
+  -- One command for the usual case: the job is not tracked and has no dependents.
+  local any, tracked, dependents = call('exists', Keys.tracked, key .. Keys.dependents) > 0, false, nil
+  if any then
     tracked = call('zscore', Keys.tracked, jid)
     dependents = redis.pcall('smembers', key .. Keys.dependents)
   end
   local history = key .. Keys.history
-  if open and open[1] then
-    -- Both may be refused by a key of another kind: so they come before all other writes.
+  if pending and pending[1] then
+    -- A key of another type refuses either of these, so they precede all other writes.
     call('llen', history)
-    need('link')(jid, open)
+    need('dependency/link')(jid, pending)
   end
-  local config = redis.pcall('hmget', Keys.config, 'max-job-history', 'jobs-history', 'jobs-history-count')
+  local config = redis.pcall('hmget', Keys.config, unpack(Config))
   local quoted, length = encode(queue), nil
   if following then
-    length = call('rpush', history, '[' .. when .. ',"done"]', '[' .. when .. ',"put",{"q":' .. encode(following) .. '}]')
+    length = call('rpush', history, '[' .. seconds .. ',"done"]',
+      '[' .. seconds .. ',"put",{"q":' .. encode(following) .. '}]')
   else
-    length = call('rpush', history, '[' .. when .. ',"done"]')
+    length = call('rpush', history, '[' .. seconds .. ',"done"]')
   end
-  local limit = tonumber(config[1] or 100) or 100
-  if length > limit then need('trim')(history, length, limit) end
-  if call('zrem', Keys.queue .. queue .. Keys.locks, jid) == 0 then need('leave')(jid, 'running', queue) end
+  local limit = tonumber(config[Config.max_job_history] or 100) or 100
+  if length > limit then need('history/trim')(history, length, limit) end
+  if call('zrem', Keys.queue .. queue .. Keys.locks, jid) == 0 then
+    need('queue/remove_from_state_set')(jid, 'running', queue)
+  end
   call('zrem', Keys.worker .. worker .. Keys.held, jid)
-  local started = tonumber(job[6])
+  local started = tonumber(job[Job.time])
   if not started or started - started ~= 0 then started = now end
-  need('stat')(Keys.run .. now - now % 86400 .. ':' .. queue, {now - started})
+  need('stats/add_values')(Keys.run .. now - now % 86400 .. ':' .. queue, {now - started})
   if tracked then call('publish', Keys.on_completed, jid) end
-  local stamp, retries = string.format('%.20f', now), job[5] or '0'
+  local stamp, retries = string.format('%.20f', now), job[Job.retries] or '0'
   if not string.find(retries, '^%d+$') then
     retries = tonumber(retries) or 0
-    retries = retries - retries == 0 and need('whole')(retries) or 0
+    retries = retries - retries == 0 and need('value/whole_tries')(retries) or 0
   end
-  if job[8] then call('hdel', key, 'grace') end
+  if job[Job.grace] then call('hdel', key, 'grace') end
 
   if following then
     call('publish', Keys.on_log, '{"jid":' .. encode(jid) .. ',"to":' .. encode(following) ..
@@ -83,7 +91,7 @@ return function(argv, now, t, when)
     call('zadd', Keys.queues, 'NX', t, following)
     local base = Keys.queue .. following
     local due = delay > 0 and string.format('%.17g', now + delay)
-    local state = open and open[1] and 'depends' or due and 'scheduled' or 'waiting'
+    local state = pending and pending[1] and 'depends' or due and 'scheduled' or 'waiting'
     call('hmset', key, 'data', data, 'time', stamp, 'state', state, 'worker', '', 'failure', '{}', 'queue', following,
       'expires', '0', 'remaining', retries)
     if state == 'depends' then
@@ -92,20 +100,20 @@ return function(argv, now, t, when)
     elseif state == 'scheduled' then
       call('zadd', base .. Keys.scheduled, due, jid)
     else
-      local priority = tonumber(job[4]) or 0
+      local priority = tonumber(job[Job.priority]) or 0
       if priority - priority ~= 0 then priority = 0 end
       call('zadd', base .. Keys.work, priority - now / 10000000000, jid)
     end
-    if job[9] and not (state == 'depends' and due) then call('hdel', key, 'scheduled') end
+    if job[Job.scheduled] and not (state == 'depends' and due) then call('hdel', key, 'scheduled') end
     return state
   end
 
   call('publish', Keys.on_log, '{"jid":' .. encode(jid) .. ',"event":"completed","queue":' .. quoted .. '}')
   call('hmset', key, 'data', data, 'time', stamp, 'state', 'complete', 'worker', '', 'failure', '{}', 'queue', '',
     'expires', '0', 'remaining', retries)
-  if job[9] then call('hdel', key, 'scheduled') end
+  if job[Job.scheduled] then call('hdel', key, 'scheduled') end
   call('zadd', Keys.completed, t, jid)
-  if dependents and dependents[1] then need('release')(now, jid, dependents) end
-  need('forget_complete')(now, config[2], config[3])
+  if dependents and dependents[1] then need('dependency/release_dependents')(now, jid, dependents) end
+  need('job/forget_complete')(now, config[Config.jobs_history], config[Config.jobs_history_count])
   return 'complete'
 end

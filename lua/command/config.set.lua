@@ -1,5 +1,7 @@
--- config.set: key value
--- Stores a setting. Event: `config_set` to the log.
+-- Stores a setting.
+-- Takes: key value
+-- Refuses: a missing key or value
+-- Publishes: `config_set` to the log
 return function(argv)
   local key, value = argv[3], argv[4]
   if not key then error('config.set(): Arg "option" missing') end

@@ -1,5 +1,7 @@
--- config.unset: key
--- Takes a stored setting away. Event: `config_unset` to the log.
+-- Deletes a stored setting.
+-- Takes: key
+-- Refuses: a missing key
+-- Publishes: `config_unset` to the log
 return function(argv)
   local key = argv[3]
   if not key then error('config.unset(): Arg "option" missing') end

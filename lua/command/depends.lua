@@ -1,20 +1,23 @@
--- depends: jid on jid ... | jid off jid ... | jid off all
--- Adds or takes away dependencies of a job that waits for others; one that waits for nothing
--- any more is placed. Always answers 1.
-return function(argv, now, t)
+-- Adds or removes dependencies of a job in state `depends`. Without dependencies left, the job is released.
+-- Takes: jid on jid ... | jid off jid ... | jid off all
+-- Returns: 1
+-- Refuses: a job in another state
+local Job = Fields('state', 'queue', 'priority', 'scheduled')
+
+return function(argv, now)
   local call = redis.call
   local jid, verb = argv[3], argv[4]
   if not jid then error('Job(): no jid provided') end
   if not verb then error('Depends(): Arg "command" missing') end
   local key = Keys.job .. jid
-  local job = call('hmget', key, 'state', 'queue', 'priority', 'scheduled')
-  if job[1] ~= 'depends' then
-    error('Depends(): Job ' .. jid .. ' not in the depends state: ' .. tostring(job[1]))
+  local job = call('hmget', key, unpack(Job))
+  if job[Job.state] ~= 'depends' then
+    error('Depends(): Job ' .. jid .. ' not in the depends state: ' .. tostring(job[Job.state]))
   end
   if verb == 'on' then
-    need('link')(jid, need('open')(jid, need('words')(argv, 5)))
+    need('dependency/link')(jid, need('dependency/pending_dependencies')(jid, need('value/args_from')(argv, 5)))
   elseif verb == 'off' then
-    local unlink = need('unlink')
+    local unlink = need('dependency/unlink')
     if argv[5] == 'all' then
       local names = call('smembers', key .. Keys.dependencies)
       for i = 1, #names do unlink(jid, names[i]) end
@@ -22,7 +25,7 @@ return function(argv, now, t)
       for i = 5, #argv do unlink(jid, argv[i]) end
     end
     if argv[5] and call('exists', key .. Keys.dependencies) == 0 then
-      need('free')(now, jid, job[2] or '', job[3], job[4], true)
+      need('dependency/release_job')(now, jid, job[Job.queue] or '', job[Job.priority], job[Job.scheduled], true)
     end
   else
     error('Depends(): Argument "command" must be "on" or "off"')

@@ -1,14 +1,18 @@
--- fail: jid worker group message [data]
--- Fails a running job in the name of its holder. Answers the jid.
--- Events: `failed` to the log; the jid to `failed` if tracked.
-return function(argv, now, _, when)
+-- Fails a running job for its holder.
+-- Takes: jid worker group message [data]
+-- Returns: the jid
+-- Refuses: a job that is not running or is held by another worker
+-- Publishes: `failed` to the log; the jid to `failed` if tracked
+local Job = Fields('state', 'worker', 'queue', 'history', 'grace')
+
+return function(argv, now, _, seconds)
   local call = redis.call
   local jid, worker, group, message, data = argv[3], argv[4], argv[5], argv[6], argv[7]
   if not jid then error('Job(): no jid provided') end
   if not worker then error('Fail(): Arg "worker" missing') end
   if not group then error('Fail(): Arg "group" missing') end
   if not message then error('Fail(): Arg "message" missing') end
-  -- The bare document `false` has always meant: no data.
+  -- The bare document `false` has always meant "no data".
   if data then
     local value = cjson.decode(data)
     if value == false then
@@ -18,28 +22,32 @@ return function(argv, now, _, when)
     end
   end
   local key = Keys.job .. jid
-  local job = call('hmget', key, 'state', 'worker', 'queue', 'history', 'grace')
-  local queue = job[3] or ''
-  if not job[1] and not job[2] then error('Fail(): Job ' .. jid .. 'does not exist') end
-  if job[1] ~= 'running' then error('Fail(): Job ' .. jid .. 'not currently running: ' .. tostring(job[1])) end
-  if job[2] ~= worker then
-    error('Fail(): Job ' .. jid .. ' running with another worker: ' .. tostring(job[2]))
+  local job = call('hmget', key, unpack(Job))
+  local queue = job[Job.queue] or ''
+  if not job[Job.state] and not job[Job.worker] then error('Fail(): Job ' .. jid .. 'does not exist') end
+  if job[Job.state] ~= 'running' then
+    error('Fail(): Job ' .. jid .. 'not currently running: ' .. tostring(job[Job.state]))
+  end
+  if job[Job.worker] ~= worker then
+    error('Fail(): Job ' .. jid .. ' running with another worker: ' .. tostring(job[Job.worker]))
   end
   local g, w, m = cjson.encode(group), cjson.encode(worker), cjson.encode(message)
-  if job[4] then need('migrate')(jid, job[4]) end
-  need('append')(jid, '[' .. when .. ',"failed",{"group":' .. g .. ',"worker":' .. w .. '}]')
+  if job[Job.history] then need('history/migrate')(jid, job[Job.history]) end
+  need('history/append')(jid, '[' .. seconds .. ',"failed",{"group":' .. g .. ',"worker":' .. w .. '}]')
   call('publish', Keys.on_log, '{"message":' .. m .. ',"jid":' .. cjson.encode(jid) .. ',"group":' .. g ..
     ',"event":"failed","worker":' .. w .. '}')
   if call('zscore', Keys.tracked, jid) then call('publish', Keys.on_failed, jid) end
   call('zrem', Keys.worker .. worker .. Keys.held, jid)
-  if call('zrem', Keys.queue .. queue .. Keys.locks, jid) == 0 then need('leave')(jid, 'running', queue) end
-  local failure = '{"group":' .. g .. ',"message":' .. m .. ',"when":' .. when .. ',"worker":' .. w .. '}'
+  if call('zrem', Keys.queue .. queue .. Keys.locks, jid) == 0 then
+    need('queue/remove_from_state_set')(jid, 'running', queue)
+  end
+  local failure = '{"group":' .. g .. ',"message":' .. m .. ',"when":' .. seconds .. ',"worker":' .. w .. '}'
   if data then
     call('hmset', key, 'state', 'failed', 'worker', '', 'expires', '', 'failure', failure, 'data', data)
   else
     call('hmset', key, 'state', 'failed', 'worker', '', 'expires', '', 'failure', failure)
   end
-  if job[5] then call('hdel', key, 'grace') end
-  need('enter_failed')(now, jid, group, queue)
+  if job[Job.grace] then call('hdel', key, 'grace') end
+  need('failure/enter')(now, jid, group, queue)
   return jid
 end

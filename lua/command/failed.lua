@@ -1,5 +1,6 @@
--- failed: [group [start [limit]]]
--- Answers how many jobs failed in each group, or a page of the jids of one, newest first.
+-- Returns the number of failed jobs of each group, or a page of the jids of one group, newest first.
+-- Takes: [group [start [limit]]]
+-- Refuses: a start or limit that is not a number
 return function(argv)
   local call = redis.call
   local group = argv[3]

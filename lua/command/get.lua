@@ -1,12 +1,15 @@
--- get: jid
--- Answers the job as JSON, nil if there is none.
+-- Returns a job as JSON, nil if it does not exist.
+-- Takes: jid
+-- Refuses: a missing jid
+local Job = Fields('job/read')
+
 return function(argv)
   local jid = argv[3]
   if not jid then error('Job(): no jid provided') end
-  local job = need('read')(jid)
-  if not job[1] then return nil end
+  local job = need('job/read')(jid)
+  if not job[Job.jid] then return nil end
   local key = Keys.job .. jid
-  -- One command tells that none of the three is there, as mostly.
-  local some = redis.call('exists', Keys.tracked, key .. Keys.dependents, key .. Keys.dependencies) > 0
-  return need('render')(jid, job, some and redis.call('zscore', Keys.tracked, jid), some, '')
+  -- One command for the usual case: none of the three exists.
+  local any = redis.call('exists', Keys.tracked, key .. Keys.dependents, key .. Keys.dependencies) > 0
+  return need('job/render')(jid, job, any and redis.call('zscore', Keys.tracked, jid), any, '')
 end, true

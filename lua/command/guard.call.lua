@@ -1,21 +1,23 @@
--- guard.call: jid mark note command arg ...
--- Runs a command on a job that is still as its mark says, and appends the note, unless the job is
--- gone by then. Answers outcome, mark and the command's reply: `done` (a text, nil or a list),
--- `gone`, `state_changed`, `invalid` (why). What the command refuses it raises in its own words.
--- Besides `tag add` and `tag remove` there is `tag swap jid count tag ...`: so many tags go, the
--- others come, in one call.
+-- Runs a command on a job that still fits its mark, and appends the note, unless the job no longer exists.
+-- Takes: jid mark note command arg ...
+--   `command`: timeout priority depends fail retry complete log track, `tag add`, `tag remove`, or
+--   `tag swap jid count tag ...`, which removes the first `count` tags and adds the others
+-- Returns: outcome, mark and the reply of the command: `done` (text, nil or list), `gone`, `state_changed`,
+--   `invalid` (why)
+-- Refuses: what the command refuses, in its words; other commands and other jobs
+local Job = Fields('jid', 'state', 'queue')
 
--- Where each command names its job; `tag` and `track` have a word of their own before it.
-local places = {
+-- The position of the jid in each command; `tag` and `track` have a word of their own before it.
+local jid_slots = {
   timeout = 7, priority = 7, depends = 7, fail = 7, retry = 7, complete = 7, log = 7, tag = 8, track = 8,
 }
 
-return function(argv, now, t, when)
+return function(argv, now, t, seconds)
   local jid, mark, name = argv[3], argv[4], argv[6]
   if not jid or not mark then error('Guard(): jid or mark missing') end
-  local note = need('note')(when, argv[5])
-  local place = name and places[name]
-  if not place then error('Guard(): no command that may be guarded: ' .. tostring(name)) end
+  local note = need('history/note')(seconds, argv[5])
+  local slot = name and jid_slots[name]
+  if not slot then error('Guard(): no command that may be guarded: ' .. tostring(name)) end
   local verb = argv[7]
   local swap = name == 'tag' and verb == 'swap'
   local off = swap and tonumber(argv[9])
@@ -24,29 +26,31 @@ return function(argv, now, t, when)
   elseif name == 'tag' and verb ~= 'add' and verb ~= 'remove' then
     error('Guard(): only tag add, tag remove and tag swap')
   end
-  if argv[place] ~= jid or name == 'timeout' and argv[8] then error('Guard(): another job than ' .. jid) end
+  if argv[slot] ~= jid or name == 'timeout' and argv[8] then error('Guard(): another job than ' .. jid) end
 
-  local outcome, key = need('outcome'), Keys.job .. jid
-  local job = redis.pcall('hmget', key, 'jid', 'state', 'queue')
-  if job.err then return outcome('invalid', '', need('wrong')(job, false, 'hash', key, 'hmget', key, 'jid', 'state')) end
-  if not job[1] then return outcome('gone', '') end
-  local present = need('mark')(jid, job[2], job[3])
+  local outcome, key = need('value/outcome_row'), Keys.job .. jid
+  local job = redis.pcall('hmget', key, unpack(Job))
+  if job.err then
+    return outcome('invalid', '', need('value/wrong_type')(job, false, 'hash', key, 'hmget', key, 'jid', 'state'))
+  end
+  if not job[Job.jid] then return outcome('gone', '') end
+  local present = need('job/mark')(jid, job[Job.state], job[Job.queue])
   if mark ~= '' and mark ~= present then return outcome('state_changed', present) end
-  local bad = need('sound')()('list', key .. Keys.history)
+  local bad = need('value/key_fault')()('list', key .. Keys.history)
   if bad then return outcome('invalid', present, bad) end
 
-  local words = {name, argv[2]}
+  local command = {name, argv[2]}
   if swap then
     local gone = {name, argv[2], 'remove', jid}
     for i = 1, off do gone[i + 4] = argv[i + 9] end
-    need(name, true)(gone, now, t, when)
-    words[3], words[4] = 'add', jid
-    for i = off + 10, #argv do words[i - off - 5] = argv[i] end
+    need(name, true)(gone, now, t, seconds)
+    command[3], command[4] = 'add', jid
+    for i = off + 10, #argv do command[i - off - 5] = argv[i] end
   else
-    for i = 7, #argv do words[i - 4] = argv[i] end
+    for i = 7, #argv do command[i - 4] = argv[i] end
   end
-  local reply = need(name, true)(words, now, t, when)
-  if note and redis.call('exists', key) == 1 then need('append')(jid, note) end
+  local reply = need(name, true)(command, now, t, seconds)
+  if note and redis.call('exists', key) == 1 then need('history/append')(jid, note) end
   if type(reply) == 'number' then reply = string.format('%.14g', reply) end
   return {'done', '', reply or false}
 end

@@ -1,56 +1,47 @@
--- guard.cancel: refuse|cancel|release, then per job jid mark
--- Deletes jobs, each only if it is still as its mark says; all are judged before the first goes.
--- What depends on a job that goes is refused, taken along, or released.
--- Answers per job outcome, mark and details: `done` (further jids deleted, or released to run),
--- `gone`, `complete`, `state_changed`, `has_dependents` (which), `invalid` (why). Events as cancel.
+-- Deletes jobs that still fit their marks. All are judged before the first is deleted.
+-- Takes: refuse|cancel|release (what happens to dependents), then per job: jid mark
+-- Returns: per job outcome, mark and details: `done` (further deleted or released jids), `gone`, `complete`,
+--   `state_changed`, `has_dependents` (which), `invalid` (why)
+-- Refuses: wrong words, more than 500 jobs
+-- Publishes: as cancel
+local Job = Fields('job/delete', 'jid')
+local Dependent = Fields('queue', 'priority', 'scheduled')
+
 local most = 5000
 
--- Returns who waits for a job: in state `depends`, and naming it.
-local function dependents_of(members, jid)
-  local list = members(Keys.job .. jid .. Keys.dependents)
-  local found = {}
-  for i = 1, #list do
-    local key = Keys.job .. list[i]
-    local above = key .. Keys.dependencies
-    local state, edge = redis.pcall('hget', key, 'state'), redis.pcall('sismember', above, jid)
-    if type(state) == 'table' then need('wrong')(state, false, 'hash', key, 'hget', key, 'state') end
-    if type(edge) == 'table' then need('wrong')(edge, false, 'set', above, 'sismember', above, jid) end
-    if state == 'depends' and edge == 1 then found[#found + 1] = list[i] end
-  end
-  return found
-end
-
 return function(argv, now)
-  local mode, reply, rows = argv[3], {}, {}
+  local call, mode, reply, rows = redis.call, argv[3], {}, {}
   if mode ~= 'refuse' and mode ~= 'cancel' and mode ~= 'release' then
     error('Guard(): "refuse", "cancel" or "release" missing')
   end
   local count = (#argv - 3) / 2
   if count % 1 ~= 0 then error('Guard(): jid and mark for each job') end
   if count > 500 then error('Guard(): more than 500 jobs') end
-  local outcome, sound, mark_of, sound_job = need('outcome'), need('sound')(), need('mark'), need('sound_job')
+  local outcome, mark_of = need('value/outcome_row'), need('job/mark')
+  local key_fault, job_key_fault = need('value/key_fault')(), need('job/key_fault')
 
-  -- 1. Judge each by itself. `going`: jids that may go; `stays`: why a named one may not.
-  local going, order, stays, marks, trouble, told_of = {}, {}, {}, {}, {}, {}
+  -- 1. Judge each job alone. `going`: jids that may go; `stays`: why a given job may not go.
+  local going, order, stays, marks, trouble, jobs = {}, {}, {}, {}, {}, {}
   local function judge(jid)
-    local job = redis.pcall('hmget', Keys.job .. jid, 'jid', 'state', 'queue', 'worker', 'tags', 'failure')
+    local key = Keys.job .. jid
+    local job = redis.pcall('hmget', key, unpack(Job))
     if job.err then
-      local key = Keys.job .. jid
-      return 'invalid', need('wrong')(job, false, 'hash', key, 'hmget', key, 'jid', 'state')
+      return 'invalid', need('value/wrong_type')(job, false, 'hash', key, 'hmget', key, 'jid', 'state')
     end
-    if not job[1] then return 'gone' end
-    marks[jid] = mark_of(jid, job[2], job[3])
-    if job[2] == 'complete' then return 'complete' end
-    local bad = sound_job(sound, jid, job[2], job[3], job[4], job[5], job[6])
-    local names = bad and {} or redis.call('smembers', Keys.job .. jid .. Keys.dependencies)
-    for i = 1, #names do bad = bad or sound('set', Keys.job .. names[i] .. Keys.dependents) end
-    if bad then return 'invalid', bad end
-    told_of[jid] = {job[2], job[3], job[6], job[4], job[5], names}
+    if not job[Job.jid] then return 'gone' end
+    local state, queue = job[Job.state], job[Job.queue]
+    marks[jid] = mark_of(jid, state, queue)
+    if state == 'complete' then return 'complete' end
+    local fault = job_key_fault(key_fault, jid, state, queue, job[Job.worker], job[Job.tags], job[Job.failure])
+    local names = fault and {} or call('smembers', key .. Keys.dependencies)
+    for i = 1, #names do fault = fault or key_fault('set', Keys.job .. names[i] .. Keys.dependents) end
+    if fault then return 'invalid', fault end
+    job.dependencies = names
+    jobs[jid] = job
   end
   for i = 1, count do
     local jid, mark = argv[2 + 2 * i], argv[3 + 2 * i]
-    local known = going[jid] or stays[jid]
-    if not known then
+    if not going[jid] and not stays[jid] then
       stays[jid], trouble[jid] = judge(jid)
       if not stays[jid] then
         going[jid] = true
@@ -63,132 +54,97 @@ return function(argv, now)
     end
   end
 
-  -- 2. Find who waits for them; with `cancel` the whole tree below.
-  local below, blocked, members = {}, {}, need('members')
+  -- 2. Find the dependents; with `cancel`, all levels of them.
+  local below, blocked, dependents_of = {}, {}, need('dependency/waiting_dependents')
+  local function test_release(jid)
+    for _, name in ipairs(below[jid]) do
+      local base = Keys.queue .. (call('hget', Keys.job .. name, 'queue') or '')
+      local fault = key_fault('zset', base .. Keys.depends, 'zset', base .. Keys.work, 'zset', base .. Keys.scheduled)
+      if fault then going[jid], stays[jid], trouble[jid] = nil, 'invalid', fault end
+    end
+  end
+  local function add_dependents(jid)
+    for _, name in ipairs(below[jid]) do
+      if not going[name] and not stays[name] and not blocked[name] then
+        blocked[name], trouble[name] = judge(name)
+        if not blocked[name] then
+          going[name] = true
+          order[#order + 1] = name
+        end
+      end
+    end
+  end
   local position = 1
-  while order[position] do
+  while order[position] and #order <= most do
     local jid = order[position]
     if going[jid] then
-      below[jid] = dependents_of(members, jid)
-      if mode == 'release' then
-        for k = 1, #below[jid] do
-          local queue = redis.call('hget', Keys.job .. below[jid][k], 'queue')
-          local base = Keys.queue .. (queue or '')
-          local bad = sound('zset', base .. Keys.depends, 'zset', base .. Keys.work, 'zset', base .. Keys.scheduled)
-          if bad then going[jid], stays[jid], trouble[jid] = nil, 'invalid', bad end
-        end
-      end
-      if mode == 'cancel' then
-        for k = 1, #below[jid] do
-          local name = below[jid][k]
-          if not going[name] and not stays[name] and not blocked[name] then
-            local why, detail = judge(name)
-            if why then
-              blocked[name], trouble[name] = why, detail
-            else
-              going[name] = true
-              order[#order + 1] = name
-            end
-          end
-        end
-        if #order > most then break end
-      end
+      below[jid] = dependents_of(jid)
+      if mode == 'release' then test_release(jid) end
+      if mode == 'cancel' then add_dependents(jid) end
     end
     position = position + 1
   end
   local too_many = #order > most
 
-  -- 3. A job that stays keeps all it waits for.
-  local why = {}
-  if mode ~= 'release' and not too_many then
-    local above, queue = {}, {}
-    for jid, list in pairs(below) do
-      for k = 1, #list do
-        local name = list[k]
-        above[name] = above[name] or {}
-        table.insert(above[name], jid)
-        if not going[name] then queue[name] = true end
-      end
-    end
-    local stack = {}
-    for name in pairs(queue) do stack[#stack + 1] = name end
-    while stack[1] do
-      local name = table.remove(stack)
-      for _, jid in ipairs(above[name] or {}) do
-        if going[jid] then
-          going[jid] = nil
-          stack[#stack + 1] = jid
-        end
-      end
-    end
-    for jid, list in pairs(below) do
-      if not going[jid] then
-        why[jid] = {}
-        for k = 1, #list do
-          if not going[list[k]] then table.insert(why[jid], list[k]) end
-        end
-      end
-    end
-  end
+  -- 3. A job that stays keeps all its dependencies.
+  local staying = {}
+  if mode ~= 'release' and not too_many then staying = need('dependency/keep_blocked')(going, below) end
 
-  -- A descendant goes only with a named job above it that goes.
-  local is_named = {}
-  for i = 1, count do is_named[argv[2 + 2 * i]] = true end
-  local gone, told = {}, {}
-  local function take(jid, list)
+  -- 4. Compose the reply. A descendant goes only with a given job above it that goes.
+  local is_given = {}
+  for i = 1, count do is_given[argv[2 + 2 * i]] = true end
+  local deleted, cascaded = {}, {}
+  local function cascade(jid, list)
     local stack = {jid}
     while stack[1] do
       local name = table.remove(stack)
-      for k = 1, #(below[name] or {}) do
-        local other = below[name][k]
-        if going[other] and not told[other] and not is_named[other] then
-          told[other] = true
-          list[#list + 1], gone[#gone + 1], stack[#stack + 1] = other, other, other
+      for _, other in ipairs(below[name] or {}) do
+        if going[other] and not cascaded[other] and not is_given[other] then
+          cascaded[other] = true
+          list[#list + 1], deleted[#deleted + 1], stack[#stack + 1] = other, other, other
         end
       end
     end
+  end
+  local function row_of(jid, present)
+    if too_many and (going[jid] or not stays[jid]) then
+      return outcome('invalid', present, 'more than ' .. most .. ' jobs below')
+    elseif stays[jid] then
+      return outcome(stays[jid], present, trouble[jid] or {})
+    elseif not going[jid] then
+      return outcome('has_dependents', present, staying[jid] or {})
+    end
+    local further = {}
+    deleted[#deleted + 1] = jid
+    if mode == 'cancel' then cascade(jid, further) end
+    return outcome('done', '', further)
   end
   for i = 1, count do
-    local jid = argv[2 + 2 * i]
-    if not rows[jid] then
-      if too_many and (going[jid] or is_named[jid] and not stays[jid]) then
-        rows[jid] = outcome('invalid', marks[jid] or '', 'more than ' .. most .. ' jobs below')
-      elseif going[jid] then
-        local further = {}
-        gone[#gone + 1] = jid
-        if mode == 'cancel' then take(jid, further) end
-        rows[jid] = outcome('done', '', further)
-      elseif stays[jid] then
-        rows[jid] = outcome(stays[jid], marks[jid] or '', trouble[jid] or {})
-      else
-        rows[jid] = outcome('has_dependents', marks[jid] or '', why[jid] or {})
-      end
-    end
-    local mark = argv[3 + 2 * i]
-    if stays[jid] == 'complete' and mark ~= '' and mark ~= marks[jid] then
-      reply[i] = outcome('state_changed', marks[jid])
-    else
-      reply[i] = rows[jid]
-    end
+    local jid, mark = argv[2 + 2 * i], argv[3 + 2 * i]
+    local present = marks[jid] or ''
+    rows[jid] = rows[jid] or row_of(jid, present)
+    reply[i] = rows[jid]
+    if stays[jid] == 'complete' and mark ~= '' and mark ~= present then reply[i] = outcome('state_changed', present) end
   end
 
-  -- 4. Release, delete.
-  if mode == 'release' then
-    for i = 1, #gone do
-      local jid = gone[i]
-      for _, name in ipairs(below[jid] or {}) do
-        if not going[name] then
-          local key = Keys.job .. name
-          need('unlink')(name, jid)
-          if redis.call('exists', key .. Keys.dependencies) == 0 then
-            local job = redis.call('hmget', key, 'queue', 'priority', 'scheduled')
-            need('free')(now, name, job[1] or '', job[2], job[3])
-            table.insert(rows[jid], name)
-          end
+  -- 5. Release the dependents, delete the jobs.
+  local function release(jid)
+    for _, name in ipairs(below[jid] or {}) do
+      local key = Keys.job .. name
+      if not going[name] then
+        need('dependency/unlink')(name, jid)
+        if call('exists', key .. Keys.dependencies) == 0 then
+          local job = call('hmget', key, unpack(Dependent))
+          local queue, priority, due = job[Dependent.queue], job[Dependent.priority], job[Dependent.scheduled]
+          need('dependency/release_job')(now, name, queue or '', priority, due)
+          table.insert(rows[jid], name)
         end
       end
     end
   end
-  if gone[1] then need('cancel')(gone, true, redis.call('exists', Keys.tracked) == 1, told_of) end
+  if mode == 'release' then
+    for i = 1, #deleted do release(deleted[i]) end
+  end
+  if deleted[1] then need('job/delete')(deleted, true, call('exists', Keys.tracked) == 1, jobs) end
   return reply
 end

@@ -1,11 +1,14 @@
--- guard.depends: jid mark note dependency ...
--- Makes a job in state `depends` wait for more, for all of them or none. Answers outcome, mark and
--- details: `done` (those complete already), `missing_dependency` (those), `cycle` (its jids), `gone`,
--- `state_changed`, `invalid` (why).
-return function(argv, _, _, when)
+-- Adds dependencies to a job in state `depends`: all of these, or none.
+-- Takes: jid mark note dependency ...
+-- Returns: outcome, mark and details: `done` (dependencies that are complete already), `missing_dependency`
+--   (which), `cycle` (its jids), `gone`, `state_changed`, `invalid` (why)
+-- Refuses: wrong words, more than 500 dependencies
+local Job = Fields('jid', 'state', 'queue', 'history')
+
+return function(argv, _, _, seconds)
   local jid, mark = argv[3], argv[4]
   if not jid or not mark then error('Guard(): jid or mark missing') end
-  local note = need('note')(when, argv[5])
+  local note = need('history/note')(seconds, argv[5])
   if not argv[6] then error('Guard(): no dependency') end
   if #argv - 5 > 500 then error('Guard(): more than 500 dependencies') end
   local names, seen = {}, {}
@@ -13,25 +16,27 @@ return function(argv, _, _, when)
     if not seen[argv[i]] then names[#names + 1] = argv[i] end
     seen[argv[i]] = true
   end
-  local outcome, key = need('outcome'), Keys.job .. jid
-  local job = redis.pcall('hmget', key, 'jid', 'state', 'queue', 'history')
-  if job.err then return outcome('invalid', '', need('wrong')(job, false, 'hash', key, 'hmget', key, 'jid', 'state')) end
-  if not job[1] then return outcome('gone', '') end
-  local present = need('mark')(jid, job[2], job[3])
-  if job[2] ~= 'depends' or mark ~= '' and mark ~= present then return outcome('state_changed', present) end
-  local path, trouble = need('cycle')(jid, names)
+  local outcome, key = need('value/outcome_row'), Keys.job .. jid
+  local job = redis.pcall('hmget', key, unpack(Job))
+  if job.err then
+    return outcome('invalid', '', need('value/wrong_type')(job, false, 'hash', key, 'hmget', key, 'jid', 'state'))
+  end
+  if not job[Job.jid] then return outcome('gone', '') end
+  local present = need('job/mark')(jid, job[Job.state], job[Job.queue])
+  if job[Job.state] ~= 'depends' or mark ~= '' and mark ~= present then return outcome('state_changed', present) end
+  local path, trouble = need('dependency/find_cycle')(jid, names)
   if path then return outcome('cycle', present, path) end
   if path == false then return outcome('invalid', present, trouble) end
-  local open, complete, missing = need('judge_dependencies')(names)
+  local pending, complete, missing = need('dependency/classify')(names)
   if missing[1] then return outcome('missing_dependency', present, missing) end
-  local sound = need('sound')()
-  local invalid = sound('set', key .. Keys.dependencies, 'list', key .. Keys.history)
-  for i = 1, #open do invalid = invalid or sound('set', Keys.job .. open[i] .. Keys.dependents) end
+  local key_fault = need('value/key_fault')()
+  local invalid = key_fault('set', key .. Keys.dependencies, 'list', key .. Keys.history)
+  for i = 1, #pending do invalid = invalid or key_fault('set', Keys.job .. pending[i] .. Keys.dependents) end
   if invalid then return outcome('invalid', present, invalid) end
-  need('link')(jid, open)
+  need('dependency/link')(jid, pending)
   if note then
-    if job[4] then need('migrate')(jid, job[4]) end
-    need('append')(jid, note)
+    if job[Job.history] then need('history/migrate')(jid, job[Job.history]) end
+    need('history/append')(jid, note)
   end
   return outcome('done', '', complete)
 end

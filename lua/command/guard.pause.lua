@@ -1,23 +1,24 @@
--- guard.pause: until note queue ...
--- Pauses queues until a time ('' for none), and keeps since when, by whom and why. Other clients see
--- a plain pause, which ends when one of ours looks after its time.
-return function(argv, now, _, when)
+-- Pauses queues until a time, and stores since when, by whom and why. Other clients see a plain pause, which
+-- ends when a client that knows its end reads it.
+-- Takes: until (`''` for no end) note queue ...
+-- Refuses: an `until` that is not a number, more than 500 queues, keys of the wrong type
+return function(argv, now, _, seconds)
   local till, note = argv[3], argv[4]
   if not till then error('Guard(): until missing') end
   local moment = 'null'
   if till ~= '' then
-    local n = need('number')(till)
+    local n = need('value/number')(till)
     if not n then error('Guard(): until is not a number: ' .. till) end
     moment = string.format('%.17g', n)
   end
-  need('note')(when, note)
-  local told = note ~= '' and cjson.decode(note) or {}
+  need('history/note')(seconds, note)
+  local given = note ~= '' and cjson.decode(note) or {}
   if not argv[5] then error('Guard(): no queue') end
   if #argv - 4 > 500 then error('Guard(): more than 500 queues') end
   local function text(value) return type(value) == 'string' and cjson.encode(value) or 'null' end
   local pause = '{"since":' .. string.format('%.17g', now) .. ',"until":' .. moment .. ',"reason":' ..
-    text(told.reason) .. ',"by":' .. text(told.by) .. '}'
-  local bad = need('sound')()('hash', Keys.pauses, 'set', Keys.paused)
+    text(given.reason) .. ',"by":' .. text(given.by) .. '}'
+  local bad = need('value/key_fault')()('hash', Keys.pauses, 'set', Keys.paused)
   if bad then error('Guard(): ' .. bad) end
   for i = 5, #argv do
     redis.call('hset', Keys.pauses, argv[i], pause)

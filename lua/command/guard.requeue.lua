@@ -1,11 +1,15 @@
--- guard.requeue: options note, then per job jid mark due
--- Puts jobs back into a queue, as put does, with their own klass, data, tags and retries; each only
--- if it is still as its mark says. Options: from (states, default failed), to, priority, keep.
--- Answers per job outcome, mark and details: `done` (state, queue), `gone`, `state_changed`,
--- `invalid` (why). Events as put.
+-- Puts jobs that still fit their marks into a queue, as put does, with their own klass, data, tags and retries.
+-- Takes: options note, then per job: jid mark due
+--   `options`: from (states; default failed), to, priority, keep (the remaining retries)
+-- Returns: per job outcome, mark and details: `done` (state, queue), `gone`, `state_changed`, `invalid` (why)
+-- Refuses: wrong words, more than 500 jobs
+-- Publishes: as put
+local Job = Fields('jid', 'state', 'queue', 'worker', 'priority', 'retries', 'remaining', 'failure',
+  'history', 'grace', 'scheduled')
+
 local call = redis.call
 
--- Returns the queue of the newest put of a job that has none any more, nil if none is told.
+-- Returns the queue of the newest put of a job without a queue, nil if it is unknown.
 local function last_queue(jid)
   local history = redis.pcall('lrange', Keys.job .. jid .. Keys.history, 0, -1)
   if history.err then return nil end
@@ -20,8 +24,9 @@ local function last_queue(jid)
   end
 end
 
-return function(argv, now, t, when)
-  local options = need('object')('options', argv[3], {from = 'table', to = 'string', priority = 'number', keep = 'boolean'})
+return function(argv, now, t, seconds)
+  local options = need('value/object_arg')('options', argv[3],
+    {from = 'table', to = 'string', priority = 'number', keep = 'boolean'})
   local states, from = {failed = true}, options.from
   if from then
     states = {}
@@ -33,7 +38,7 @@ return function(argv, now, t, when)
       states[state] = true
     end
   end
-  local note = need('note')(when, argv[4])
+  local note = need('history/note')(seconds, argv[4])
   local count = (#argv - 4) / 3
   if count % 1 ~= 0 then error('Guard(): jid, mark and due for each job') end
   if count > 500 then error('Guard(): more than 500 jobs') end
@@ -41,28 +46,29 @@ return function(argv, now, t, when)
   for i = 1, count do
     local text = argv[4 + 3 * i]
     if text ~= '' then
-      local due = need('number')(text)
+      local due = need('value/number')(text)
       if not due then error('Guard(): due is not a number: ' .. text) end
       if due > now then dues[i] = string.format('%.17g', due) end
     end
   end
 
   local reply, failed, listed = {}, {}, {}
-  local book = {}
-  local outcome, sound, mark_of, sound_job = need('outcome'), need('sound')(book), need('mark'), need('sound_job')
-  local number, leave, lock_lost = need('number'), need('leave'), need('lock_lost')
-  local trim, whole = need('trim'), need('whole')
+  local progress = {}
+  local outcome, mark_of, number = need('value/outcome_row'), need('job/mark'), need('value/number')
+  local key_fault, job_key_fault = need('value/key_fault')(progress), need('job/key_fault')
+  local remove_from_state_set, lock_lost = need('queue/remove_from_state_set'), need('job/lock_lost')
+  local trim, whole_tries = need('history/trim'), need('value/whole_tries')
   local tracking, stamp = call('exists', Keys.tracked) == 1, string.format('%.20f', now)
   local limit = tonumber(redis.pcall('hget', Keys.config, 'max-job-history') or 100) or 100
   for i = 1, count do
     local jid, mark, due = argv[2 + 3 * i], argv[3 + 3 * i], dues[i]
     local key = Keys.job .. jid
-    local job = redis.pcall('hmget', key, 'jid', 'state', 'queue', 'worker', 'priority', 'retries', 'remaining',
-      'failure', 'history', 'grace', 'scheduled')
-    local state, home = job[2], job[3]
+    local job = redis.pcall('hmget', key, unpack(Job))
+    local state, home = job[Job.state], job[Job.queue]
     if job.err then
-      reply[i] = outcome('invalid', '', need('wrong')(job, book.wrote, 'hash', key, 'hmget', key, 'jid', 'state'))
-    elseif not job[1] then
+      local fault = need('value/wrong_type')(job, progress.wrote, 'hash', key, 'hmget', key, 'jid', 'state')
+      reply[i] = outcome('invalid', '', fault)
+    elseif not job[Job.jid] then
       reply[i] = outcome('gone', '')
     else
       local present = mark_of(jid, state, home)
@@ -78,17 +84,18 @@ return function(argv, now, t, when)
           invalid = 'queue name is empty'
         else
           local base = Keys.queue .. queue
-          invalid = sound('zset', Keys.queues, 'zset', base .. Keys.work, 'zset', base .. Keys.scheduled,
-            'zset', base .. Keys.depends) or sound_job(sound, jid, state, home, job[4], false, job[8])
+          invalid = key_fault('zset', Keys.queues, 'zset', base .. Keys.work, 'zset', base .. Keys.scheduled,
+            'zset', base .. Keys.depends)
+            or job_key_fault(key_fault, jid, state, home, job[Job.worker], false, job[Job.failure])
         end
         if invalid then
           reply[i] = outcome('invalid', present, invalid)
         else
-          local base, worker = Keys.queue .. queue, job[4]
-          book.wrote = true
-          if job[9] then need('migrate')(jid, job[9]) end
+          local base, worker = Keys.queue .. queue, job[Job.worker]
+          progress.wrote = true
+          if job[Job.history] then need('history/migrate')(jid, job[Job.history]) end
           local quoted, history = cjson.encode(queue), key .. Keys.history
-          local entry, length = '[' .. when .. ',"put",{"q":' .. quoted .. '}]', nil
+          local entry, length = '[' .. seconds .. ',"put",{"q":' .. quoted .. '}]', nil
           if note then
             length = call('rpush', history, entry, note)
           else
@@ -97,24 +104,24 @@ return function(argv, now, t, when)
           if length > limit then trim(history, length, limit) end
           call('publish', Keys.on_log, '{"jid":' .. cjson.encode(jid) .. ',"event":"put","queue":' .. quoted .. '}')
           if state == 'failed' then
-            failed[#failed + 1] = {jid, job[8], home or ''}
+            failed[#failed + 1] = {jid, job[Job.failure], home or ''}
           elseif state == 'complete' then
             call('zrem', Keys.completed, jid)
           elseif home then
-            leave(jid, state, home)
+            remove_from_state_set(jid, state, home)
           end
           if worker and worker ~= '' then
             call('zrem', Keys.worker .. worker .. Keys.held, jid)
             lock_lost(jid, worker)
           end
-          local priority = options.priority or number(job[5]) or 0
-          local retries = number(job[6]) or 5
-          local remaining = options.keep and number(job[7]) or retries
+          local priority = options.priority or number(job[Job.priority]) or 0
+          local retries = number(job[Job.retries]) or 5
+          local remaining = options.keep and number(job[Job.remaining]) or retries
           local placed = due and 'scheduled' or 'waiting'
           if call('exists', key .. Keys.dependencies) == 1 then placed = 'depends' end
           call('hmset', key, 'state', placed, 'worker', '', 'expires', '0', 'queue', queue, 'priority', priority,
-            'remaining', whole(remaining), 'time', stamp)
-          local leftover = job[11]
+            'remaining', whole_tries(remaining), 'time', stamp)
+          local leftover = job[Job.scheduled]
           if placed == 'depends' then
             call('zadd', base .. Keys.depends, t, jid)
             if due then
@@ -126,7 +133,7 @@ return function(argv, now, t, when)
           else
             call('zadd', base .. Keys.work, priority - now / 10000000000, jid)
           end
-          if job[10] then call('hdel', key, 'grace') end
+          if job[Job.grace] then call('hdel', key, 'grace') end
           if leftover then call('hdel', key, 'scheduled') end
           if not listed[queue] then
             call('zadd', Keys.queues, 'NX', t, queue)
@@ -138,6 +145,6 @@ return function(argv, now, t, when)
       end
     end
   end
-  if failed[1] then need('leave_failed_many')(failed) end
+  if failed[1] then need('failure/leave_many')(failed) end
   return reply
 end

@@ -1,11 +1,15 @@
--- heartbeat: jid worker [data]
--- Renews the lock of the worker that holds the job. Answers when it now ends.
+-- Extends the lock of the worker that holds the job.
+-- Takes: jid worker [data]
+-- Returns: when the lock now expires
+-- Refuses: a job that is not running or is held by another worker
+local Job = Fields('state', 'worker', 'queue', 'grace')
+
 return function(argv, now, t)
   local call = redis.call
   local jid, worker, data = argv[3], argv[4], argv[5]
   if not jid then error('Job(): no jid provided') end
   if not worker then error('Heatbeat(): Arg "worker" missing') end
-  -- The bare document `false` has always meant: no data.
+  -- The bare document `false` has always meant "no data".
   if data then
     local value = cjson.decode(data)
     if value == false then
@@ -15,14 +19,14 @@ return function(argv, now, t)
     end
   end
   local key = Keys.job .. jid
-  local job = call('hmget', key, 'state', 'worker', 'queue', 'grace')
-  local state, queue = job[1], job[3] or ''
-  if not job[2] then error('Heartbeat(): Job ' .. jid .. ' does not exist') end
+  local job = call('hmget', key, unpack(Job))
+  local state, queue = job[Job.state], job[Job.queue] or ''
+  if not job[Job.worker] then error('Heartbeat(): Job ' .. jid .. ' does not exist') end
   if state ~= 'running' then
     error('Heartbeat(): Job ' .. jid .. ' not currently running: ' .. tostring(state))
   end
-  if job[2] ~= worker or worker == '' then
-    error('Heartbeat(): Job ' .. jid .. ' given out to another worker: ' .. job[2])
+  if job[Job.worker] ~= worker or worker == '' then
+    error('Heartbeat(): Job ' .. jid .. ' given out to another worker: ' .. job[Job.worker])
   end
   local config = redis.pcall('hmget', Keys.config, queue .. '-heartbeat', 'heartbeat')
   local own, common = tonumber(config[1]), tonumber(config[2])
@@ -33,7 +37,7 @@ return function(argv, now, t)
   else
     call('hmset', key, 'expires', expires, 'worker', worker)
   end
-  if job[4] then call('hdel', key, 'grace') end
+  if job[Job.grace] then call('hdel', key, 'grace') end
   call('zadd', Keys.worker .. worker .. Keys.held, expires, jid)
   call('zadd', Keys.workers, t, worker)
   call('zadd', Keys.queue .. queue .. Keys.locks, expires, jid)

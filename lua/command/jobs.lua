@@ -1,5 +1,6 @@
--- jobs: complete [offset [count]] | running|stalled|scheduled|depends|recurring queue [offset [count]]
--- Answers a page of jids as a native array. Scheduled jobs that are due are made to wait first.
+-- Returns a page of jids as a native array. `scheduled` first promotes jobs that are due.
+-- Takes: complete [offset [count]] | running|stalled|scheduled|depends|recurring queue [offset [count]]
+-- Refuses: unknown states, an offset or count that is not a number
 return function(argv, now, t)
   local call = redis.call
   local state, queue, offset, count = argv[3], argv[4], argv[5], argv[6]
@@ -23,12 +24,12 @@ return function(argv, now, t)
   elseif state == 'recurring' then
     return call('zrangebyscore', base .. Keys.recur, 0, '+inf', 'LIMIT', from, most)
   elseif state == 'scheduled' then
-    need('integer')(from)
-    need('integer')(from + most)
-    -- A server that takes a negative zero for no integer has to say so before anything is promoted.
+    need('value/integer')(from)
+    need('value/integer')(from + most)
+    -- A server that does not accept a negative zero as an integer refuses it here, before any job is promoted.
     if from == 0 and 1 / from < 0 then call('zrange', Keys.queues, from, from) end
     local due = call('zrangebyscore', base .. Keys.scheduled, 0, t)
-    if due[1] then need('promote')(now, queue, due) end
+    if due[1] then need('queue/promote')(now, queue, due) end
     return call('zrange', base .. Keys.scheduled, from, from + most - 1)
   end
   error('Jobs(): Unknown type "' .. state .. '"')

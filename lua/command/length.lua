@@ -1,5 +1,6 @@
--- length: queue
--- Answers how many jobs of a queue wait, run or are scheduled.
+-- Returns how many jobs of a queue are waiting, running or scheduled.
+-- Takes: queue
+-- Refuses: a missing queue
 return function(argv)
   local queue = argv[3]
   if not queue then error('Queue(): no queue name provided') end

@@ -1,19 +1,20 @@
--- log: jid message [data]
--- Appends to the history of a job. Data that is no object is kept as the member `data` of one.
-return function(argv, _, _, when)
+-- Appends an entry to the history of a job. Data that is not an object becomes the member `data` of one.
+-- Takes: jid message [data]
+-- Refuses: a missing job, data that is not JSON
+return function(argv, _, _, seconds)
   local jid, message, data = argv[3], argv[4], argv[5]
   if not jid then error("Log(): Argument 'jid' missing") end
   if not message then error("Log(): Argument 'message' missing") end
-  local entry = '[' .. when .. ',' .. cjson.encode(message)
+  local entry = '[' .. seconds .. ',' .. cjson.encode(message)
   if data then
     local value = cjson.decode(data)
-    -- The decoder stops at a NUL; what it has read is kept.
+    -- The decoder stops at a NUL; the part before it is stored.
     if string.find(data, '\0', 1, true) then data = cjson.encode(value) end
     if value == false then error("Log(): Argument 'data' not cjson: " .. data) end
     if string.byte(data) ~= 123 and not string.find(data, '^%s*{') then data = '{"data":' .. data .. '}' end
     entry = entry .. ',' .. data .. ']'
-    -- What can't be written again, or what the levels around it make too deep, would make every
-    -- read of the job fail: refused with the words of the encoder or decoder.
+    -- Data that cannot be encoded again, or that the levels around it make too deep, would break every read of
+    -- the job. It is refused in the words of the encoder or decoder.
     cjson.encode(value)
     if #data > 1900 then cjson.decode('[' .. '[' .. entry .. ']' .. ']') end
   else
@@ -22,8 +23,8 @@ return function(argv, _, _, when)
   local call, key = redis.call, Keys.job .. jid
   local job = call('hmget', key, 'jid', 'history')
   if not job[1] and call('exists', key) == 0 then error('Log(): Job ' .. jid .. ' does not exist') end
-  if job[2] then need('migrate')(jid, job[2]) end
+  if job[2] then need('history/migrate')(jid, job[2]) end
   local length = call('rpush', key .. Keys.history, entry)
   local limit = tonumber(redis.pcall('hget', Keys.config, 'max-job-history') or 100) or 100
-  if length > limit then need('trim')(key .. Keys.history, length, limit) end
+  if length > limit then need('history/trim')(key .. Keys.history, length, limit) end
 end

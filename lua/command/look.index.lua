@@ -1,6 +1,8 @@
--- look.index: index name offset count
--- Answers how many members an index has, and a page of them in the order in which the core would
--- act. Nothing is promoted, spawned or aged.
+-- Returns the size of an index and a page of it, in the order in which the core would act. Nothing is
+-- promoted, spawned or aged.
+-- Takes: index name offset count
+-- Returns: total, member, ...
+-- Refuses: unknown indexes, more than 10000 members
 return function(argv)
   local call = redis.call
   local index, name, from, count = argv[3], argv[4], tonumber(argv[5]), tonumber(argv[6])
@@ -45,7 +47,7 @@ return function(argv)
     for i = #members, 1, -1 do oldest[#oldest + 1] = members[i] end
     return page(total, oldest)
   elseif index == 'groups' or index == 'paused' then
-    local all = need('sort')(call('smembers', index == 'groups' and Keys.failures or Keys.paused))
+    local all = need('value/sort')(call('smembers', index == 'groups' and Keys.failures or Keys.paused))
     local members = {}
     for i = from + 1, math.min(last + 1, #all) do members[#members + 1] = all[i] end
     return page(#all, members)

@@ -1,6 +1,7 @@
--- look.jobs: brief|full|names by commas, jid ...
--- Answers per jid the stored fields and what is known beside them as name, value, ...; nil where
--- there is no job. Writes nothing.
+-- Returns stored fields of jobs and facts about them. Writes nothing.
+-- Takes: brief|full|names separated by commas, jid ...
+-- Returns: per jid: name, value, ...; nil if the job does not exist
+-- Refuses: more than 500 jids or 100 names
 return function(argv, now)
   local call, pcall = redis.call, redis.pcall
   local what = argv[3]
@@ -22,7 +23,7 @@ return function(argv, now)
     end
   end
   local function wants(name) return not wanted or wanted[name] end
-  local mark_of, members = need('mark'), need('members')
+  local mark_of, members = need('job/mark'), need('value/members')
   local tracking = wants('tracked') and call('exists', Keys.tracked) == 1
   local reply = {}
   for i = 4, #argv do
@@ -37,8 +38,8 @@ return function(argv, now)
       end
     end
     if stored.err then
-      -- Only a key of another type is as good as none; that we may not look is told.
-      need('wrong')(stored, false, 'hash', key, 'hmget', key, 'jid', 'state')
+      -- A key of another type counts as missing. A missing right is raised.
+      need('value/wrong_type')(stored, false, 'hash', key, 'hmget', key, 'jid', 'state')
       stored = {}
     elseif wanted then
       for n = 1, #fields do

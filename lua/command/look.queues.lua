@@ -1,11 +1,12 @@
--- look.queues: [queue ...]
--- Answers per queue its counts, its pause, and since when the next job to pop has waited (`head`),
--- as name, value, ...; without names of all known queues. Writes nothing.
+-- Returns the counts of queues, their pauses, and since when the next job to pop has waited (`head`).
+-- Writes nothing.
+-- Takes: [queue ...]; without names all known queues
+-- Returns: per queue: name, value, ...
 return function(argv, now, t)
   local call = redis.call
-  local queues = need('words')(argv, 3)
+  local queues = need('value/args_from')(argv, 3)
   if not queues[1] then queues = call('zrange', Keys.queues, 0, -1) end
-  local when, reply = need('when'), {}
+  local entry_time, reply = need('history/entry_time'), {}
   for i = 1, #queues do
     local queue = queues[i]
     local base = Keys.queue .. queue
@@ -16,14 +17,14 @@ return function(argv, now, t)
     local pause, paused = {}, call('sismember', Keys.paused, queue) == 1
     if paused then
       text = call('hget', Keys.pauses, queue)
-      local ok, told = pcall(cjson.decode, text or '')
-      if ok and type(told) == 'table' then pause = told end
+      local ok, decoded = pcall(cjson.decode, text or '')
+      if ok and type(decoded) == 'table' then pause = decoded end
       local till = tonumber(pause['until'])
       if till and till <= now then paused, pause = false, {} end
     end
-    local function told(name)
+    local function stored(name)
       local value = pause[name]
-      -- A number as it is stored: decoded it would have 14 digits.
+      -- A number as it is stored: decoding would leave 14 digits.
       if type(value) == 'number' then value = string.match(text, '"' .. name .. '":(-?[%d.eE+]+)') or '' .. value end
       return type(value) == 'string' and value
     end
@@ -32,7 +33,7 @@ return function(argv, now, t)
     local since = false
     if head then
       local newest = redis.pcall('lrange', Keys.job .. head .. Keys.history, -1, -1)
-      since = not newest.err and when(newest[1]) or false
+      since = not newest.err and entry_time(newest[1]) or false
     end
     reply[i] = {
       'name', queue,
@@ -44,10 +45,10 @@ return function(argv, now, t)
       'depends', '' .. call('zcard', base .. Keys.depends),
       'recurring', '' .. call('zcard', base .. Keys.recur),
       'paused', paused and '1' or '0',
-      'since', told('since'),
-      'until', told('until'),
-      'reason', told('reason'),
-      'by', told('by'),
+      'since', stored('since'),
+      'until', stored('until'),
+      'reason', stored('reason'),
+      'by', stored('by'),
       'head', since,
     }
   end

@@ -1,6 +1,7 @@
--- look.recurs: jid ...
--- Answers per jid the stored fields of a template and `next`, when it runs next, as name, value,
--- ...; nil where there is none. Writes nothing.
+-- Returns the stored fields of templates, and `next`, the time of the next run. Writes nothing.
+-- Takes: jid ...
+-- Returns: per jid: name, value, ...; nil if the template does not exist
+-- Refuses: more than 500 jids
 return function(argv)
   if #argv - 2 > 500 then error('Look(): more than 500 jids') end
   local reply = {}
@@ -8,7 +9,7 @@ return function(argv)
     local key = Keys.recurring .. argv[i]
     local row, found, queue = redis.pcall('hgetall', key), false, ''
     if row.err then
-      need('wrong')(row, false, 'hash', key, 'hgetall', key)
+      need('value/wrong_type')(row, false, 'hash', key, 'hgetall', key)
     else
       for n = 1, #row, 2 do
         if row[n] == 'jid' then found = true end

@@ -1,6 +1,7 @@
--- look.scan: jobs|recurring|keys cursor count
--- Answers the next cursor and what one step of SCAN met: jids, templates, or key names without the
--- prefix. A name may come twice.
+-- Makes one step of SCAN over jobs, templates or all keys.
+-- Takes: jobs|recurring|keys cursor count
+-- Returns: next cursor, then jids or key names without the prefix; a name may come twice
+-- Refuses: a cursor or count that is not a number
 return function(argv)
   local kind, cursor, count = argv[3], argv[4], tonumber(argv[5])
   if not cursor or not string.find(cursor, '^%d+$') or #cursor > 19 then error('Look(): cursor must be a number') end

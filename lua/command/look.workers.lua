@@ -1,12 +1,12 @@
--- look.workers: [worker ...]
--- Answers per worker when it was last seen and how many jobs it holds, as name, value, ...;
--- without names of all known workers that were seen of late, newest first. Writes nothing.
+-- Returns when workers were last seen and how many jobs they hold. Writes nothing.
+-- Takes: [worker ...]; without names all known workers that were seen recently, newest first
+-- Returns: per worker: name, value, ...
 return function(argv, now, t)
   local call = redis.call
-  local workers = need('words')(argv, 3)
+  local workers = need('value/args_from')(argv, 3)
   if not workers[1] then
-    local age = need('number')(redis.pcall('hget', Keys.config, 'max-worker-age')) or 86400
-    -- `workers` ages out what lies in [0, now - age]; what lies before 0 it leaves alone.
+    local age = need('value/number')(redis.pcall('hget', Keys.config, 'max-worker-age')) or 86400
+    -- `workers` forgets the workers in [0, now - age]. It leaves those below 0 alone.
     workers = call('zrevrangebyscore', Keys.workers, '+inf', string.format('(%.17g', math.max(now - age, -1)))
   end
   local reply = {}

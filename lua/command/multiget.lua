@@ -1,5 +1,5 @@
--- multiget: jid ...
--- Answers the jobs that exist, in the order asked, as a JSON array, `{}` if there are none.
+-- Returns the jobs that exist, in the given order, as a JSON array (`{}` if there are none).
+-- Takes: jid ...
 return function(argv)
-  return need('render_existing')(need('words')(argv, 3))
+  return need('job/render_existing')(need('value/args_from')(argv, 3))
 end, true

@@ -1,9 +1,9 @@
--- pause: queue ...
--- Stops pops of queues, without an end.
+-- Pauses queues, without an end.
+-- Takes: queue ...
 return function(argv)
-  local queues = need('words')(argv, 3)
+  local queues = need('value/args_from')(argv, 3)
   if not queues[1] then redis.call('sadd', Keys.paused) end
-  local many = need('many')
-  many('sadd', Keys.paused, queues, 1, #queues)
-  many('hdel', Keys.pauses, queues, 1, #queues)
+  local in_chunks = need('value/in_chunks')
+  in_chunks('sadd', Keys.paused, queues, 1, #queues)
+  in_chunks('hdel', Keys.pauses, queues, 1, #queues)
 end, true

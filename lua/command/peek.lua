@@ -1,7 +1,7 @@
--- peek: queue count
--- Answers the next jobs that a pop would hand out, as a JSON array, `{}` if there are none.
--- A pause does not hide them, but one whose end has come is taken away. What is due is made to
--- wait, as pop does; nothing else is changed.
+-- Returns the next jobs that a pop would return, as a JSON array (`{}` if there are none). A paused queue
+-- shows its jobs, and an expired pause is deleted. Due jobs are promoted, as in pop; nothing else changes.
+-- Takes: queue count
+-- Refuses: a count that is not an integer
 return function(argv, now, t)
   local call = redis.call
   local queue, count = argv[3], tonumber(argv[4])
@@ -9,21 +9,21 @@ return function(argv, now, t)
   if not count or count - count ~= 0 then
     error('Peek(): Arg "count" missing or not a number: ' .. tostring(argv[4]))
   end
-  if count % 1 ~= 0 or count > 9e15 or count < -9e15 then need('integer')(count) end
-  if call('sismember', Keys.paused, queue) == 1 then need('paused')(now, queue) end
+  if count % 1 ~= 0 or count > 9e15 or count < -9e15 then need('value/integer')(count) end
+  if call('sismember', Keys.paused, queue) == 1 then need('queue/paused')(now, queue) end
   if count == 0 then return '{}' end
   local base = Keys.queue .. queue
   local jids = call('zrangebyscore', base .. Keys.locks, '-inf', t, 'LIMIT', 0, count)
   local rest = count - #jids
   if rest > 0 then
     local due = call('zrangebyscore', base .. Keys.recur, 0, t, 'WITHSCORES', 'LIMIT', 0, rest)
-    if due[1] then need('spawn')(now, t, queue, due, rest) end
+    if due[1] then need('recurring/spawn')(now, t, queue, due, rest) end
   end
   if rest ~= 0 then
     local due = call('zrangebyscore', base .. Keys.scheduled, 0, t, 'LIMIT', 0, rest)
-    if due[1] then need('promote')(now, queue, due) end
+    if due[1] then need('queue/promote')(now, queue, due) end
     local waiting = call('zrevrange', base .. Keys.work, 0, rest - 1)
     for i = 1, #waiting do jids[#jids + 1] = waiting[i] end
   end
-  return need('render_existing')(jids)
+  return need('job/render_existing')(jids)
 end

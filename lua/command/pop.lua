@@ -1,14 +1,17 @@
--- pop: queue worker count
--- Hands out jobs: first those whose lock ran out, then those that wait, best first.
--- Answers them as a JSON array, `{}` if there are none. Events: `popped` per tracked job, and
--- those of room/expire.lua.
--- Returns a stored setting as a number, nil if it is none.
+-- Grants jobs to a worker: first jobs whose lock expired, then waiting jobs, highest priority first.
+-- Takes: queue worker count
+-- Returns: the jobs as a JSON array (`{}` if there are none)
+-- Refuses: a count that is not an integer
+-- Publishes: the jid to `popped` if tracked; and what queue/expire_locks publishes
+local Job = Fields('job/read')
+
+-- Returns a stored setting as a number, nil if it is not one.
 local function setting(text)
   local n = text and tonumber(text)
   if n and n - n == 0 then return n end
 end
 
-return function(argv, now, t, when)
+return function(argv, now, t, seconds)
   local call = redis.call
   local queue, worker, count = argv[3], argv[4], tonumber(argv[5])
   if not queue then error('Queue(): no queue name provided') end
@@ -16,30 +19,32 @@ return function(argv, now, t, when)
   if not count or count - count ~= 0 then
     error('Pop(): Arg "count" missing or not a number: ' .. tostring(argv[5]))
   end
-  -- What Redis would not take as a count is refused, but a paused queue is not asked that much.
+  -- A count that is not an integer is refused, but not while the queue is paused.
   local odd = count % 1 ~= 0 or count > 9e15 or count < -9e15
-  if call('sismember', Keys.paused, queue) == 1 and need('paused')(now, queue, odd) then return '{}' end
-  if odd then need('integer')(count) end
+  if call('sismember', Keys.paused, queue) == 1 and need('queue/paused')(now, queue, odd) then return '{}' end
+  if odd then need('value/integer')(count) end
 
   call('zadd', Keys.workers, t, worker)
   local config = redis.pcall('hmget', Keys.config, queue .. '-heartbeat', 'heartbeat', queue .. '-max-concurrency',
     'grace-period', 'max-job-history')
+  local own_heartbeat, heartbeat, concurrency = config[1], config[2], config[3]
+  local grace, max_history = config[4], config[5]
   local base = Keys.queue .. queue
-  local max, free = setting(config[3]), nil
+  local max, free = setting(concurrency), nil
   if max and max >= 1 then
     free = math.max(0, math.floor(max) - call('zcount', base .. Keys.locks, t, '+inf'))
     count = math.min(count, free)
   end
   if count == 0 then return '{}' end
 
-  local limit = tonumber(config[5] or 100) or 100
+  local limit = tonumber(max_history or 100) or 100
   local jids, jobs, taken, rest = {}, {}, 0, count
   local lost = call('zrangebyscore', base .. Keys.locks, '-inf', t, 'LIMIT', 0, count)
   if lost[1] then
-    jids, jobs = need('expire')(now, when, queue, lost, setting(config[4]) or 10, limit)
+    jids, jobs = need('queue/expire_locks')(now, seconds, queue, lost, setting(grace) or 10, limit)
     taken = #jids
     rest = count - taken
-    -- A lock that was just renewed takes up a place again.
+    -- A renewed lock takes a place within the limit again.
     if free then
       local held = call('zcount', base .. Keys.locks, '(' .. t, '+inf') + taken
       rest = math.min(rest, math.max(0, math.floor(max) - held))
@@ -47,15 +52,15 @@ return function(argv, now, t, when)
   end
   if rest > 0 then
     local due = call('zrangebyscore', base .. Keys.recur, 0, t, 'WITHSCORES', 'LIMIT', 0, rest)
-    if due[1] then need('spawn')(now, t, queue, due, rest) end
+    if due[1] then need('recurring/spawn')(now, t, queue, due, rest) end
   end
   if rest ~= 0 then
     local due = call('zrangebyscore', base .. Keys.scheduled, 0, t, 'LIMIT', 0, rest)
-    if due[1] then need('promote')(now, queue, due) end
+    if due[1] then need('queue/promote')(now, queue, due) end
   end
 
-  -- What can't be taken is made up for by the next in the set, up to 1000 of them.
-  local read = need('read')
+  -- A job that cannot be taken is replaced by the next in the set, over up to 1000 further entries.
+  local read = need('job/read')
   local want, from, remove, count = rest, 0, {}, taken
   while want ~= 0 and (from == 0 or from <= rest + 1000) do
     local page = call('zrevrange', base .. Keys.work, from, from + want - 1)
@@ -64,7 +69,8 @@ return function(argv, now, t, when)
     for i = 1, #page do
       local jid = page[i]
       local job = read(jid)
-      local what = job[3] == 'waiting' and job[4] == queue and job[1] and 'take' or need('verdict')(queue, t, jid, job)
+      local what = job[Job.state] == 'waiting' and job[Job.queue] == queue and job[Job.jid] and 'take'
+        or need('queue/pop_decision')(queue, t, jid, job)
       if what == 'take' then
         count = count + 1
         jids[count], jobs[count] = jid, job
@@ -77,62 +83,63 @@ return function(argv, now, t, when)
     want = want > 0 and missed or 0
   end
   if count == 0 then
-    if remove[1] then need('many')('zrem', base .. Keys.work, remove, 1, #remove) end
+    if remove[1] then need('value/in_chunks')('zrem', base .. Keys.work, remove, 1, #remove) end
     return '{}'
   end
 
-  local expires = string.format('%.17g', now + (setting(config[1]) or setting(config[2]) or 60))
+  local expires = string.format('%.17g', now + (setting(own_heartbeat) or setting(heartbeat) or 60))
   local stamp = string.format('%.20f', now)
-  local entry = '[' .. when .. ',"popped",{"worker":' .. cjson.encode(worker) .. '}]'
+  local entry = '[' .. seconds .. ',"popped",{"worker":' .. cjson.encode(worker) .. '}]'
   local waited, locks = {}, {}
-  -- For one job the same command tells whether it has dependencies or dependents.
+  -- For one job, the same command covers its dependencies and dependents.
   local related
   local key = Keys.job .. jids[1]
   if count == 1 then related = call('exists', key .. Keys.dependents, key .. Keys.dependencies, Keys.tracked) > 0 end
-  local tracked = (count == 1 and related or count > 1) and need('tracked')(jids, count)
+  local tracked = (count == 1 and related or count > 1) and need('job/tracked')(jids, count)
   local given = 0
   for i = 1, count do
     local jid, job = jids[i], jobs[i]
     key = Keys.job .. jid
-    if job[14] then
-      need('migrate')(jid, job[14])
-      job[14] = false
+    if job[Job.history] then
+      need('history/migrate')(jid, job[Job.history])
+      job[Job.history] = false
     end
     local length = redis.pcall('rpush', key .. Keys.history, entry)
-    -- A job whose history is no list stays where it is, for a person to look at.
+    -- A job whose history is not a list stays in place, for the operator to inspect.
     if type(length) == 'number' then
-      if length > limit then need('trim')(key .. Keys.history, length, limit) end
+      if length > limit then need('history/trim')(key .. Keys.history, length, limit) end
       if i <= taken then
-        call('hmset', key, 'time', stamp, 'worker', worker, 'expires', expires, 'state', 'running', 'remaining', job[9])
+        call('hmset', key, 'time', stamp, 'worker', worker, 'expires', expires, 'state', 'running',
+          'remaining', job[Job.remaining])
       else
         call('hmset', key, 'time', stamp, 'worker', worker, 'expires', expires, 'state', 'running')
         remove[#remove + 1] = jid
       end
-      if job[4] ~= queue then call('hset', key, 'queue', queue) end
-      if job[16] then call('hdel', key, 'grace') end
+      if job[Job.queue] ~= queue then call('hset', key, 'queue', queue) end
+      if job[Job.grace] then call('hdel', key, 'grace') end
       if tracked and tracked[jid] then call('publish', Keys.on_popped, jid) end
-      job[3], job[4], job[5], job[7] = 'running', queue, worker, expires
+      job[Job.state], job[Job.queue], job[Job.worker], job[Job.expires] = 'running', queue, worker, expires
       given = given + 1
-      waited[given] = now - (setting(job[15]) or now)
+      waited[given] = now - (setting(job[Job.time]) or now)
       locks[2 * given - 1], locks[2 * given] = expires, jid
       jids[given], jobs[given] = jid, job
     end
   end
   count = given
-  if count > 0 then need('stat')(Keys.wait .. now - now % 86400 .. ':' .. queue, waited) end
+  if count > 0 then need('stats/add_values')(Keys.wait .. now - now % 86400 .. ':' .. queue, waited) end
   if count == 1 then
     call('zadd', Keys.worker .. worker .. Keys.held, expires, jids[1])
     call('zadd', base .. Keys.locks, expires, jids[1])
     if remove[2] then
-      need('many')('zrem', base .. Keys.work, remove, 1, #remove)
+      need('value/in_chunks')('zrem', base .. Keys.work, remove, 1, #remove)
     elseif remove[1] then
       call('zrem', base .. Keys.work, remove[1])
     end
   else
-    local many = need('many')
-    many('zadd', Keys.worker .. worker .. Keys.held, locks, 1, 2 * count)
-    many('zadd', base .. Keys.locks, locks, 1, 2 * count)
-    many('zrem', base .. Keys.work, remove, 1, #remove)
+    local in_chunks = need('value/in_chunks')
+    in_chunks('zadd', Keys.worker .. worker .. Keys.held, locks, 1, 2 * count)
+    in_chunks('zadd', base .. Keys.locks, locks, 1, 2 * count)
+    in_chunks('zrem', base .. Keys.work, remove, 1, #remove)
   end
-  return need('render_all')(jids, jobs, count, tracked, related)
+  return need('job/render_all')(jids, jobs, count, tracked, related)
 end

@@ -1,6 +1,9 @@
--- priority: jid priority
--- Gives a job another priority; a waiting one keeps its place among equals, a stalled one stays
--- in front. Answers the priority.
+-- Changes the priority of a job. A waiting job keeps its rank among equals; a stalled one stays in front.
+-- Takes: jid priority
+-- Returns: the priority
+-- Refuses: a missing job, a priority that is not a number
+local Job = Fields('queue', 'priority', 'state')
+
 return function(argv)
   local call = redis.call
   local jid, priority = argv[3], tonumber(argv[4])
@@ -9,12 +12,12 @@ return function(argv)
     error('Priority(): Arg "priority" missing or not a number: ' .. tostring(argv[4]))
   end
   local key = Keys.job .. jid
-  local job = call('hmget', key, 'queue', 'priority', 'state')
-  if not job[1] then error('Priority(): Job ' .. jid .. ' does not exist') end
-  if job[3] == 'waiting' or job[3] == 'stalled' then
-    local before = tonumber(job[2])
-    local work = Keys.queue .. job[1] .. Keys.work
-    -- The time part of the score is lost among numbers beyond 2^53.
+  local job = call('hmget', key, unpack(Job))
+  if not job[Job.queue] then error('Priority(): Job ' .. jid .. ' does not exist') end
+  if job[Job.state] == 'waiting' or job[Job.state] == 'stalled' then
+    local before = tonumber(job[Job.priority])
+    local work = Keys.queue .. job[Job.queue] .. Keys.work
+    -- Beyond 2^53 the score loses its time part.
     if before and math.abs(before) < 9e15 and math.abs(priority) < 9e15 then
       call('zadd', work, 'XX', 'INCR', priority - before, jid)
     else

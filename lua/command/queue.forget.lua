@@ -1,7 +1,7 @@
--- queue.forget: queue ...
--- Takes names off the list of queues; nothing else is touched.
+-- Removes names from the list of queues. Nothing else changes.
+-- Takes: queue ...
 return function(argv)
-  local queues = need('words')(argv, 3)
+  local queues = need('value/args_from')(argv, 3)
   if not queues[1] then redis.call('zrem', Keys.queues) end
-  need('many')('zrem', Keys.queues, queues, 1, #queues)
+  need('value/in_chunks')('zrem', Keys.queues, queues, 1, #queues)
 end, true

@@ -1,12 +1,12 @@
--- queues: [queue]
--- Answers the counts of one queue, or of all that are known. What is due is made to wait first.
+-- Returns the counts of one queue, or of all known queues. Due jobs are promoted first.
+-- Takes: [queue]
 local call = redis.call
 
 local function counts(now, t, queue, paused)
   local base = Keys.queue .. queue
   local stalled = call('zcount', base .. Keys.locks, 0, t)
   local due = call('zrangebyscore', base .. Keys.scheduled, 0, t)
-  if due[1] then need('promote')(now, queue, due) end
+  if due[1] then need('queue/promote')(now, queue, due) end
   return '{"name":' .. cjson.encode(queue) .. ',"waiting":' .. call('zcard', base .. Keys.work) .. ',"stalled":' ..
     stalled .. ',"running":' .. call('zcard', base .. Keys.locks) - stalled .. ',"scheduled":' ..
     call('zcard', base .. Keys.scheduled) .. ',"depends":' .. call('zcard', base .. Keys.depends) ..
@@ -16,12 +16,12 @@ end
 return function(argv, now, t)
   local queue = argv[3]
   if queue then
-    local paused = call('sismember', Keys.paused, queue) == 1 and need('paused')(now, queue)
+    local paused = call('sismember', Keys.paused, queue) == 1 and need('queue/paused')(now, queue)
     return counts(now, t, queue, paused)
   end
   local names, paused, parts = call('zrange', Keys.queues, 0, -1), {}, {}
   if not names[1] then return '{}' end
-  for _, name in ipairs(call('smembers', Keys.paused)) do paused[name] = need('paused')(now, name) end
+  for _, name in ipairs(call('smembers', Keys.paused)) do paused[name] = need('queue/paused')(now, name) end
   for i = 1, #names do parts[i] = counts(now, t, names[i], paused[names[i]]) end
   return '[' .. table.concat(parts, ',') .. ']'
 end

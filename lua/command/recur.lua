@@ -1,5 +1,7 @@
--- recur: queue jid klass data interval seconds offset [tags json] [priority p] [retries n] [backlog n]
--- Creates or replaces a template; only its count of jobs so far is kept. Answers the jid.
+-- Creates or replaces a template. Its counter of jobs is kept.
+-- Takes: queue jid klass data interval seconds offset [tags json] [priority p] [retries n] [backlog n]
+-- Returns: the jid
+-- Refuses: missing or wrong words, an interval of 0 or less
 return function(argv, now, t)
   local call = redis.call
   local queue, jid, klass, data, spec = argv[3], argv[4], argv[5], argv[6], argv[7]
@@ -11,7 +13,7 @@ return function(argv, now, t)
     error('RecurringJob On(): Arg "data" not JSON: ' .. tostring(data))
   end
   if spec ~= 'interval' then error('Recur(): schedule type "' .. spec .. '" unknown') end
-  local number = need('number')
+  local number = need('value/number')
   local interval, offset = number(argv[8]), number(argv[9])
   if not interval then error('Recur(): Arg "interval" not a number: ' .. tostring(argv[8])) end
   if not offset then error('Recur(): Arg "offset" not a number: ' .. tostring(argv[9])) end
@@ -21,7 +23,7 @@ return function(argv, now, t)
   for i = 10, #argv, 2 do given[argv[i]] = argv[i + 1] end
   local tags = {}
   if given.tags then
-    tags = need('names')(given.tags, 'all')
+    tags = need('value/names')(given.tags, 'all')
     if not tags then error('Recur(): Arg "tags" must be JSON string array: ' .. given.tags) end
   end
   local priority, retries = number(given.priority or 0), number(given.retries or 0)

@@ -1,12 +1,14 @@
--- recur.tag: jid tag ...
--- Adds tags to a template. Answers its tags.
+-- Adds tags to a template.
+-- Takes: jid tag ...
+-- Returns: its tags
+-- Refuses: a missing template
 return function(argv)
   local jid = argv[3]
   if not jid then error('Recurring(): no jid provided') end
   local key = Keys.recurring .. jid
   local stored = redis.call('hmget', key, 'tags', 'jid')
   if not stored[1] and not stored[2] then error('Tag(): Job ' .. jid .. ' does not exist') end
-  local tags, has = need('tags')(stored[1]), {}
+  local tags, has = need('job/tags')(stored[1]), {}
   for i = 1, #tags do has[tags[i]] = true end
   for i = 4, #argv do
     if not has[argv[i]] then tags[#tags + 1] = argv[i] end

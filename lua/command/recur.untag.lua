@@ -1,5 +1,7 @@
--- recur.untag: jid tag ...
--- Takes tags off a template. Answers what is left.
+-- Removes tags from a template.
+-- Takes: jid tag ...
+-- Returns: the remaining tags
+-- Refuses: a missing template
 return function(argv)
   local jid = argv[3]
   if not jid then error('Recurring(): no jid provided') end
@@ -8,7 +10,7 @@ return function(argv)
   if not stored[1] and not stored[2] then error('Untag(): Job ' .. jid .. ' does not exist') end
   local drop, left = {}, {}
   for i = 4, #argv do drop[argv[i]] = true end
-  for _, tag in ipairs(need('tags')(stored[1])) do
+  for _, tag in ipairs(need('job/tags')(stored[1])) do
     if not drop[tag] then left[#left + 1] = tag end
   end
   local json = cjson.encode(left)

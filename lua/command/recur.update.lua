@@ -1,12 +1,16 @@
--- recur.update: jid [key value ...], keys priority interval retries data klass queue backlog
--- Changes a template, wholly or not at all; another interval shifts its next run. Always answers 1.
+-- Changes all given fields of a template, or none. A new interval shifts the next run.
+-- Takes: jid [key value ...] with the keys priority interval retries data klass queue backlog
+-- Returns: 1
+-- Refuses: a missing template, unknown keys, wrong values
+local Template = Fields('jid', 'queue', 'interval')
+
 return function(argv, _, t)
   local call, jid = redis.call, argv[3]
   if not jid then error('Recurring(): no jid provided') end
   local key = Keys.recurring .. jid
-  local old = call('hmget', key, 'jid', 'queue', 'interval')
-  if not old[1] and not old[2] then error('Recur(): No recurring job ' .. jid) end
-  local number = need('number')
+  local old = call('hmget', key, unpack(Template))
+  if not old[Template.jid] and not old[Template.queue] then error('Recur(): No recurring job ' .. jid) end
+  local number = need('value/number')
   local write = {}
   for i = 4, #argv, 2 do
     local name, value = argv[i], argv[i + 1]
@@ -27,7 +31,7 @@ return function(argv, _, t)
     end
     write[#write + 1], write[#write + 2] = name, value
   end
-  local queue, interval = old[2] or '', tonumber(old[3])
+  local queue, interval = old[Template.queue] or '', tonumber(old[Template.interval])
   for i = 1, #write, 2 do
     local name, value = write[i], write[i + 1]
     if name == 'interval' then

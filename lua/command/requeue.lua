@@ -1,7 +1,10 @@
--- requeue: the words of put. Refuses a jid without a job, else it is put.
-return function(argv, now, t, when)
+-- Puts a job that exists.
+-- Takes: the words of put
+-- Returns: the jid
+-- Refuses: a missing job, and what put refuses
+return function(argv, now, t, seconds)
   local jid = argv[5]
   if not jid then error('Job(): no jid provided') end
   if redis.call('exists', Keys.job .. jid) == 0 then error('Requeue(): Job ' .. jid .. ' does not exist') end
-  return need('put', true)(argv, now, t, when)
+  return need('put', true)(argv, now, t, seconds)
 end

@@ -1,7 +1,11 @@
--- retry: jid queue worker [delay [group [message]]]
--- Lets a running job run again, at the cost of one try; without one left it fails.
--- Answers how many tries are left. Event: the jid to `failed` if it failed and is tracked.
-return function(argv, now, t, when)
+-- Returns a running job to a queue at the cost of one try. Without tries, the job fails.
+-- Takes: jid queue worker [delay [group [message]]]
+-- Returns: the number of remaining tries
+-- Refuses: a job that is not running or is held by another worker
+-- Publishes: the jid to `failed` if the job failed and is tracked
+local Job = Fields('state', 'worker', 'queue', 'priority', 'remaining', 'retries', 'grace')
+
+return function(argv, now, t, seconds)
   local call = redis.call
   local jid, queue, worker, group, message = argv[3], argv[4], argv[5], argv[7], argv[8]
   if not jid then error('Job(): no jid provided') end
@@ -10,36 +14,38 @@ return function(argv, now, t, when)
   local delay = tonumber(argv[6] or 0)
   if not delay or delay - delay ~= 0 then error('Retry(): Arg "delay" not a number: ' .. argv[6]) end
   local key = Keys.job .. jid
-  local job = call('hmget', key, 'state', 'worker', 'queue', 'priority', 'remaining', 'retries', 'grace')
-  if not job[1] and not job[2] then error('Retry(): Job ' .. jid .. ' does not exist') end
-  if job[1] ~= 'running' then
-    error('Retry(): Job ' .. jid .. ' is not currently running: ' .. tostring(job[1]))
+  local job = call('hmget', key, unpack(Job))
+  if not job[Job.state] and not job[Job.worker] then error('Retry(): Job ' .. jid .. ' does not exist') end
+  if job[Job.state] ~= 'running' then
+    error('Retry(): Job ' .. jid .. ' is not currently running: ' .. tostring(job[Job.state]))
   end
-  if job[2] ~= worker then
-    error('Retry(): Job ' .. jid .. ' has been given to another worker: ' .. tostring(job[2]))
+  if job[Job.worker] ~= worker then
+    error('Retry(): Job ' .. jid .. ' has been given to another worker: ' .. tostring(job[Job.worker]))
   end
 
-  local left = tonumber(job[5]) or tonumber(job[6]) or 0
+  local left = tonumber(job[Job.remaining]) or tonumber(job[Job.retries]) or 0
   if left - left ~= 0 then left = 0 end
-  left = (left < 9e15 and math.floor(left) or need('whole')(left)) - 1
-  local home, named = job[3] or queue, group and message
+  left = (left < 9e15 and math.floor(left) or need('value/whole_tries')(left)) - 1
+  local home, named = job[Job.queue] or queue, group and message
   local failure
   local function unlock()
-    if call('zrem', Keys.queue .. home .. Keys.locks, jid) == 0 then need('leave')(jid, 'running', home) end
+    if call('zrem', Keys.queue .. home .. Keys.locks, jid) == 0 then
+      need('queue/remove_from_state_set')(jid, 'running', home)
+    end
   end
-  if named then failure = need('failure_text')(group, message, when, worker) end
+  if named then failure = need('failure/encode')(group, message, seconds, worker) end
   if left < 0 then
     group = group or 'failed-retries-' .. queue
     if not named then
-      failure = need('failure_text')(group, 'Job exhausted retries in queue "' .. home .. '"', when, '')
+      failure = need('failure/encode')(group, 'Job exhausted retries in queue "' .. home .. '"', seconds, '')
     end
     local legacy = call('hget', key, 'history')
-    if legacy then need('migrate')(jid, legacy) end
-    need('append')(jid, '[' .. when .. ',"failed",{"group":' .. cjson.encode(group) .. '}]')
+    if legacy then need('history/migrate')(jid, legacy) end
+    need('history/append')(jid, '[' .. seconds .. ',"failed",{"group":' .. cjson.encode(group) .. '}]')
     call('hmset', key, 'remaining', left, 'state', 'failed', 'worker', '', 'expires', '', 'failure', failure,
       'queue', queue)
     unlock()
-    need('enter_failed')(now, jid, group, queue)
+    need('failure/enter')(now, jid, group, queue)
     if call('zscore', Keys.tracked, jid) then call('publish', Keys.on_failed, jid) end
   else
     local state = delay > 0 and 'scheduled' or 'waiting'
@@ -53,13 +59,13 @@ return function(argv, now, t, when)
     if delay > 0 then
       call('zadd', Keys.queue .. queue .. Keys.scheduled, now + delay, jid)
     else
-      local priority = tonumber(job[4]) or 0
+      local priority = tonumber(job[Job.priority]) or 0
       if priority - priority ~= 0 then priority = 0 end
       call('zadd', Keys.queue .. queue .. Keys.work, priority - now / 10000000000, jid)
     end
   end
   call('zadd', Keys.queues, 'NX', t, queue)
-  if job[7] then call('hdel', key, 'grace') end
+  if job[Job.grace] then call('hdel', key, 'grace') end
   call('zrem', Keys.worker .. worker .. Keys.held, jid)
   return left
 end

@@ -1,14 +1,17 @@
--- stats: queue date
--- Answers the statistics of a queue for the day of `date`.
+-- Returns the statistics of a queue on the day of `date`, as JSON.
+-- Takes: queue date
+-- Refuses: a date that is not a number
+local Counters = Fields('retries', 'failed', 'failures')
+
 local call = redis.call
 
--- One number as cjson writes it; 0 where it is none.
+-- Returns a number as cjson writes it; 0 if the text is not a number.
 local function number(text)
   local n = tonumber(text)
   return n and n - n == 0 and n or 0
 end
 
--- Count, mean, deviation, and the 148 slots: 60 of a second, 59 of a minute, 23 of an hour, 6 of a day.
+-- Returns count, mean, deviation and the 148 slots: 60 of a second, 59 of a minute, 23 of an hour, 6 of a day.
 local function summary(key)
   local all, fields, places, values = call('hgetall', key), {}, {}, {}
   for i = 1, #all, 2 do
@@ -50,7 +53,8 @@ return function(argv)
     error('Stats(): Arg "date" missing or not a number: ' .. tostring(argv[4]))
   end
   local day = date - date % 86400 .. ':' .. queue
-  local counts = call('hmget', Keys.stats .. day, 'retries', 'failed', 'failures')
-  return '{"retries":' .. number(counts[1]) .. ',"failed":' .. number(counts[2]) .. ',"failures":' .. number(counts[3])
-    .. ',"wait":' .. summary(Keys.wait .. day) .. ',"run":' .. summary(Keys.run .. day) .. '}'
+  local counts = call('hmget', Keys.stats .. day, unpack(Counters))
+  return '{"retries":' .. number(counts[Counters.retries]) .. ',"failed":' .. number(counts[Counters.failed]) ..
+    ',"failures":' .. number(counts[Counters.failures]) ..
+    ',"wait":' .. summary(Keys.wait .. day) .. ',"run":' .. summary(Keys.run .. day) .. '}'
 end, true

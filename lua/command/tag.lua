@@ -1,5 +1,7 @@
--- tag: add jid tag ... | remove jid tag ... | get tag [offset [count]] | top [offset [count]]
--- Tags a job, or lists by tag. Answers the tags of the job, a page of jids, or the most used tags.
+-- Adds or removes tags of a job, or lists jobs by tag.
+-- Takes: add jid tag ... | remove jid tag ... | get tag [offset [count]] | top [offset [count]]
+-- Returns: the tags of the job, a page of jids with their total, or the most used tags
+-- Refuses: a missing job, unknown verbs, an offset or count that is not a number
 local call = redis.call
 
 local function page(offset, count)
@@ -18,7 +20,7 @@ return function(argv, _, t)
     local key = Keys.job .. jid
     local stored = call('hget', key, 'tags')
     if not stored and not call('hget', key, 'jid') then error('Tag(): Job ' .. jid .. ' does not exist') end
-    local tags, has = need('tags')(stored), {}
+    local tags, has = need('job/tags')(stored), {}
     for i = 1, #tags do has[tags[i]] = true end
     local left = tags
     if verb == 'add' then
@@ -31,7 +33,7 @@ return function(argv, _, t)
         if call('zadd', Keys.tag .. tag, t, jid) == 1 then call('zincrby', Keys.tags, 1, tag) end
       end
     else
-      local untag = need('untag')
+      local untag = need('job/untag')
       for i = 5, #argv do
         has[argv[i]] = nil
         untag(jid, argv[i])

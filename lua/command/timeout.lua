@@ -1,31 +1,36 @@
--- timeout: jid ...
--- Takes jobs away from their holders; each is next in its queue. Refuses all if one does not run.
--- Events per job: `lock_lost` to the holder and to the log.
-return function(argv, _, _, when)
+-- Revokes the locks of jobs. Each is next in its queue.
+-- Takes: jid ...
+-- Refuses: all, if one does not exist or is not running
+-- Publishes: `lock_lost` to the holder and to the log, for each job
+local Job = Fields('state', 'queue', 'worker', 'history', 'grace')
+
+return function(argv, _, _, seconds)
   local call = redis.call
   local jobs = {}
   for i = 3, #argv do
     local jid = argv[i]
-    local job = call('hmget', Keys.job .. jid, 'state', 'queue', 'worker', 'history', 'grace')
-    if not job[1] and not job[2] then error('Timeout(): Job ' .. jid .. ' does not exist') end
-    if job[1] ~= 'running' or jobs[jid] then error('Timeout(): Job ' .. jid .. ' not running') end
+    local job = call('hmget', Keys.job .. jid, unpack(Job))
+    if not job[Job.state] and not job[Job.queue] then error('Timeout(): Job ' .. jid .. ' does not exist') end
+    if job[Job.state] ~= 'running' or jobs[jid] then error('Timeout(): Job ' .. jid .. ' not running') end
     jobs[jid] = job
   end
-  local entry, limit, lock_lost = '[' .. when .. ',"timed-out"]', nil, need('lock_lost')
+  local entry, limit, lock_lost = '[' .. seconds .. ',"timed-out"]', nil, need('job/lock_lost')
   for i = 3, #argv do
     local jid, job = argv[i], jobs[argv[i]]
-    local key, queue, worker = Keys.job .. jid, job[2] or '', job[3] or ''
-    if job[4] then need('migrate')(jid, job[4]) end
+    local key, queue, worker = Keys.job .. jid, job[Job.queue] or '', job[Job.worker] or ''
+    if job[Job.history] then need('history/migrate')(jid, job[Job.history]) end
     local length = call('rpush', key .. Keys.history, entry)
-    -- Three entries are the least a job has here: the setting is not asked for that (README).
+    -- A job has at least three entries here, so the setting is not read for fewer (README).
     if length > 3 then
       limit = limit or tonumber(redis.pcall('hget', Keys.config, 'max-job-history') or 100) or 100
-      if length > limit then need('trim')(key .. Keys.history, length, limit) end
+      if length > limit then need('history/trim')(key .. Keys.history, length, limit) end
     end
-    if call('zrem', Keys.queue .. queue .. Keys.locks, jid) == 0 then need('leave')(jid, 'running', queue) end
+    if call('zrem', Keys.queue .. queue .. Keys.locks, jid) == 0 then
+      need('queue/remove_from_state_set')(jid, 'running', queue)
+    end
     call('zadd', Keys.queue .. queue .. Keys.work, '+inf', jid)
     call('hmset', key, 'state', 'stalled', 'expires', '0')
-    if job[5] then call('hdel', key, 'grace') end
+    if job[Job.grace] then call('hdel', key, 'grace') end
     call('zrem', Keys.worker .. worker .. Keys.held, jid)
     lock_lost(jid, worker)
   end

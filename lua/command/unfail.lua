@@ -1,7 +1,10 @@
--- unfail: queue group [count]
--- Takes the oldest failed jobs of a group into one queue. Answers how many entries it took off
--- the list; those that are no failed job any more are only dropped.
-return function(argv, now, t, when)
+-- Moves the oldest failed jobs of a group into a queue. Entries that are not failed jobs are only removed.
+-- Takes: queue group [count]
+-- Returns: how many entries were removed from the list
+-- Refuses: missing words, a count that is not an integer
+local Job = Fields('state', 'retries', 'priority', 'failure', 'queue', 'history')
+
+return function(argv, now, t, seconds)
   local call = redis.call
   local queue, group, count = argv[3], argv[4], tonumber(argv[5] or 25)
   if not queue then error('Queue(): no queue name provided') end
@@ -9,43 +12,44 @@ return function(argv, now, t, when)
   if not count or count - count ~= 0 then
     error('Unfail(): Arg "count" not a number: ' .. argv[5])
   end
-  need('integer')(count)
+  need('value/integer')(count)
   if count == 0 then return 0 end
   local list = Keys.group .. group
   local jids = call('lrange', list, -count, -1)
   if not jids[1] then return 0 end
   local limit = tonumber(redis.pcall('hget', Keys.config, 'max-job-history') or 100) or 100
-  local append, whole, prefix = need('append'), need('whole'), '{"group":' .. cjson.encode(group) .. ','
-  local entry = '[' .. when .. ',"put",{"q":' .. cjson.encode(queue) .. '}]'
+  local append, whole_tries = need('history/append'), need('value/whole_tries')
+  local prefix = '{"group":' .. cjson.encode(group) .. ','
+  local entry = '[' .. seconds .. ',"put",{"q":' .. cjson.encode(queue) .. '}]'
   local work, scores, age, days, whens = {}, {}, now / 10000000000, {}, {}
   for i = 1, #jids do
     local jid = jids[i]
     local key = Keys.job .. jid
-    local job = call('hmget', key, 'state', 'retries', 'priority', 'failure', 'queue', 'history')
-    if job[1] == 'failed' then
-      if job[6] then need('migrate')(jid, job[6]) end
+    local job = call('hmget', key, unpack(Job))
+    if job[Job.state] == 'failed' then
+      if job[Job.history] then need('history/migrate')(jid, job[Job.history]) end
       append(jid, entry, limit)
-      local retries = tonumber(job[2])
+      local retries = tonumber(job[Job.retries])
       call('hmset', key, 'state', 'waiting', 'worker', '', 'expires', '0', 'queue', queue,
-        'remaining', retries and retries - retries == 0 and whole(retries) or 5)
-      local score = scores[job[3]]
+        'remaining', retries and retries - retries == 0 and whole_tries(retries) or 5)
+      local score = scores[job[Job.priority]]
       if not score then
-        local priority = tonumber(job[3]) or 0
+        local priority = tonumber(job[Job.priority]) or 0
         if priority - priority ~= 0 then priority = 0 end
         score = string.format('%.17g', priority - age)
-        scores[job[3]] = score
+        scores[job[Job.priority]] = score
       end
       work[#work + 1] = score
       work[#work + 1] = jid
-      -- Mostly the failure is of this group, and its text tells so without being decoded.
-      local text = job[4] or '{}'
+      -- The failure is usually of this group, and its text shows that without decoding.
+      local text = job[Job.failure] or '{}'
       local at = whens[text]
       if not at and string.find(text, prefix, 1, true) == 1 then
         at = tonumber(string.match(text, '"when":(%d+)[,}]'))
         whens[text] = at
       end
       if not at then
-        local failure = need('failure')(text)
+        local failure = need('failure/decode')(text)
         local other = failure.group
         at = tonumber(failure.when)
         if type(other) == 'string' and other ~= group then
@@ -54,21 +58,21 @@ return function(argv, now, t, when)
         end
       end
       if at and at - at == 0 then
-        local of, day = days[job[5]], at - at % 86400
+        local of, day = days[job[Job.queue]], at - at % 86400
         if not of then
           of = {}
-          days[job[5]] = of
+          days[job[Job.queue]] = of
         end
         of[day] = (of[day] or 0) + 1
       end
     end
   end
   if work[1] then
-    need('many')('zadd', Keys.queue .. queue .. Keys.work, work, 1, #work)
+    need('value/in_chunks')('zadd', Keys.queue .. queue .. Keys.work, work, 1, #work)
     call('zadd', Keys.queues, 'NX', t, queue)
   end
   call('ltrim', list, 0, -count - 1)
-  -- Further entries of the same jobs, as an older script may have left them.
+  -- An older script may have left further entries of the same jobs.
   local left = #jids < count and 0 or call('llen', list)
   if left > 0 and left <= 1000 then
     local moved, page = {}, call('lrange', list, 0, -1)
@@ -79,7 +83,7 @@ return function(argv, now, t, when)
   end
   if left == 0 then call('srem', Keys.failures, group) end
   for from, of in pairs(days) do
-    for day, n in pairs(of) do need('uncount_failed')(day, from or '', n) end
+    for day, n in pairs(of) do need('failure/uncount')(day, from or '', n) end
   end
   return #jids
 end

@@ -1,9 +1,9 @@
--- unpause: queue ...
--- Lets queues be popped again.
+-- Ends the pause of queues.
+-- Takes: queue ...
 return function(argv)
-  local queues = need('words')(argv, 3)
+  local queues = need('value/args_from')(argv, 3)
   if not queues[1] then redis.call('srem', Keys.paused) end
-  local many = need('many')
-  many('srem', Keys.paused, queues, 1, #queues)
-  many('hdel', Keys.pauses, queues, 1, #queues)
+  local in_chunks = need('value/in_chunks')
+  in_chunks('srem', Keys.paused, queues, 1, #queues)
+  in_chunks('hdel', Keys.pauses, queues, 1, #queues)
 end, true

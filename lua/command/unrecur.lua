@@ -1,5 +1,7 @@
--- unrecur: jid
--- Deletes a template; the jobs it made stay. Always answers 1.
+-- Deletes a template. Its jobs remain.
+-- Takes: jid
+-- Returns: 1
+-- Refuses: a missing jid
 return function(argv)
   local call, jid = redis.call, argv[3]
   if not jid then error('Recurring(): no jid provided') end

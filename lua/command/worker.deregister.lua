@@ -1,7 +1,7 @@
--- worker.deregister: worker ...
--- Takes names off the list of workers; what they hold stays theirs.
+-- Removes names from the list of workers. Their jobs stay theirs.
+-- Takes: worker ...
 return function(argv)
-  local workers = need('words')(argv, 3)
+  local workers = need('value/args_from')(argv, 3)
   if not workers[1] then redis.call('zrem', Keys.workers) end
-  need('many')('zrem', Keys.workers, workers, 1, #workers)
+  need('value/in_chunks')('zrem', Keys.workers, workers, 1, #workers)
 end, true

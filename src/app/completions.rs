@@ -32,7 +32,7 @@ pub(crate) struct Args {
 pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Operate, run).config(ConfigUse::Nothing);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.accepts(&[])?;
+    session.ui.require_format(&[])?;
     session.ui.write(args.shell.script().as_bytes())?;
     Ok(Exit::Ok)
 }

@@ -76,7 +76,7 @@ fn execute(command: &Command, session: &mut Session) -> Result<Exit, Error> {
         ));
     }
     if writes {
-        session.writes(&format!("`qless {}`", session.name()))?;
+        session.require_writable(&format!("`qless {}`", session.name()))?;
     }
     if let Some(every) = watch {
         return watch::run(every, session, |session| command.run(session));

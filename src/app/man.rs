@@ -36,7 +36,7 @@ pub(crate) struct Args {
 pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Operate, run).config(ConfigUse::Nothing);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.accepts(&[])?;
+    session.ui.require_format(&[])?;
     let mut pages = generate::manual().map_err(Error::internal)?;
     if !args.words.is_empty() || args.out.is_none() {
         pages = vec![named(&args.words, pages)?];

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use super::pace::Pace;
-use super::{Fate, Named, Order, Plan, Refused, Report, SLICE, Slice};
+use super::{BulkRun, JobOutcome, Named, Plan, Refused, Report, SLICE, Slice};
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::model::bulk::{Item, Result as Counted, Sum};
-use crate::model::job_snapshot::Seen;
+use crate::model::job_snapshot::JobSnapshot;
 use crate::session::Session;
 use crate::ui::Ui;
 use crate::view::json;
@@ -22,7 +22,7 @@ impl Plan {
     pub(crate) fn run(
         mut self,
         session: &mut Session,
-        change: impl FnMut(&mut Core, Moment, &[Seen]) -> Slice,
+        change: impl FnMut(&mut Core, Moment, &[JobSnapshot]) -> Slice,
     ) -> Result<Exit, Error> {
         self.refusal()?;
         let one = self.one();
@@ -45,10 +45,10 @@ impl Plan {
                 told.report.add(&mut session.ui, fate)?;
             }
             for seen in &self.jobs {
-                let fate = Fate::from(Item::planned(&seen.jid)).seen(seen);
+                let fate = JobOutcome::from(Item::planned(&seen.jid)).seen(seen);
                 told.report.add(&mut session.ui, fate)?;
             }
-            for fate in self.along {
+            for fate in self.cascaded {
                 told.report.add(&mut session.ui, fate)?;
             }
             let now = session.now();
@@ -93,7 +93,7 @@ impl Plan {
 /// The jobs that are to be changed.
 struct Jobs {
     named: Named,
-    jobs: Vec<Seen>,
+    jobs: Vec<JobSnapshot>,
     /// Over which time they are to run.
     spread: Duration,
     /// How many more there are, which a failure keeps from being tried.
@@ -103,17 +103,17 @@ struct Jobs {
 /// Where it is told what became of the jobs.
 struct Told {
     report: Report,
-    order: Order,
+    order: BulkRun,
 }
 
 impl Told {
-    fn add(&mut self, ui: &mut Ui, fate: Fate) -> Result<(), Error> {
+    fn add(&mut self, ui: &mut Ui, fate: JobOutcome) -> Result<(), Error> {
         self.note(&fate)?;
         self.report.add(ui, fate)
     }
 
     /// Notes it in the file alone.
-    fn note(&mut self, fate: &Fate) -> Result<(), Error> {
+    fn note(&mut self, fate: &JobOutcome) -> Result<(), Error> {
         if let Some(ledger) = &mut self.order.report {
             ledger.line(&json::line(&fate.item).map_err(Error::internal)?);
         }
@@ -132,7 +132,7 @@ impl Told {
         &mut self,
         session: &mut Session,
         mut jobs: Jobs,
-        mut change: impl FnMut(&mut Core, Moment, &[Seen]) -> Slice,
+        mut change: impl FnMut(&mut Core, Moment, &[JobSnapshot]) -> Slice,
     ) -> Result<(usize, Option<Error>), Error> {
         let one = jobs.named == Named::One;
         let all = jobs.jobs.len();

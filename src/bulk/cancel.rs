@@ -3,15 +3,15 @@
 use std::collections::{HashMap, HashSet};
 
 use super::save::{Save, trees};
-use super::{Fate, Named, Plan};
+use super::{JobOutcome, Named, Plan};
 use crate::clock::moment::Moment;
 use crate::consent::Consent;
-use crate::core::api::guard::{Dependents, Outcome};
+use crate::core::api::guard::{Dependents, GuardReply};
 use crate::core::call::Core;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::{Code, Item, Shows};
-use crate::model::job_snapshot::Seen;
+use crate::model::job_snapshot::JobSnapshot;
 use crate::model::verb::Verb;
 use crate::name::Name;
 use crate::session::Session;
@@ -29,10 +29,10 @@ pub(crate) const CANCEL: Verb = Verb {
 const TYPED: usize = 1000;
 
 /// Refuses a job that cannot be cancelled.
-pub(crate) fn judge(job: &Seen) -> Option<Fate> {
+pub(crate) fn judge(job: &JobSnapshot) -> Option<JobOutcome> {
     match job.is("complete") {
         true => Some(
-            Fate::refused(&job.jid, Code::Complete, "it is complete")
+            JobOutcome::refused(&job.jid, Code::Complete, "it is complete")
                 .hint("complete jobs are deleted in time, as `jobs-history` says"),
         ),
         false => None,
@@ -69,7 +69,7 @@ pub(crate) fn run(
     let named: HashSet<Name> = plan.jobs.iter().map(|job| job.jid.clone()).collect();
     let mut taken: HashSet<Name> = HashSet::new();
     plan.run(session, |core, now, jobs| {
-        let jobs: Vec<&Seen> = jobs
+        let jobs: Vec<&JobSnapshot> = jobs
             .iter()
             .filter(|job| !taken.contains(&job.jid))
             .collect();
@@ -80,7 +80,7 @@ pub(crate) fn run(
             Ok(outcomes) => outcomes,
             Err(error) => return Err(error).into(),
         };
-        let mut fates: Vec<Fate> = Vec::with_capacity(jobs.len());
+        let mut fates: Vec<JobOutcome> = Vec::with_capacity(jobs.len());
         let here: HashSet<&Name> = jobs.iter().map(|job| &job.jid).collect();
         for (job, outcome) in jobs.iter().zip(&outcomes) {
             fates.push(fate(job, outcome));
@@ -94,9 +94,9 @@ pub(crate) fn run(
             };
             for jid in went.iter().filter(|jid| !here.contains(jid)) {
                 if taken.insert(jid.clone()) {
-                    let mut fate = Fate::done(jid).raw(jid.as_bytes());
+                    let mut fate = JobOutcome::done(jid).raw(jid.as_bytes());
                     fate.item.detail = Some(format!("waited for {}", clean(job.jid.as_bytes())));
-                    fate.along = !named.contains(jid);
+                    fate.cascaded = !named.contains(jid);
                     fates.push(fate);
                 }
             }
@@ -135,7 +135,7 @@ fn saved(
     };
     save.begin(session)?;
     plan.run(session, |core, now, jobs| {
-        let jobs: Vec<&Seen> = jobs.iter().collect();
+        let jobs: Vec<&JobSnapshot> = jobs.iter().collect();
         let (kept, mut fates) = match save.keep(core, now, &jobs) {
             Ok(kept) => kept,
             Err(error) => return Err(error).into(),
@@ -177,17 +177,17 @@ fn gone(core: &mut Core, now: Moment, jids: Vec<Name>) -> Vec<Name> {
         .collect()
 }
 
-fn fate(job: &Seen, outcome: &Outcome) -> Fate {
+fn fate(job: &JobSnapshot, outcome: &GuardReply) -> JobOutcome {
     let fate = match outcome.code {
-        Code::Ok => Fate::done(&job.jid).raw(job.jid.as_bytes()),
+        Code::Ok => JobOutcome::done(&job.jid).raw(job.jid.as_bytes()),
         Code::HasDependents => needed(job, outcome.names()),
-        _ => Fate::left(job, outcome),
+        _ => JobOutcome::left(job, outcome),
     };
     fate.seen(job)
 }
 
 /// A job that others wait for.
-fn needed<'n>(job: &Seen, by: impl Iterator<Item = &'n Name>) -> Fate {
+fn needed<'n>(job: &JobSnapshot, by: impl Iterator<Item = &'n Name>) -> JobOutcome {
     let by: Vec<String> = by
         .map(|jid| format!("`{}`", clean(jid.as_bytes())))
         .collect();
@@ -197,7 +197,7 @@ fn needed<'n>(job: &Seen, by: impl Iterator<Item = &'n Name>) -> Fate {
         1..=5 => by.join(", "),
         more => format!("{} and {} more", by[..4].join(", "), more - 4),
     };
-    Fate::refused(
+    JobOutcome::refused(
         &job.jid,
         Code::HasDependents,
         format!("{shown} {verb} for it"),
@@ -238,7 +238,7 @@ fn below(
 
 /// Puts jobs behind those of them that wait for them: so in no slice a job is held back by one
 /// that a later slice would delete.
-fn dependents_first(jobs: Vec<Seen>, edges: &Edges) -> Vec<Seen> {
+fn dependents_first(jobs: Vec<JobSnapshot>, edges: &Edges) -> Vec<JobSnapshot> {
     if edges.is_empty() {
         return jobs;
     }
@@ -247,7 +247,7 @@ fn dependents_first(jobs: Vec<Seen>, edges: &Edges) -> Vec<Seen> {
         .enumerate()
         .map(|(at, job)| (job.jid.clone(), at))
         .collect();
-    let waiting = |job: &Seen| {
+    let waiting = |job: &JobSnapshot| {
         let dependents = edges.get(&job.jid).into_iter().flatten();
         dependents.filter_map(|jid| at.get(jid).copied())
     };
@@ -273,7 +273,7 @@ fn dependents_first(jobs: Vec<Seen>, edges: &Edges) -> Vec<Seen> {
     // What waits for itself in a circle comes last, as it was told.
     let placed: HashSet<usize> = order.iter().copied().collect();
     order.extend((0..jobs.len()).filter(|job| !placed.contains(job)));
-    let mut jobs: Vec<Option<Seen>> = jobs.into_iter().map(Some).collect();
+    let mut jobs: Vec<Option<JobSnapshot>> = jobs.into_iter().map(Some).collect();
     order
         .into_iter()
         .filter_map(|job| jobs[job].take())
@@ -338,10 +338,14 @@ fn rehearse(
         session.ui.rehearse(&what, |page| plan.details(page, ""));
     }
     let seen = session.core()?.seen(now, &below)?;
-    plan.along = seen
+    plan.cascaded = seen
         .into_iter()
         .flatten()
-        .map(|job| Fate::from(Item::planned(&job.jid)).seen(&job).along())
+        .map(|job| {
+            JobOutcome::from(Item::planned(&job.jid))
+                .seen(&job)
+                .cascaded()
+        })
         .collect();
     plan.run(session, |_, _, _| Ok(Vec::new()).into())
 }
@@ -352,9 +356,9 @@ mod tests {
 
     #[test]
     fn what_waits_comes_before_what_it_waits_for() {
-        let job = |jid: &str| Seen {
+        let job = |jid: &str| JobSnapshot {
             jid: jid.into(),
-            ..Seen::default()
+            ..JobSnapshot::default()
         };
         let edges: Edges = [("a", vec!["b", "x"]), ("b", vec!["c"]), ("r", vec!["r"])]
             .into_iter()

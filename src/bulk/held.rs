@@ -1,12 +1,12 @@
 //! Jobs in the hands of a worker: who may settle them, in whose name.
 
-use super::Fate;
+use super::JobOutcome;
 use crate::args::shared::Holder;
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
 use crate::error::Error;
 use crate::model::bulk::Code;
-use crate::model::job_snapshot::Seen;
+use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 use crate::session::actor;
 use crate::text::clean;
@@ -29,15 +29,15 @@ impl InName {
     }
 
     /// Refuses a job that is not running, or not held by this worker.
-    pub(crate) fn judge(&self, job: &Seen) -> Option<Fate> {
+    pub(crate) fn judge(&self, job: &JobSnapshot) -> Option<JobOutcome> {
         if !job.is("running") {
             let state = clean(job.state.as_bytes());
             let why = format!("it is {state}, not running");
-            return Some(Fate::refused(&job.jid, Code::StateChanged, why));
+            return Some(JobOutcome::refused(&job.jid, Code::StateChanged, why));
         }
         match (self, &job.worker) {
             (InName::Of(name), Some(worker)) if name != worker => {
-                Some(Fate::held_by(&job.jid, worker.as_bytes()))
+                Some(JobOutcome::held_by(&job.jid, worker.as_bytes()))
             }
             _ => None,
         }
@@ -50,10 +50,10 @@ impl InName {
         now: Moment,
         jid: &Name,
         verb: &str,
-    ) -> Result<Seen, Error> {
+    ) -> Result<JobSnapshot, Error> {
         let seen = core.seen(now, std::slice::from_ref(jid))?;
         match seen.into_iter().flatten().next() {
-            None => Err(Fate::gone(jid).error(verb)),
+            None => Err(JobOutcome::gone(jid).error(verb)),
             Some(job) => match self.judge(&job) {
                 None => Ok(job),
                 Some(fate) => Err(fate.error(verb)),
@@ -62,7 +62,7 @@ impl InName {
     }
 
     /// Returns in whose name a job is settled.
-    pub(crate) fn worker(&self, job: &Seen) -> Name {
+    pub(crate) fn worker(&self, job: &JobSnapshot) -> Name {
         match self {
             InName::Of(name) => name.clone(),
             InName::Holder => job.worker.clone().unwrap_or_default(),

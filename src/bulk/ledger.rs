@@ -3,7 +3,7 @@
 //!
 //! The first line says what the file belongs to: prefix, address, command and, where it is told,
 //! the `run_id` of the server. A file is continued only where prefix and command are the same. A
-//! last line without its end was torn by a crash and counts as not written.
+//! last line without its end was lost_dependencies by a crash and counts as not written.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufRead, BufReader, ErrorKind, Write};
@@ -260,7 +260,7 @@ impl Ledger {
         }
     }
 
-    /// Cuts the torn end of what was written.
+    /// Cuts the lost_dependencies end of what was written.
     fn cut(&self, whole: u64) -> io::Result<()> {
         let Some(file) = &self.file else {
             return Ok(());

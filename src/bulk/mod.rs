@@ -9,22 +9,22 @@ use std::time::Duration;
 
 use crate::args::shared::{BulkFlags, Selector, Spread, Targets};
 use crate::clock::moment::Moment;
-use crate::core::api::guard::{LOOK, Outcome};
+use crate::core::api::guard::{GuardReply, JOBS_PER_READ};
 use crate::core::api::job_calls::{Each, Steered};
 use crate::core::api::reconcile::LOST;
 use crate::core::call::refusal;
 use crate::core::call::refusal::Refusal;
 use crate::error::{Error, Kind};
 use crate::input::jids;
-use crate::input::jids::Told;
+use crate::input::jids::JidArgs;
 use crate::input::source::Source;
 use crate::model::bulk::{Code, Item, Result as Counted};
 use crate::model::job::{Job, State};
-use crate::model::job_snapshot::{Alike, Seen};
+use crate::model::job_snapshot::{Interner, JobSnapshot};
 use crate::model::verb::Verb;
 use crate::name::Name;
 use crate::select;
-use crate::select::Stray;
+use crate::select::MisplacedEntry;
 use crate::session::Session;
 use crate::text::{clean, duration, plural};
 use crate::view::Page;
@@ -42,7 +42,7 @@ mod report;
 pub(crate) mod requeue;
 pub(crate) mod save;
 
-pub(crate) use order::Order;
+pub(crate) use order::BulkRun;
 pub(crate) use report::Report;
 
 /// As many jobs as are changed between two looks at the clock and at signals.
@@ -50,7 +50,7 @@ pub(crate) const SLICE: usize = 200;
 
 /// What became of a job, and what is said and printed of it.
 #[derive(Clone, Debug)]
-pub(crate) struct Fate {
+pub(crate) struct JobOutcome {
     pub item: Item,
     /// What to do about a refusal.
     pub hint: Option<String>,
@@ -59,125 +59,127 @@ pub(crate) struct Fate {
     /// The reply of the reference's command of this name.
     pub raw: Vec<u8>,
     /// Whether it was not told, but went with one that was.
-    pub along: bool,
+    pub cascaded: bool,
 }
 
-impl From<Item> for Fate {
-    fn from(item: Item) -> Fate {
-        Fate {
+impl From<Item> for JobOutcome {
+    fn from(item: Item) -> JobOutcome {
+        JobOutcome {
             item,
             hint: None,
             cells: Vec::new(),
             raw: Vec::new(),
-            along: false,
+            cascaded: false,
         }
     }
 }
 
-impl Fate {
+impl JobOutcome {
     /// A job that was changed.
-    pub(crate) fn done(jid: &Name) -> Fate {
+    pub(crate) fn done(jid: &Name) -> JobOutcome {
         Item::new(jid, Code::Ok).into()
     }
 
     /// A job that was not: why, as the end of a sentence that begins with it.
-    pub(crate) fn refused(jid: &Name, code: Code, why: impl Into<String>) -> Fate {
+    pub(crate) fn refused(jid: &Name, code: Code, why: impl Into<String>) -> JobOutcome {
         Item::new(jid, code).detail(why).into()
     }
 
     /// A job that does not exist.
-    pub(crate) fn gone(jid: &Name) -> Fate {
-        Fate::refused(jid, Code::Gone, "it does not exist")
+    pub(crate) fn gone(jid: &Name) -> JobOutcome {
+        JobOutcome::refused(jid, Code::Gone, "it does not exist")
     }
 
     /// A job that was changed by others since it was seen.
-    pub(crate) fn changed(jid: &Name) -> Fate {
-        Fate::refused(jid, Code::StateChanged, "it changed meanwhile")
+    pub(crate) fn changed(jid: &Name) -> JobOutcome {
+        JobOutcome::refused(jid, Code::StateChanged, "it changed meanwhile")
     }
 
     /// A job that a guarded call left as it is.
-    pub(crate) fn left(job: &Seen, outcome: &Outcome) -> Fate {
+    pub(crate) fn left(job: &JobSnapshot, outcome: &GuardReply) -> JobOutcome {
         let jid = &job.jid;
         let fate = match outcome.code {
-            Code::Gone => Fate::gone(jid),
+            Code::Gone => JobOutcome::gone(jid),
             // A mark begins with the state.
             Code::StateChanged
                 if outcome
                     .mark
                     .starts_with(&[job.stored.as_bytes(), b":"].concat()) =>
             {
-                Fate::refused(jid, Code::StateChanged, "it changed meanwhile")
+                JobOutcome::refused(jid, Code::StateChanged, "it changed meanwhile")
             }
             Code::StateChanged => {
                 let why = format!("it is no longer {}", clean(&job.stored));
-                Fate::refused(jid, Code::StateChanged, why)
+                JobOutcome::refused(jid, Code::StateChanged, why)
             }
-            Code::Complete => Fate::refused(jid, Code::Complete, "it is complete"),
+            Code::Complete => JobOutcome::refused(jid, Code::Complete, "it is complete"),
             code => {
                 let why = outcome.word(0).map(|why| clean(why.as_bytes()));
-                Fate::refused(jid, code, why.unwrap_or_else(|| code.word().into()))
+                JobOutcome::refused(jid, code, why.unwrap_or_else(|| code.word().into()))
             }
         };
         fate.seen(job)
     }
 
     /// A job whose own call ended in an error that says why.
-    pub(crate) fn refused_by(jid: &Name, error: &Error) -> Option<Fate> {
+    pub(crate) fn refused_by(jid: &Name, error: &Error) -> Option<JobOutcome> {
         Some(match refusal::of(error, jid)? {
-            Refusal::Gone => Fate::gone(jid),
-            Refusal::State(None) => Fate::refused(jid, Code::StateChanged, "it is not running"),
+            Refusal::Gone => JobOutcome::gone(jid),
+            Refusal::State(None) => {
+                JobOutcome::refused(jid, Code::StateChanged, "it is not running")
+            }
             Refusal::State(Some(state)) => {
-                Fate::refused(jid, Code::StateChanged, format!("it is {}", clean(state)))
+                JobOutcome::refused(jid, Code::StateChanged, format!("it is {}", clean(state)))
             }
             Refusal::Queue(queue) => {
                 let why = format!("it runs in `{}`", clean(queue));
-                Fate::refused(jid, Code::StateChanged, why)
+                JobOutcome::refused(jid, Code::StateChanged, why)
             }
-            Refusal::Holder(worker) => Fate::held_by(jid, worker),
+            Refusal::Holder(worker) => JobOutcome::held_by(jid, worker),
         })
     }
 
     /// A job that another worker holds.
-    pub(crate) fn held_by(jid: &Name, worker: impl AsRef<[u8]>) -> Fate {
+    pub(crate) fn held_by(jid: &Name, worker: impl AsRef<[u8]>) -> JobOutcome {
         let why = format!("it is held by `{}`", clean(worker));
-        Fate::refused(jid, Code::NotHolder, why)
+        JobOutcome::refused(jid, Code::NotHolder, why)
             .hint("`--as-holder` acts in the name of whoever holds it")
     }
 
-    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Fate {
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> JobOutcome {
         self.hint = Some(hint.into());
         self
     }
 
-    pub(crate) fn seen(mut self, seen: &Seen) -> Fate {
+    pub(crate) fn seen(mut self, seen: &JobSnapshot) -> JobOutcome {
         self.item.queue = seen.queue.clone();
         self.item.state_before = Some(seen.state.clone()).filter(|state| !state.is_empty());
         self
     }
 
-    pub(crate) fn now(mut self, state: &str) -> Fate {
+    pub(crate) fn now(mut self, state: &str) -> JobOutcome {
         self.item.state_after = Some(state.into());
         self
     }
 
-    pub(crate) fn cells(mut self, cells: impl IntoIterator<Item = Name>) -> Fate {
+    pub(crate) fn cells(mut self, cells: impl IntoIterator<Item = Name>) -> JobOutcome {
         self.cells = cells.into_iter().collect();
         self
     }
 
-    pub(crate) fn raw(mut self, raw: impl Into<Vec<u8>>) -> Fate {
+    pub(crate) fn raw(mut self, raw: impl Into<Vec<u8>>) -> JobOutcome {
         self.raw = raw.into();
         self
     }
 
-    pub(crate) fn along(mut self) -> Fate {
-        self.along = true;
+    pub(crate) fn cascaded(mut self) -> JobOutcome {
+        self.cascaded = true;
         self
     }
 
     /// Returns why a call about one job ended in an error, in our words where there are any.
     pub(crate) fn explained(jid: &Name, verb: &str, error: Error) -> Error {
-        match Fate::refused_by(jid, &error) {
+        match JobOutcome::refused_by(jid, &error) {
             Some(fate) => fate.error(verb),
             None => error,
         }
@@ -202,14 +204,14 @@ impl Fate {
 /// The jobs that a command may change, and what became of the others.
 #[derive(Debug)]
 pub(crate) struct Plan {
-    order: Order,
+    order: BulkRun,
     named: Named,
     refused: Vec<Refused>,
     /// Those that an earlier run has done.
-    before: Vec<Fate>,
-    jobs: Vec<Seen>,
+    before: Vec<JobOutcome>,
+    jobs: Vec<JobSnapshot>,
     /// In a dry run: what would go with them.
-    along: Vec<Fate>,
+    cascaded: Vec<JobOutcome>,
     /// Over which time the jobs are to run.
     spread: Duration,
 }
@@ -217,7 +219,7 @@ pub(crate) struct Plan {
 /// A job that is left out, and how many that are not were told before it.
 #[derive(Debug)]
 struct Refused {
-    fate: Fate,
+    fate: JobOutcome,
     after: usize,
 }
 
@@ -241,7 +243,7 @@ impl Plan {
         flags: &BulkFlags,
         targets: &Targets,
         states: &[State],
-        judge: impl Fn(&Seen) -> Option<Fate>,
+        judge: impl Fn(&JobSnapshot) -> Option<JobOutcome>,
     ) -> Result<Plan, Error> {
         let told = jids::read(&mut Source::default(), &targets.jids)?;
         Plan::open_told(session, verb, flags, (targets, &told), states, judge)
@@ -252,13 +254,13 @@ impl Plan {
         session: &mut Session,
         verb: &'static Verb,
         flags: &BulkFlags,
-        (targets, told): (&Targets, &Told),
+        (targets, told): (&Targets, &JidArgs),
         states: &[State],
-        judge: impl Fn(&Seen) -> Option<Fate>,
+        judge: impl Fn(&JobSnapshot) -> Option<JobOutcome>,
     ) -> Result<Plan, Error> {
         targets.check()?;
         let selector = targets.selector.or_states(states)?;
-        let order = Order::new(session, verb, flags)?;
+        let order = BulkRun::new(session, verb, flags)?;
         if !targets.jids.is_empty() {
             let now = session.begin()?;
             return Plan::told(session, now, order, told, judge);
@@ -271,21 +273,21 @@ impl Plan {
     pub(crate) fn told(
         session: &mut Session,
         now: Moment,
-        order: Order,
-        told: &Told,
-        judge: impl Fn(&Seen) -> Option<Fate>,
+        order: BulkRun,
+        told: &JidArgs,
+        judge: impl Fn(&JobSnapshot) -> Option<JobOutcome>,
     ) -> Result<Plan, Error> {
         let named = match told {
-            Told::One(_) => Named::One,
-            Told::Many(_) => Named::Many,
+            JidArgs::One(_) => Named::One,
+            JidArgs::Many(_) => Named::Many,
         };
         let mut plan = Plan::new(order, named);
-        for jids in told.jids().chunks(LOOK) {
+        for jids in told.jids().chunks(JOBS_PER_READ) {
             let seen = session.core()?.seen(now, jids)?;
             for (jid, seen) in jids.iter().zip(seen) {
                 match seen {
                     _ if plan.done_before(jid) => {}
-                    None => plan.refuse(Fate::gone(jid)),
+                    None => plan.refuse(JobOutcome::gone(jid)),
                     Some(seen) => plan.judge(seen, &judge),
                 }
             }
@@ -298,9 +300,9 @@ impl Plan {
     pub(crate) fn selected(
         session: &mut Session,
         now: Moment,
-        order: Order,
+        order: BulkRun,
         selector: &Selector,
-        judge: impl Fn(&Seen) -> Option<Fate>,
+        judge: impl Fn(&JobSnapshot) -> Option<JobOutcome>,
     ) -> Result<Plan, Error> {
         let (mut jobs, strays) = select::seen(session, now, selector)?;
         let mut plan = Plan::new(order, Named::Not);
@@ -342,7 +344,11 @@ impl Plan {
     }
 
     /// Takes jobs that were found by other means, and those that were left out.
-    pub(crate) fn listed(order: Order, jobs: Vec<Seen>, left_out: Vec<Fate>) -> Plan {
+    pub(crate) fn listed(
+        order: BulkRun,
+        jobs: Vec<JobSnapshot>,
+        left_out: Vec<JobOutcome>,
+    ) -> Plan {
         let mut plan = Plan::new(order, Named::Many);
         for fate in left_out {
             plan.refuse(fate);
@@ -366,9 +372,9 @@ impl Plan {
         for refused in std::mem::take(&mut self.refused) {
             let item = &refused.fate.item;
             match item.code == Code::Gone && trace(&item.jid) {
-                true => self.jobs.push(Seen {
+                true => self.jobs.push(JobSnapshot {
                     jid: refused.fate.item.jid,
-                    ..Seen::default()
+                    ..JobSnapshot::default()
                 }),
                 false => self.refused.push(refused),
             }
@@ -381,14 +387,14 @@ impl Plan {
         self.readmit(|_| true);
     }
 
-    fn new(order: Order, named: Named) -> Plan {
+    fn new(order: BulkRun, named: Named) -> Plan {
         Plan {
             order,
             named,
             refused: Vec::new(),
             before: Vec::new(),
             jobs: Vec::new(),
-            along: Vec::new(),
+            cascaded: Vec::new(),
             spread: Duration::ZERO,
         }
     }
@@ -401,14 +407,14 @@ impl Plan {
         }
     }
 
-    fn judge(&mut self, seen: Seen, judge: impl Fn(&Seen) -> Option<Fate>) {
+    fn judge(&mut self, seen: JobSnapshot, judge: impl Fn(&JobSnapshot) -> Option<JobOutcome>) {
         match judge(&seen) {
             None => self.jobs.push(seen),
             Some(fate) => self.refuse(fate.seen(&seen)),
         }
     }
 
-    fn refuse(&mut self, fate: Fate) {
+    fn refuse(&mut self, fate: JobOutcome) {
         let after = self.jobs.len();
         self.refused.push(Refused { fate, after });
     }
@@ -507,19 +513,19 @@ impl Plan {
 const NAMED: usize = 10;
 
 /// A job that a failure list names without reason.
-fn astray(stray: &Stray) -> Fate {
+fn astray(stray: &MisplacedEntry) -> JobOutcome {
     let code = match &stray.job {
         None => Code::Gone,
         Some(_) => Code::StateChanged,
     };
-    let fate = Fate::refused(&stray.jid, code, in_list(stray));
+    let fate = JobOutcome::refused(&stray.jid, code, in_list(stray));
     match &stray.job {
-        Some(job) => fate.seen(&Seen::of(job.clone(), &mut Alike::default())),
+        Some(job) => fate.seen(&JobSnapshot::of(job.clone(), &mut Interner::default())),
         None => fate,
     }
 }
 
-fn in_list(stray: &Stray) -> String {
+fn in_list(stray: &MisplacedEntry) -> String {
     let group = clean(&stray.group);
     match &stray.job {
         None => format!("in the list of `{group}`, but it does not exist"),
@@ -537,13 +543,13 @@ fn in_list(stray: &Stray) -> String {
 /// What became of a slice.
 #[derive(Debug, Default)]
 pub(crate) struct Slice {
-    pub fates: Vec<Fate>,
+    pub fates: Vec<JobOutcome>,
     /// What keeps the action from going on. Jobs of which nothing is said were lost by it.
     pub broke: Option<Error>,
 }
 
-impl From<Result<Vec<Fate>, Error>> for Slice {
-    fn from(changed: Result<Vec<Fate>, Error>) -> Slice {
+impl From<Result<Vec<JobOutcome>, Error>> for Slice {
+    fn from(changed: Result<Vec<JobOutcome>, Error>) -> Slice {
         match changed {
             Ok(fates) => Slice { fates, broke: None },
             Err(error) => Slice {
@@ -557,16 +563,16 @@ impl From<Result<Vec<Fate>, Error>> for Slice {
 impl Slice {
     /// Reads the answers to one call per job; `done` says what became of one that was changed.
     pub(crate) fn each<T>(
-        jobs: &[Seen],
+        jobs: &[JobSnapshot],
         answers: Each<T>,
-        done: impl Fn(&Seen, T) -> Fate,
+        done: impl Fn(&JobSnapshot, T) -> JobOutcome,
     ) -> Slice {
         let mut slice = Slice::default();
         for (job, answer) in jobs.iter().zip(answers) {
             match answer {
                 Ok(Steered::Done(answer)) => slice.fates.push(done(job, answer).seen(job)),
-                Ok(Steered::Refused(outcome)) => slice.fates.push(Fate::left(job, &outcome)),
-                Err(error) => match Fate::refused_by(&job.jid, &error) {
+                Ok(Steered::Refused(outcome)) => slice.fates.push(JobOutcome::left(job, &outcome)),
+                Err(error) => match JobOutcome::refused_by(&job.jid, &error) {
                     Some(fate) => slice.fates.push(fate.seen(job)),
                     None => {
                         slice.fates.push(lost(job, &error));
@@ -579,7 +585,7 @@ impl Slice {
     }
 
     /// Adds the jobs of which nothing is said.
-    fn lose(&mut self, jobs: &[Seen], error: &Error) {
+    fn lose(&mut self, jobs: &[JobSnapshot], error: &Error) {
         let told: HashSet<Name> = self
             .fates
             .iter()
@@ -591,12 +597,12 @@ impl Slice {
 }
 
 /// Returns what became of a job whose call ended in an error.
-fn lost(job: &Seen, error: &Error) -> Fate {
+fn lost(job: &JobSnapshot, error: &Error) -> JobOutcome {
     let why = match error.kind() {
         Kind::Unknown => LOST,
         _ => error.message(),
     };
-    Fate::refused(&job.jid, code(error), why).seen(job)
+    JobOutcome::refused(&job.jid, code(error), why).seen(job)
 }
 
 /// Returns the code of an error that ended a call.

@@ -18,7 +18,7 @@ const LONGEST_NOTE: usize = 4096;
 
 /// A verb, as its flags want it done.
 #[derive(Debug)]
-pub(crate) struct Order {
+pub(crate) struct BulkRun {
     pub verb: &'static Verb,
     pub dry_run: bool,
     pub rate: Option<Rate>,
@@ -34,13 +34,13 @@ pub(crate) struct Order {
     pub before: HashSet<Name>,
 }
 
-impl Order {
+impl BulkRun {
     /// Reads the flags, and the report of an earlier run.
     pub(crate) fn new(
         session: &Session,
         verb: &'static Verb,
         flags: &BulkFlags,
-    ) -> Result<Order, Error> {
+    ) -> Result<BulkRun, Error> {
         let note = actor::note(verb.word, flags.reason.as_ref());
         if note.len() > LONGEST_NOTE {
             let most = LONGEST_NOTE - (note.len() - flags.reason.as_ref().map_or(0, length));
@@ -57,7 +57,7 @@ impl Order {
             }
             None => None,
         };
-        Ok(Order {
+        Ok(BulkRun {
             verb,
             dry_run: flags.dry_run,
             rate: flags.rate,

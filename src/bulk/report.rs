@@ -1,6 +1,6 @@
 //! What is told of a bulk action: each job as it happens, the sum at the end.
 
-use super::Fate;
+use super::JobOutcome;
 use super::exit;
 use super::exit::Codes;
 use crate::args::format::Format;
@@ -27,7 +27,7 @@ pub(crate) struct Report {
     doc: Bulk,
     told: String,
     /// How many went with those that were told.
-    along: usize,
+    cascaded: usize,
 }
 
 /// The last line of `-o ndjson`.
@@ -52,17 +52,17 @@ impl Report {
                 rows: Vec::new(),
             },
             told: String::new(),
-            along: 0,
+            cascaded: 0,
         }
     }
 
     /// Counts one job and tells it, where each is told as it happens.
-    pub(crate) fn add(&mut self, ui: &mut Ui, fate: Fate) -> Result<(), Error> {
-        let Fate {
+    pub(crate) fn add(&mut self, ui: &mut Ui, fate: JobOutcome) -> Result<(), Error> {
+        let JobOutcome {
             item,
             cells,
             raw,
-            along,
+            cascaded,
             ..
         } = fate;
         let sum = &mut self.doc.sum;
@@ -72,16 +72,16 @@ impl Report {
             Counted::Failed => sum.failed += 1,
             Counted::Planned => {}
         }
-        sum.matched += usize::from(along);
+        sum.matched += usize::from(cascaded);
         *self.codes.entry((item.result, item.code)).or_default() += 1;
         let went = matches!(item.result, Counted::Done | Counted::Planned);
         if !went {
             self.reasons.add(&item);
         }
-        if self.one && !along {
+        if self.one && !cascaded {
             self.told = sentence(self.verb, &item);
         }
-        self.along += usize::from(along);
+        self.cascaded += usize::from(cascaded);
         match ui.format() {
             Format::Ndjson => ui.write(&json::line(&item).map_err(Error::internal)?),
             Format::Jid if went => ui.verbatim(&[item.jid.as_bytes(), b"\n"].concat()),
@@ -128,8 +128,8 @@ impl Report {
             }
             Format::Jid | Format::Raw => {}
         }
-        if self.one && self.along > 0 {
-            let jobs = plural(self.along as u64, "job", "jobs");
+        if self.one && self.cascaded > 0 {
+            let jobs = plural(self.cascaded as u64, "job", "jobs");
             let wait = match self.doc.sum.dry_run {
                 true => "wait",
                 false => "waited",

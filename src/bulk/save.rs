@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use super::Fate;
+use super::JobOutcome;
 use super::ledger::{Head, Ledger};
 use crate::clock::moment::Moment;
 use crate::core::api::export::Savings;
@@ -12,7 +12,7 @@ use crate::core::api::guard::Kin;
 use crate::core::call::Core;
 use crate::error::Error;
 use crate::model::export::Cancelled;
-use crate::model::job_snapshot::Seen;
+use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::actor;
@@ -48,8 +48,8 @@ impl Save {
         &mut self,
         core: &mut Core,
         now: Moment,
-        jobs: &[&'j Seen],
-    ) -> Result<(Vec<&'j Seen>, Vec<Fate>), Error> {
+        jobs: &[&'j JobSnapshot],
+    ) -> Result<(Vec<&'j JobSnapshot>, Vec<JobOutcome>), Error> {
         let cancelled = Cancelled {
             at: now,
             by: actor::by().into(),
@@ -76,8 +76,8 @@ impl Save {
         for job in jobs {
             match written.get(&job.jid) {
                 Some(true) => kept.push(*job),
-                Some(false) => others.push(Fate::changed(&job.jid).seen(job)),
-                None => others.push(Fate::gone(&job.jid).seen(job)),
+                Some(false) => others.push(JobOutcome::changed(&job.jid).seen(job)),
+                None => others.push(JobOutcome::gone(&job.jid).seen(job)),
             }
         }
         Ok((kept, others))
@@ -89,8 +89,8 @@ impl Save {
 pub(crate) fn trees(
     core: &mut Core,
     now: Moment,
-    jobs: Vec<Seen>,
-) -> Result<(Vec<Seen>, usize), Error> {
+    jobs: Vec<JobSnapshot>,
+) -> Result<(Vec<JobSnapshot>, usize), Error> {
     let told = jobs.len();
     let roots: Vec<Name> = jobs.iter().map(|job| job.jid.clone()).collect();
     let mut kin: HashMap<Name, Kin> = HashMap::new();
@@ -118,9 +118,9 @@ pub(crate) fn trees(
         dependents.filter(|job| waits(job, jid)).cloned().collect()
     });
     // What was told keeps the mark by which it was judged.
-    let mut seen: HashMap<Name, Seen> =
+    let mut seen: HashMap<Name, JobSnapshot> =
         jobs.into_iter().map(|job| (job.jid.clone(), job)).collect();
-    let jobs: Vec<Seen> = order
+    let jobs: Vec<JobSnapshot> = order
         .into_iter()
         .filter_map(|jid| seen.remove(&jid).or_else(|| Some(kin.remove(&jid)?.seen)))
         .collect();

@@ -46,7 +46,7 @@ impl Args {
 pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Operate, Args::writes, run).unpaged();
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.accepts(&[Format::Raw])?;
+    session.ui.require_format(&[Format::Raw])?;
     let writes = args.writes();
     let name = args.command.clone();
     let mut source = Source::default();

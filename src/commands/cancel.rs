@@ -53,8 +53,8 @@ pub(crate) struct Args {
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Recover, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.accepts(&[Format::Jid, Format::Raw])?;
-    session.ui.shows::<Bulk>()?;
+    session.ui.require_format(&[Format::Jid, Format::Raw])?;
+    session.ui.check_columns::<Bulk>()?;
     let states: Vec<State> = State::ALL
         .into_iter()
         .filter(|state| *state != State::Complete)

@@ -7,9 +7,9 @@ use crate::args::shared::DryRun;
 use crate::args::value;
 use crate::check::repair;
 use crate::check::repair::revert;
-use crate::check::verify::finding_filter::{Wanted, Word};
-use crate::check::verify::look;
-use crate::check::verify::look::Told;
+use crate::check::verify::finding_filter::{FindingFilter, Word};
+use crate::check::verify::run;
+use crate::check::verify::run::CheckOptions;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
@@ -115,21 +115,21 @@ impl Args {
         words.join(" ")
     }
 
-    fn wanted(&self) -> Wanted {
+    fn wanted(&self) -> FindingFilter {
         let only = self.only.iter().filter_map(|id| match id.as_str() {
             "all" => Some(Word::All),
             id => Finding::named(id).map(Word::One),
         });
         let skip = self.skip.iter().filter_map(|id| Finding::named(id));
-        Wanted::new(only.collect(), skip.collect())
+        FindingFilter::new(only.collect(), skip.collect())
     }
 }
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Recover, Args::writes, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.accepts(&[])?;
-    let told = Told {
+    session.ui.require_format(&[])?;
+    let told = CheckOptions {
         queues: args.queues.clone(),
         wanted: args.wanted(),
         examples: args.max_examples,
@@ -140,7 +140,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         return revert::run(file, args.dry.dry_run, args.rate, session);
     }
     if args.repair {
-        let order = repair::Order {
+        let order = repair::RepairOptions {
             told,
             undo: args.undo.as_deref(),
             command: args.own(),
@@ -148,8 +148,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         };
         return repair::run(order, session);
     }
-    session.ui.shows::<Check>()?;
+    session.ui.check_columns::<Check>()?;
     session.begin()?;
-    let looked = look::run(&told, false, &Interrupt::listen(), session)?;
-    look::report(looked, true, session)
+    let looked = run::run(&told, false, &Interrupt::listen(), session)?;
+    run::report(looked, true, session)
 }

@@ -6,7 +6,7 @@ use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{DryRun, Holder, Later, MaxData};
 use crate::args::value;
-use crate::bulk::Fate;
+use crate::bulk::JobOutcome;
 use crate::bulk::held::InName;
 use crate::clock::moment::Moment;
 use crate::core::api::job_calls::Steered;
@@ -63,7 +63,7 @@ const VERB: &str = "complete";
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Work, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.accepts(&[Format::Jid, Format::Raw])?;
+    session.ui.require_format(&[Format::Jid, Format::Raw])?;
     if args.next.is_none() && (args.later.delay.is_some() || args.later.at.is_some()) {
         return Err(Error::usage("`--delay` and `--at` need `--next`")
             .hint("a completed job does not run again"));
@@ -103,10 +103,12 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             let (note, worker) = (actor::note(VERB, None), name.worker(&job));
             let completed = core
                 .complete(now, &note, &job, &worker, &data, next.as_ref())
-                .map_err(|error| Fate::explained(&args.jid, VERB, error))?;
+                .map_err(|error| JobOutcome::explained(&args.jid, VERB, error))?;
             match completed {
                 Steered::Done(state) => state,
-                Steered::Refused(outcome) => return Err(Fate::left(&job, &outcome).error(VERB)),
+                Steered::Refused(outcome) => {
+                    return Err(JobOutcome::left(&job, &outcome).error(VERB));
+                }
             }
         }
     };

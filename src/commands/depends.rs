@@ -4,19 +4,19 @@ use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, Targets, apart};
 use crate::args::value;
-use crate::bulk::{Fate, Order, Plan, Slice};
+use crate::bulk::{BulkRun, JobOutcome, Plan, Slice};
 use crate::clock::moment::Moment;
-use crate::core::api::guard::Outcome;
+use crate::core::api::guard::GuardReply;
 use crate::core::api::job_calls::Steered;
 use crate::core::api::not_found;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids;
-use crate::input::jids::Told;
+use crate::input::jids::JidArgs;
 use crate::input::source::Source;
 use crate::model::bulk::{Bulk, Code, Shows};
 use crate::model::job::State;
-use crate::model::job_snapshot::Seen;
+use crate::model::job_snapshot::JobSnapshot;
 use crate::model::verb::Verb;
 use crate::name::Name;
 use crate::session::Session;
@@ -74,13 +74,13 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Submit, Args::writes,
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     apart(("--on", &args.on), ("--off", &args.off))?;
-    session.ui.accepts(&[Format::Jid])?;
+    session.ui.require_format(&[Format::Jid])?;
     args.jobs.check()?;
     let told = jids::read(&mut Source::default(), &args.jobs.jids)?;
     match &told {
-        Told::One(jid) => one(&args, jid, session),
-        Told::Many(_) if args.off_all => release(&args, &told, session),
-        Told::Many(_) => {
+        JidArgs::One(jid) => one(&args, jid, session),
+        JidArgs::Many(_) if args.off_all => release(&args, &told, session),
+        JidArgs::Many(_) => {
             Err(Error::usage("one job is to be named here")
                 .hint("only `--off-all` takes several jobs"))
         }
@@ -100,7 +100,7 @@ fn one(args: &Args, jid: &Name, session: &mut Session) -> Result<Exit, Error> {
             "`{flag}` needs `--off-all` and several jobs"
         )));
     }
-    let note = Order::new(session, &RELEASE, &args.bulk)?.note;
+    let note = BulkRun::new(session, &RELEASE, &args.bulk)?.note;
     let now = session.begin()?;
     if args.writes() {
         change(args, jid, &note, now, session)?;
@@ -109,8 +109,8 @@ fn one(args: &Args, jid: &Name, session: &mut Session) -> Result<Exit, Error> {
 }
 
 /// Lets many jobs no longer wait for anything.
-fn release(args: &Args, told: &Told, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.shows::<Bulk>()?;
+fn release(args: &Args, told: &JidArgs, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.check_columns::<Bulk>()?;
     let states = [State::Depends];
     let plan = Plan::open_told(
         session,
@@ -130,13 +130,13 @@ fn release(args: &Args, told: &Told, session: &mut Session) -> Result<Exit, Erro
             } else {
                 "waiting"
             };
-            Fate::done(&job.jid).now(state)
+            JobOutcome::done(&job.jid).now(state)
         })
     })
 }
 
 /// Refuses a job that waits for no other.
-fn judge(job: &Seen) -> Option<Fate> {
+fn judge(job: &JobSnapshot) -> Option<JobOutcome> {
     if job.is("depends") {
         return None;
     }
@@ -145,7 +145,7 @@ fn judge(job: &Seen) -> Option<Fate> {
         false => Code::StateChanged,
     };
     let why = format!("it is {}, it waits for no job", clean(&job.state));
-    Some(Fate::refused(&job.jid, code, why))
+    Some(JobOutcome::refused(&job.jid, code, why))
 }
 
 fn change(
@@ -157,7 +157,7 @@ fn change(
 ) -> Result<(), Error> {
     let found = session.core()?.seen(now, std::slice::from_ref(jid))?;
     let Some(job) = found.into_iter().flatten().next() else {
-        return Err(Fate::gone(jid).error(ASKS));
+        return Err(JobOutcome::gone(jid).error(ASKS));
     };
     if let Some(fate) = judge(&job) {
         return Err(fate.error(ASKS));
@@ -198,28 +198,28 @@ fn change(
     let steered = session.core()?.undepend(now, note, jobs, &args.off).pop();
     match steered {
         Some(Ok(Steered::Refused(outcome))) => Err(refused(&job, &outcome)),
-        Some(Err(error)) => Err(Fate::explained(jid, ASKS, error)),
+        Some(Err(error)) => Err(JobOutcome::explained(jid, ASKS, error)),
         _ => Ok(()),
     }
 }
 
-fn refused(job: &Seen, outcome: &Outcome) -> Error {
+fn refused(job: &JobSnapshot, outcome: &GuardReply) -> Error {
     let names: Vec<String> = outcome
         .names()
         .map(|jid| format!("`{}`", clean(jid)))
         .collect();
     let fate = match outcome.code {
-        Code::Gone | Code::StateChanged => Fate::left(job, outcome),
+        Code::Gone | Code::StateChanged => JobOutcome::left(job, outcome),
         Code::MissingDependency => {
             let verb = if names.len() == 1 { "does" } else { "do" };
             let why = format!("{} {verb} not exist", names.join(", "));
-            Fate::refused(&job.jid, outcome.code, why)
+            JobOutcome::refused(&job.jid, outcome.code, why)
         }
         Code::Cycle => {
             let why = format!("it would wait for itself, through {}", names.join(", "));
-            Fate::refused(&job.jid, outcome.code, why)
+            JobOutcome::refused(&job.jid, outcome.code, why)
         }
-        _ => Fate::refused(&job.jid, outcome.code, names.join(", ")),
+        _ => JobOutcome::refused(&job.jid, outcome.code, names.join(", ")),
     };
     fate.error(ASKS)
 }
@@ -230,7 +230,7 @@ fn rehearse(args: &Args, jid: &Name, now: Moment, session: &mut Session) -> Resu
     for (on, found) in args.on.iter().zip(found) {
         if found.is_none() {
             let why = format!("`{}` does not exist", clean(on));
-            return Err(Fate::refused(jid, Code::MissingDependency, why).error(ASKS));
+            return Err(JobOutcome::refused(jid, Code::MissingDependency, why).error(ASKS));
         }
     }
     session

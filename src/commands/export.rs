@@ -11,11 +11,11 @@ use crate::args::format::Format;
 use crate::args::shared::{Selector, Targets};
 use crate::clock::moment::Moment;
 use crate::core::api::export::{Savings, Scan};
-use crate::core::api::job::Tell;
+use crate::core::api::job::Detail;
 use crate::core::api::not_found;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::fs::atomic_file::Whole;
+use crate::fs::atomic_file::AtomicFile;
 use crate::input::jids;
 use crate::input::source::Source;
 use crate::interrupt::Interrupt;
@@ -77,7 +77,7 @@ enum With {
 pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Operate, run);
 
 fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.accepts(&[])?;
+    session.ui.require_format(&[])?;
     let file = args.file.take().filter(|file| file != "-");
     if file.as_ref().is_some_and(|file| file.is_empty()) {
         return Err(Error::usage("the name of the file is empty"));
@@ -103,7 +103,7 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
         None => count(selector, now, session)?,
     };
     let to = match &file {
-        Some(file) => Some(Whole::create(Path::new(file))?),
+        Some(file) => Some(AtomicFile::create(Path::new(file))?),
         None => None,
     };
     let mut writer = Writer {
@@ -126,7 +126,7 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
             // Of all jobs some may be in no set, or in that of a forgotten queue.
             let all = every && selector.limit.is_none() && selector.offset == 0;
             let mut seen: HashSet<Name> = HashSet::new();
-            let mut selection = Selection::open(session.core()?, now, selector, Tell::Match)?;
+            let mut selection = Selection::open(session.core()?, now, selector, Detail::Match)?;
             selection.announce(&mut session.ui);
             while let Some(jobs) = selection.next(session.core()?)? {
                 let jids: Vec<Name> = jobs.into_iter().map(|job| job.jid).collect();
@@ -171,7 +171,7 @@ fn note(session: &mut Session, line: &str) {
 /// Returns how many jobs there are, if the indexes know.
 fn count(selector: &Selector, now: Moment, session: &mut Session) -> Result<Option<u64>, Error> {
     let core = session.core()?;
-    let total = Selection::open(core, now, selector, Tell::Match)?.total(core)?;
+    let total = Selection::open(core, now, selector, Detail::Match)?.total(core)?;
     Ok(total.map(|total| {
         let rest = total.saturating_sub(selector.offset);
         rest.min(selector.limit.unwrap_or(u64::MAX))
@@ -181,7 +181,7 @@ fn count(selector: &Selector, now: Moment, session: &mut Session) -> Result<Opti
 /// Where the lines go.
 struct Writer {
     /// The file; stdout otherwise.
-    to: Option<Whole>,
+    to: Option<AtomicFile>,
     stop: Interrupt,
     progress: Progress,
     jobs: u64,
@@ -205,7 +205,7 @@ impl Writer {
                 let jobs = plural(self.jobs, "job", "jobs");
                 return Err(Error::new(kind, format!("interrupted after {jobs}")));
             }
-            let (core, ui) = session.parts()?;
+            let (core, ui) = session.core_and_ui()?;
             let now = core.now();
             let Some(slice) = savings.next(core, now)? else {
                 missing.extend(untold.cloned());
@@ -231,7 +231,7 @@ impl Writer {
     ) -> Result<(), Error> {
         let meant =
             |queue: &Name| queues.is_empty() || queues.iter().any(|pattern| pattern.matches(queue));
-        let (core, ui) = session.parts()?;
+        let (core, ui) = session.core_and_ui()?;
         if with.contains(&With::Recur) {
             // A template may be in no set, or in that of a forgotten queue.
             let (mut scan, mut found) = (Scan::of("recurring"), BTreeSet::new());

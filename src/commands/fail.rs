@@ -7,7 +7,7 @@ use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, Holder, MaxData, Targets, Unfailed};
 use crate::args::value;
 use crate::bulk::held::InName;
-use crate::bulk::{Fate, Plan, Slice};
+use crate::bulk::{JobOutcome, Plan, Slice};
 use crate::core::api::worker_calls::Why;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -15,7 +15,7 @@ use crate::input::source::Source;
 use crate::input::{data, jids};
 use crate::model::bulk::{Bulk, Shows};
 use crate::model::job::State;
-use crate::model::job_snapshot::Seen;
+use crate::model::job_snapshot::JobSnapshot;
 use crate::model::verb::Verb;
 use crate::name::Name;
 use crate::session::Session;
@@ -70,8 +70,8 @@ const FAIL: Verb = Verb {
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Recover, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.accepts(&[Format::Jid, Format::Raw])?;
-    session.ui.shows::<Bulk>()?;
+    session.ui.require_format(&[Format::Jid, Format::Raw])?;
+    session.ui.check_columns::<Bulk>()?;
     let mut source = Source::default();
     let most = args.limit.max_data;
     let targets = Targets::from(args.jobs);
@@ -102,16 +102,18 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     )?;
     let note = plan.note();
     plan.run(session, |core, now, jobs| {
-        let worker = |job: &Seen| name.worker(job);
+        let worker = |job: &JobSnapshot| name.worker(job);
         let answers = core.fail(now, &note, jobs, worker, &why, data.as_deref());
         Slice::each(jobs, answers, |job, ()| {
-            Fate::done(&job.jid).now("failed").raw(job.jid.as_bytes())
+            JobOutcome::done(&job.jid)
+                .now("failed")
+                .raw(job.jid.as_bytes())
         })
     })
 }
 
 /// Refuses a job that is not in the hands of this worker.
-fn judge(name: &InName, job: &Seen) -> Option<Fate> {
+fn judge(name: &InName, job: &JobSnapshot) -> Option<JobOutcome> {
     let fate = name.judge(job)?;
     let jid = quoted(&job.jid);
     Some(match job.stored.as_bytes() {

@@ -9,8 +9,8 @@ use crate::args::shared::{BulkFlags, Selector, Spread, Watch};
 use crate::args::value;
 use crate::bulk::cancel;
 use crate::bulk::cancel::CANCEL;
-use crate::bulk::requeue::retry::{How, RETRY};
-use crate::bulk::{Order, Plan};
+use crate::bulk::requeue::retry::{RETRY, RetryOptions};
+use crate::bulk::{BulkRun, Plan};
 use crate::core::api::guard::Dependents;
 use crate::core::call::Call;
 use crate::error::Error;
@@ -18,7 +18,7 @@ use crate::exit::Exit;
 use crate::model::bulk::Bulk;
 use crate::model::failure;
 use crate::model::job::State;
-use crate::model::job_snapshot::Seen;
+use crate::model::job_snapshot::JobSnapshot;
 use crate::model::list::{Jobs, List};
 use crate::name::Name;
 use crate::session::Session;
@@ -107,8 +107,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if selector.is_empty() && !selector.all {
         return groups(&selector, session);
     }
-    session.ui.accepts(&[Format::Jid, Format::Raw])?;
-    session.ui.shows::<Jobs>()?;
+    session.ui.require_format(&[Format::Jid, Format::Raw])?;
+    session.ui.check_columns::<Jobs>()?;
     selector = selector.or_states(&[State::Failed])?;
     let now = session.begin()?;
     if session.ui.format() == Format::Raw {
@@ -122,8 +122,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 
 /// Retries or cancels the jobs that are meant: those that were failed when they were listed.
 fn act(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.accepts(&[Format::Jid])?;
-    session.ui.shows::<Bulk>()?;
+    session.ui.require_format(&[Format::Jid])?;
+    session.ui.check_columns::<Bulk>()?;
     let mut selector = args.selector;
     if selector.is_empty() && !args.all_groups && !selector.all {
         return Err(Error::usage("no group is named")
@@ -149,28 +149,28 @@ fn act(args: Args, session: &mut Session) -> Result<Exit, Error> {
     } else {
         &RETRY
     };
-    let order = Order::new(session, verb, &args.bulk)?;
+    let order = BulkRun::new(session, verb, &args.bulk)?;
     let now = session.begin()?;
     if args.action.cancel_all {
         let plan = Plan::selected(session, now, order, &selector, cancel::judge)?;
         return cancel::run(plan, Dependents::Refuse, None, now, session);
     }
-    let how = How {
+    let how = RetryOptions {
         to: args.to,
         delay: args.delay,
-        ..How::default()
+        ..RetryOptions::default()
     };
-    let judge = |job: &Seen| how.judge(job);
+    let judge = |job: &JobSnapshot| how.judge(job);
     let plan = Plan::selected(session, now, order, &selector, judge)?.spread(&args.spread);
     plan.consent(session, &how.promise(&plan))?;
     how.run(plan, session)
 }
 
 fn groups(selector: &Selector, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.accepts(&[Format::Raw])?;
-    session.ui.shows::<List<failure::Group>>()?;
+    session.ui.require_format(&[Format::Raw])?;
+    session.ui.check_columns::<List<failure::Group>>()?;
     let now = session.begin()?;
-    let (core, out) = session.parts()?;
+    let (core, out) = session.core_and_ui()?;
     if out.format() == Format::Raw {
         let text = core.raw(now, &Call::new("failed"))?;
         out.verbatim(&text)?;

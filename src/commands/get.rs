@@ -4,14 +4,14 @@ use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::shared::Targets;
 use crate::clock::moment::Moment;
-use crate::core::api::job::Tell;
+use crate::core::api::job;
 use crate::core::api::not_found;
 use crate::core::call::Call;
 use crate::core::call::Core;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids;
-use crate::input::jids::Told;
+use crate::input::jids::JidArgs;
 use crate::input::source::Source;
 use crate::model::job::Job;
 use crate::model::list::{Detail, Details, List};
@@ -51,8 +51,8 @@ pub(crate) struct Args {
 pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.accepts(&[Format::Jid, Format::Raw])?;
-    session.ui.shows::<Details>()?;
+    session.ui.require_format(&[Format::Jid, Format::Raw])?;
+    session.ui.check_columns::<Details>()?;
     args.targets.check()?;
     let mut source = Source::default();
     let told = match args.targets.jids.is_empty() {
@@ -63,11 +63,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if session.ui.format() == Format::Raw {
         return raw(told, &args, now, session);
     }
-    let one = matches!(told, Some(Told::One(_)));
+    let one = matches!(told, Some(JidArgs::One(_)));
     let tell = if one || args.history {
-        Tell::Full
+        job::Detail::Full
     } else {
-        Tell::Brief
+        job::Detail::Brief
     };
     let mut details = Details::default();
     match &told {
@@ -95,7 +95,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 fn find(
     core: &mut Core,
     now: Moment,
-    tell: Tell,
+    tell: job::Detail,
     jids: &[Name],
     details: &mut Details,
 ) -> Result<(), Error> {
@@ -191,22 +191,30 @@ fn fields(details: &Details, path: &str, session: &mut Session) -> Result<(), Er
 }
 
 /// The reference's `get`, or its `multiget` for several.
-fn raw(told: Option<Told>, args: &Args, now: Moment, session: &mut Session) -> Result<Exit, Error> {
+fn raw(
+    told: Option<JidArgs>,
+    args: &Args,
+    now: Moment,
+    session: &mut Session,
+) -> Result<Exit, Error> {
     let call = match &told {
-        Some(Told::One(jid)) => Call::new("get").arg(jid),
-        Some(Told::Many(jids)) => Call::new("multiget").args(jids),
+        Some(JidArgs::One(jid)) => Call::new("get").arg(jid),
+        Some(JidArgs::Many(jids)) => Call::new("multiget").args(jids),
         None => {
-            let jobs = select::all(session, now, &args.targets.selector, Tell::Mark)?;
+            let jobs = select::all(session, now, &args.targets.selector, job::Detail::Mark)?;
             Call::new("multiget").args(jobs.iter().map(|job| &job.jid))
         }
     };
     let text = session.core()?.raw(now, &call)?;
     match told {
-        Some(Told::One(jid)) if text.is_empty() => not_found::jobs(&[jid]).map(|()| Exit::Ok),
-        Some(Told::Many(jids)) => {
+        Some(JidArgs::One(jid)) if text.is_empty() => not_found::jobs(&[jid]).map(|()| Exit::Ok),
+        Some(JidArgs::Many(jids)) => {
             // The reply does not say which ones it lacks.
             session.ui.verbatim(&text)?;
-            let mut jobs = session.core()?.jobs(now, Tell::Mark, &jids)?.into_iter();
+            let mut jobs = session
+                .core()?
+                .jobs(now, job::Detail::Mark, &jids)?
+                .into_iter();
             let gone = jids.into_iter().filter(|_| jobs.next().flatten().is_none());
             not_found::jobs(&gone.collect::<Vec<_>>()).map(|()| Exit::Ok)
         }

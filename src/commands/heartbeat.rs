@@ -6,7 +6,7 @@ use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{DryRun, Holder, MaxData};
 use crate::args::value;
-use crate::bulk::Fate;
+use crate::bulk::JobOutcome;
 use crate::bulk::held::InName;
 use crate::clock::moment::Moment;
 use crate::error::Error;
@@ -49,7 +49,7 @@ const VERB: &str = "heartbeat";
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Work, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.accepts(&[Format::Jid, Format::Raw])?;
+    session.ui.require_format(&[Format::Jid, Format::Raw])?;
     let mut source = Source::default();
     let data = match &args.data {
         Some(given) => Some(data::read(&mut source, given, args.limit.max_data)?.0),
@@ -70,7 +70,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let end = session
         .core()?
         .heartbeat(now, &args.jid, &worker, data.as_deref())
-        .map_err(|error| Fate::explained(&args.jid, VERB, error))?;
+        .map_err(|error| JobOutcome::explained(&args.jid, VERB, error))?;
     if session.ui.format() == Format::Raw {
         session.ui.text(&format!("{end}\n"))?;
         return Ok(Exit::Ok);

@@ -7,7 +7,7 @@ use crate::args::format::Format;
 use crate::args::shared::BulkFlags;
 use crate::args::value;
 use crate::bulk::import;
-use crate::bulk::import::{Existing, Failed, Told};
+use crate::bulk::import::{Existing, Failed, ImportOptions};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::Bulk;
@@ -70,15 +70,15 @@ pub(crate) struct Args {
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Operate, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.accepts(&[Format::Jid])?;
-    session.ui.shows::<Bulk>()?;
+    session.ui.require_format(&[Format::Jid])?;
+    session.ui.check_columns::<Bulk>()?;
     import::mapped(&args.map)?;
     let existing = match (args.if_absent, args.replace) {
         (true, _) => Existing::Leave,
         (_, true) => Existing::Replace,
         _ => Existing::Refuse,
     };
-    let told = Told {
+    let told = ImportOptions {
         from: args.file,
         map: args.map,
         existing,

@@ -4,7 +4,7 @@ use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{Selector, Watch};
 use crate::clock::moment::Moment;
-use crate::core::api::job::Tell;
+use crate::core::api::job::Detail;
 use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -43,21 +43,21 @@ pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run).watch(|args
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     args.selector.check()?;
     if args.count {
-        session.ui.accepts(&[])?;
-        session.ui.shows::<Counts>()?;
+        session.ui.require_format(&[])?;
+        session.ui.check_columns::<Counts>()?;
         let now = session.begin()?;
         let counts = select::count(session, now, &args.selector)?;
         session.ui.show(&counts)?;
         return Ok(Exit::Ok);
     }
-    session.ui.accepts(&[Format::Jid, Format::Raw])?;
-    session.ui.shows::<Jobs>()?;
+    session.ui.require_format(&[Format::Jid, Format::Raw])?;
+    session.ui.check_columns::<Jobs>()?;
     let raw = match session.ui.format() {
         Format::Raw => Some(raw(&args.selector)?),
         _ => None,
     };
     if raw.as_ref().is_some_and(Call::may_write) {
-        session.writes_raw()?;
+        session.require_writable_raw()?;
     }
     let now = session.begin()?;
     if let Some(call) = raw {
@@ -85,11 +85,11 @@ pub(crate) fn list(
         session.ui.cut(selector.offset, selector.limit.take());
         selector.offset = 0;
     }
-    let (core, out) = session.parts()?;
+    let (core, out) = session.core_and_ui()?;
     let tell = if out.format() == Format::Jid {
-        Tell::Match
+        Detail::Match
     } else {
-        Tell::Brief
+        Detail::Brief
     };
     let mut selection = Selection::open(core, now, &selector, tell)?.newest_first(newest);
     selection.announce(out);

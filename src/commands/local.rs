@@ -70,7 +70,7 @@ impl Args {
 pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Operate, Args::writes, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.accepts(&[])?;
+    session.ui.require_format(&[])?;
     let (local, fsync) = local(session)?;
     let deadline = Instant::now() + session.timeout();
     let verb = args.verb.unwrap_or(Verb::Status);

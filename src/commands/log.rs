@@ -47,7 +47,7 @@ const TAKEN: [&[u8]; 6] = [b"put", b"popped", b"done", b"failed", b"timed-out", 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Submit, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.accepts(&[Format::Jid, Format::Raw])?;
+    session.ui.require_format(&[Format::Jid, Format::Raw])?;
     if TAKEN.contains(&args.message.as_bytes()) {
         let message = clean(&args.message);
         return Err(Error::usage(format!(

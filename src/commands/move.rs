@@ -5,12 +5,12 @@ use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, Later, Spread, Targets};
 use crate::args::value;
 use crate::bulk::Plan;
-use crate::bulk::requeue::moving::{How, MOVE};
+use crate::bulk::requeue::moving::{MOVE, MoveOptions};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::Bulk;
 use crate::model::job::State;
-use crate::model::job_snapshot::Seen;
+use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 use crate::session::Session;
 
@@ -51,9 +51,9 @@ pub(crate) struct Args {
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Submit, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.accepts(&[Format::Jid])?;
-    session.ui.shows::<Bulk>()?;
-    let how = How {
+    session.ui.require_format(&[Format::Jid])?;
+    session.ui.check_columns::<Bulk>()?;
+    let how = MoveOptions {
         to: args.to,
         later: args.later,
         force: args.force,
@@ -62,7 +62,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         .into_iter()
         .filter(|state| *state != State::Complete)
         .collect();
-    let judge = |job: &Seen| how.judge(job);
+    let judge = |job: &JobSnapshot| how.judge(job);
     let plan =
         Plan::open(session, &MOVE, &args.bulk, &args.jobs, &states, judge)?.spread(&args.spread);
     plan.consent(session, &how.promise(&plan))?;

@@ -17,7 +17,7 @@ use crate::core::call::refusal;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::done::Done;
-use crate::model::job_snapshot::Seen;
+use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::actor;
@@ -62,7 +62,7 @@ pub(crate) struct Args {
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Operate, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.accepts(&[Format::Raw])?;
+    session.ui.require_format(&[Format::Raw])?;
     let now = session.begin()?;
     let until = match (args.for_, &args.until) {
         (Some(wait), _) => Some(now.after(wait)),
@@ -115,7 +115,7 @@ fn stop(queues: &[Name], note: &[u8], now: Moment, session: &mut Session) -> Res
             .chunks(SLICE)
         {
             let jobs = core.seen(now, jids)?.into_iter().flatten();
-            let jobs: Vec<Seen> = jobs.filter(|job| job.is("running")).collect();
+            let jobs: Vec<JobSnapshot> = jobs.filter(|job| job.is("running")).collect();
             for (job, answer) in jobs.iter().zip(core.timeout(now, note, &jobs)) {
                 match answer {
                     Ok(Steered::Done(())) => stopped += 1,

@@ -32,12 +32,12 @@ pub(crate) struct Args {
 pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.accepts(&[Format::Jid, Format::Raw])?;
-    session.ui.shows::<Jobs>()?;
-    session.writes_raw()?;
+    session.ui.require_format(&[Format::Jid, Format::Raw])?;
+    session.ui.check_columns::<Jobs>()?;
+    session.require_writable_raw()?;
     let read_only = session.globals.read_only;
     let now = session.begin()?;
-    let (core, out) = session.parts()?;
+    let (core, out) = session.core_and_ui()?;
     if out.format() == Format::Raw {
         let call = Call::new("peek")
             .arg(&args.queue)

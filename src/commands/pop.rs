@@ -6,7 +6,7 @@ use crate::args::shared::DryRun;
 use crate::args::value;
 use crate::clock::moment::Moment;
 use crate::core::api::index::Index;
-use crate::core::api::job::Tell;
+use crate::core::api::job::Detail;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::json::Json;
@@ -49,8 +49,8 @@ pub(crate) struct Args {
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Work, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.accepts(&[Format::Jid, Format::Raw])?;
-    session.ui.shows::<Jobs>()?;
+    session.ui.require_format(&[Format::Jid, Format::Raw])?;
+    session.ui.check_columns::<Jobs>()?;
     let worker = actor::worker(args.worker.as_ref())?;
     let now = session.begin()?;
     let jids = match args.dry.dry_run {
@@ -64,9 +64,9 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if session.ui.format() == Format::Raw {
         return Ok(Exit::Ok);
     }
-    let (core, out) = session.parts()?;
+    let (core, out) = session.core_and_ui()?;
     let found = core
-        .jobs(now, Tell::Brief, &jids)
+        .jobs(now, Detail::Brief, &jids)
         .map_err(|error| unread(&jids, &worker, &error))?;
     let jobs = Jobs {
         list: List::whole(found.into_iter().flatten().collect()),
@@ -99,7 +99,7 @@ fn pop(args: &Args, worker: &Name, now: Moment, session: &mut Session) -> Result
             if wanted == 0 {
                 return Ok(jids);
             }
-            let (core, out) = session.parts()?;
+            let (core, out) = session.core_and_ui()?;
             let reply = core.pop(now, queue, worker, wanted)?;
             let got = popped(&reply)?;
             if out.format() == Format::Raw && !got.is_empty() {

@@ -4,7 +4,7 @@ use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, Targets};
 use crate::args::value;
-use crate::bulk::{Fate, Plan, Slice};
+use crate::bulk::{JobOutcome, Plan, Slice};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::{Bulk, Shows};
@@ -44,8 +44,8 @@ const PRIORITY: Verb = Verb {
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Submit, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.accepts(&[Format::Jid, Format::Raw])?;
-    session.ui.shows::<Bulk>()?;
+    session.ui.require_format(&[Format::Jid, Format::Raw])?;
+    session.ui.check_columns::<Bulk>()?;
     let plan = Plan::open(session, &PRIORITY, &args.bulk, &args.jobs, &[], |_| None)?;
     plan.consent(session, "")?;
     let note = plan.note();
@@ -54,7 +54,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         Slice::each(jobs, answers, |job, to| {
             let (old, new) = (job.priority.clone(), Name::from(to.to_string()));
             let old = old.unwrap_or_else(|| Name::from("0"));
-            let mut fate = Fate::done(&job.jid).raw(new.as_bytes());
+            let mut fate = JobOutcome::done(&job.jid).raw(new.as_bytes());
             fate.item.detail = Some(format!("{} → {}", clean(&old), clean(&new)));
             fate.cells([old, new])
         })

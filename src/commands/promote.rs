@@ -38,8 +38,8 @@ pub(crate) struct Args {
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Submit, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.accepts(&[Format::Jid])?;
-    session.ui.shows::<Bulk>()?;
+    session.ui.require_format(&[Format::Jid])?;
+    session.ui.check_columns::<Bulk>()?;
     let states = [State::Scheduled];
     let plan =
         Plan::open(session, &PROMOTE, &args.bulk, &args.jobs, &states, judge)?.spread(&args.spread);

@@ -35,11 +35,11 @@ pub(crate) struct Args {
 pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run).watch(|args| args.watch.every);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.accepts(&[Format::Raw])?;
-    session.ui.shows::<List<Queue>>()?;
-    session.writes_raw()?;
+    session.ui.require_format(&[Format::Raw])?;
+    session.ui.check_columns::<List<Queue>>()?;
+    session.require_writable_raw()?;
     let now = session.begin()?;
-    let (core, out) = session.parts()?;
+    let (core, out) = session.core_and_ui()?;
     if out.format() == Format::Raw {
         let calls: Vec<Call> = match args.queues.is_empty() {
             true => vec![Call::new("queues")],

@@ -7,14 +7,14 @@ use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, Holder, Spread, Targets};
 use crate::args::value;
 use crate::bulk::held::InName;
-use crate::bulk::requeue::retry::{How, RETRY};
-use crate::bulk::{Fate, Plan, Slice};
+use crate::bulk::requeue::retry::{RETRY, RetryOptions};
+use crate::bulk::{JobOutcome, Plan, Slice};
 use crate::core::api::worker_calls::Why;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::{Bulk, Shows};
 use crate::model::job::State;
-use crate::model::job_snapshot::Seen;
+use crate::model::job_snapshot::JobSnapshot;
 use crate::model::verb::Verb;
 use crate::name::Name;
 use crate::session::Session;
@@ -85,11 +85,11 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Recover, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let held = args.holder.worker.is_some() || args.holder.as_holder;
-    session.ui.accepts(match held {
+    session.ui.require_format(match held {
         true => &[Format::Jid, Format::Raw],
         false => &[Format::Jid],
     })?;
-    session.ui.shows::<Bulk>()?;
+    session.ui.check_columns::<Bulk>()?;
     if args.fail_group.is_some() && !held {
         return Err(Error::usage(
             "`--fail-group` is for the retry of the worker that holds the job",
@@ -104,7 +104,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     if held {
         let name = InName::of(&args.holder)?;
-        let judge = |job: &Seen| name.judge(job);
+        let judge = |job: &JobSnapshot| name.judge(job);
         let plan = Plan::open(
             session,
             &GIVE_BACK,
@@ -116,7 +116,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         plan.consent(session, "")?;
         return give_back(args, &name, plan, session);
     }
-    let how = How {
+    let how = RetryOptions {
         to: args.to,
         delay: args.delay,
         priority: args.priority,
@@ -136,7 +136,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             }
         }
     }
-    let judge = |job: &Seen| how.judge(job);
+    let judge = |job: &JobSnapshot| how.judge(job);
     let plan = Plan::open(
         session,
         &RETRY,
@@ -158,7 +158,7 @@ fn give_back(args: Args, name: &InName, plan: Plan, session: &mut Session) -> Re
     });
     let note = plan.note();
     plan.run(session, |core, now, jobs| {
-        let worker = |job: &Seen| name.worker(job);
+        let worker = |job: &JobSnapshot| name.worker(job);
         let answers = core.retry(now, &note, jobs, worker, delay, why.as_ref());
         Slice::each(jobs, answers, |job, left| {
             let state = match left {
@@ -167,7 +167,7 @@ fn give_back(args: Args, name: &InName, plan: Plan, session: &mut Session) -> Re
                 _ => "scheduled",
             };
             let left = left.to_string();
-            let fate = Fate::done(&job.jid).now(state).raw(left.as_bytes());
+            let fate = JobOutcome::done(&job.jid).now(state).raw(left.as_bytes());
             fate.cells([Name::from(left)])
         })
     })

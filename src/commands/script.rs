@@ -28,7 +28,7 @@ pub(crate) struct Args {
 pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Operate, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.accepts(&[])?;
+    session.ui.require_format(&[])?;
     let script = match args.lib {
         true => Script::library(session.prefix()),
         false => Script::new(session.prefix()),

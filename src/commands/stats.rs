@@ -52,13 +52,13 @@ pub(crate) struct Args {
 pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run).watch(|args| args.watch.every);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.accepts(&[Format::Raw])?;
+    session.ui.require_format(&[Format::Raw])?;
     match args.days {
-        Some(_) => session.ui.shows::<Days>()?,
-        None => session.ui.shows::<stats::Day>()?,
+        Some(_) => session.ui.check_columns::<Days>()?,
+        None => session.ui.check_columns::<stats::Day>()?,
     }
     let now = session.begin()?;
-    let (core, out) = session.parts()?;
+    let (core, out) = session.core_and_ui()?;
     let mut days = days(&args, now)?;
     let queues = core.queues_like(now, &args.queues)?;
     let names: Vec<Name> = queues.into_iter().map(|queue| queue.name).collect();

@@ -4,8 +4,8 @@ use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, Targets, apart};
 use crate::args::value;
-use crate::bulk::{Fate, Plan, Slice};
-use crate::core::api::job::Tell;
+use crate::bulk::{JobOutcome, Plan, Slice};
+use crate::core::api::job::Detail;
 use crate::core::api::not_found;
 use crate::core::call::Call;
 use crate::error::Error;
@@ -77,8 +77,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 /// Adds and removes tags.
 fn change(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     apart(("--add", &args.add), ("--remove", &args.remove))?;
-    session.ui.accepts(&[Format::Jid, Format::Raw])?;
-    session.ui.shows::<Bulk>()?;
+    session.ui.require_format(&[Format::Jid, Format::Raw])?;
+    session.ui.check_columns::<Bulk>()?;
     let plan = Plan::open(session, &TAG, &args.bulk, &args.jobs, &[], |_| None)?;
     plan.consent(session, "")?;
     let note = plan.note();
@@ -87,7 +87,7 @@ fn change(args: &Args, session: &mut Session) -> Result<Exit, Error> {
         Slice::each(jobs, answers, |job, tags| {
             let names = Json::read(&tags).and_then(|tags| tags.names());
             let names = names.unwrap_or_default();
-            let mut fate = Fate::done(&job.jid).raw(tags);
+            let mut fate = JobOutcome::done(&job.jid).raw(tags);
             fate.item.detail = Some(names.iter().map(clean).collect::<Vec<_>>().join(", "));
             fate.cells(names)
         })
@@ -96,17 +96,17 @@ fn change(args: &Args, session: &mut Session) -> Result<Exit, Error> {
 
 /// Shows the tags of jobs.
 fn show(jobs: &Targets, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.accepts(&[Format::Jid])?;
-    session.ui.shows::<Bulk>()?;
+    session.ui.require_format(&[Format::Jid])?;
+    session.ui.check_columns::<Bulk>()?;
     jobs.check()?;
     let told = jids::read(&mut Source::default(), &jobs.jids)?;
     let now = session.begin()?;
     let mut missing = Vec::new();
     let mut found = Vec::new();
     if jobs.jids.is_empty() {
-        found = select::all(session, now, &jobs.selector, Tell::Brief)?;
+        found = select::all(session, now, &jobs.selector, Detail::Brief)?;
     } else {
-        let jobs = session.core()?.jobs(now, Tell::Brief, told.jids())?;
+        let jobs = session.core()?.jobs(now, Detail::Brief, told.jids())?;
         for (jid, job) in told.jids().iter().zip(jobs) {
             match job {
                 Some(job) => found.push(job),
@@ -145,10 +145,10 @@ fn rows_of(rows: Vec<Row>) -> Bulk {
 
 /// Lists the tags, most used first.
 fn list(offset: u64, limit: Option<u64>, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.accepts(&[Format::Raw])?;
-    session.ui.shows::<List<Tag>>()?;
+    session.ui.require_format(&[Format::Raw])?;
+    session.ui.check_columns::<List<Tag>>()?;
     let now = session.begin()?;
-    let (core, out) = session.parts()?;
+    let (core, out) = session.core_and_ui()?;
     if out.format() == Format::Raw {
         let limit = limit.unwrap_or(25).to_string();
         let text = core.raw(

@@ -4,12 +4,12 @@ use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, Targets};
 use crate::args::value;
-use crate::bulk::{Fate, Plan, Slice};
+use crate::bulk::{JobOutcome, Plan, Slice};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::{Bulk, Code, Shows};
 use crate::model::job::State;
-use crate::model::job_snapshot::Seen;
+use crate::model::job_snapshot::JobSnapshot;
 use crate::model::verb::Verb;
 use crate::session::Session;
 use crate::text::clean;
@@ -43,24 +43,26 @@ const TIMEOUT: Verb = Verb {
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Recover, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.accepts(&[Format::Jid, Format::Raw])?;
-    session.ui.shows::<Bulk>()?;
+    session.ui.require_format(&[Format::Jid, Format::Raw])?;
+    session.ui.check_columns::<Bulk>()?;
     let states = [State::Running, State::Stalled];
     let plan = Plan::open(session, &TIMEOUT, &args.bulk, &args.jobs, &states, judge)?;
     plan.consent(session, "")?;
     let note = plan.note();
     plan.run(session, |core, now, jobs| {
         let answers = core.timeout(now, &note, jobs);
-        Slice::each(jobs, answers, |job, ()| Fate::done(&job.jid).now("stalled"))
+        Slice::each(jobs, answers, |job, ()| {
+            JobOutcome::done(&job.jid).now("stalled")
+        })
     })
 }
 
-fn judge(job: &Seen) -> Option<Fate> {
+fn judge(job: &JobSnapshot) -> Option<JobOutcome> {
     match job.is("running") {
         true => None,
         false => {
             let why = format!("it is {}, not running", clean(job.state.as_bytes()));
-            Some(Fate::refused(&job.jid, Code::StateChanged, why))
+            Some(JobOutcome::refused(&job.jid, Code::StateChanged, why))
         }
     }
 }

@@ -5,13 +5,13 @@ use std::collections::HashSet;
 use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, Targets, Watch};
-use crate::bulk::{Fate, Order, Plan, Slice};
+use crate::bulk::{BulkRun, JobOutcome, Plan, Slice};
 use crate::core::api::index::Index;
-use crate::core::api::job::Tell;
+use crate::core::api::job::Detail;
 use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::input::jids::Told;
+use crate::input::jids::JidArgs;
 use crate::model::bulk::{Bulk, Shows};
 use crate::model::list::{Jobs, List};
 use crate::model::verb::Verb;
@@ -78,8 +78,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if nobody && !args.remove {
         return list(session);
     }
-    session.ui.accepts(&[Format::Jid, Format::Raw])?;
-    session.ui.shows::<Bulk>()?;
+    session.ui.require_format(&[Format::Jid, Format::Raw])?;
+    session.ui.check_columns::<Bulk>()?;
     let verb = if args.remove { &UNTRACK } else { &TRACK };
     let mut plan = Plan::open(session, verb, &args.bulk, &args.jobs, &[], |_| None)?;
     if args.remove && plan.lacks_some() {
@@ -100,18 +100,18 @@ fn track(plan: Plan, tracked: bool, session: &mut Session) -> Result<Exit, Error
     plan.run(session, |core, now, jobs| {
         let answers = core.track(now, &note, jobs, tracked);
         Slice::each(jobs, answers, |job, changed| {
-            Fate::done(&job.jid).raw(if changed { "1" } else { "0" })
+            JobOutcome::done(&job.jid).raw(if changed { "1" } else { "0" })
         })
     })
 }
 
 /// Drops tracked jobs that no longer exist.
 fn prune(bulk: &BulkFlags, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.accepts(&[Format::Jid])?;
-    session.ui.shows::<Bulk>()?;
-    let order = Order::new(session, &UNTRACK, bulk)?;
+    session.ui.require_format(&[Format::Jid])?;
+    session.ui.check_columns::<Bulk>()?;
+    let order = BulkRun::new(session, &UNTRACK, bulk)?;
     let now = session.begin()?;
-    let told = Told::Many(session.core()?.members(now, &Index::Tracked)?);
+    let told = JidArgs::Many(session.core()?.members(now, &Index::Tracked)?);
     let mut plan = Plan::told(session, now, order, &told, |_| None)?;
     plan.keep_missing();
     track(plan, false, session)
@@ -119,10 +119,10 @@ fn prune(bulk: &BulkFlags, session: &mut Session) -> Result<Exit, Error> {
 
 /// Lists the tracked jobs, tracked longest first.
 fn list(session: &mut Session) -> Result<Exit, Error> {
-    session.ui.accepts(&[Format::Jid, Format::Raw])?;
-    session.ui.shows::<Jobs>()?;
+    session.ui.require_format(&[Format::Jid, Format::Raw])?;
+    session.ui.check_columns::<Jobs>()?;
     let now = session.begin()?;
-    let (core, out) = session.parts()?;
+    let (core, out) = session.core_and_ui()?;
     if out.format() == Format::Raw {
         let text = core.raw(now, &Call::new("track"))?;
         out.verbatim(&text)?;
@@ -131,7 +131,7 @@ fn list(session: &mut Session) -> Result<Exit, Error> {
     let jids = core.members(now, &Index::Tracked)?;
     let mut jobs = Jobs::default();
     let mut found = Vec::new();
-    for (jid, job) in jids.iter().zip(core.jobs(now, Tell::Brief, &jids)?) {
+    for (jid, job) in jids.iter().zip(core.jobs(now, Detail::Brief, &jids)?) {
         match job {
             Some(job) => found.push(job),
             None => jobs.missing.push(jid.clone()),

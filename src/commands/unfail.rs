@@ -45,8 +45,8 @@ pub(crate) struct Args {
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Recover, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.accepts(&[Format::Raw])?;
-    session.ui.shows::<Bulk>()?;
+    session.ui.require_format(&[Format::Raw])?;
+    session.ui.check_columns::<Bulk>()?;
     let now = session.begin()?;
     let index = Index::Failed(args.group.clone());
     let core = session.core()?;

@@ -31,7 +31,7 @@ pub(crate) struct Args {
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Operate, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.accepts(&[Format::Raw])?;
+    session.ui.require_format(&[Format::Raw])?;
     let now = session.begin()?;
     let queues = not_found::queues(
         session.core()?,

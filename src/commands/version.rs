@@ -20,7 +20,7 @@ pub(crate) struct Args {}
 pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Operate, run);
 
 fn run(_: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.accepts(&[])?;
+    session.ui.require_format(&[])?;
     let version = Version {
         version: env!("CARGO_PKG_VERSION"),
         commit: option_env!("QLESS_COMMIT").filter(|commit| !commit.is_empty()),

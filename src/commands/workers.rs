@@ -41,20 +41,20 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     match one {
         Some(_) => {
-            session.ui.accepts(&[Format::Jid, Format::Raw])?;
-            session.ui.shows::<Holder>()?;
+            session.ui.require_format(&[Format::Jid, Format::Raw])?;
+            session.ui.check_columns::<Holder>()?;
         }
         None => {
-            session.ui.accepts(&[Format::Raw])?;
-            session.ui.shows::<List<Worker>>()?;
+            session.ui.require_format(&[Format::Raw])?;
+            session.ui.check_columns::<List<Worker>>()?;
         }
     }
-    session.writes_raw()?;
+    session.require_writable_raw()?;
     let now = session.begin()?;
     if session.ui.format() == Format::Raw {
         return raw(&args.workers, session);
     }
-    let (core, out) = session.parts()?;
+    let (core, out) = session.core_and_ui()?;
     if let Some(name) = one {
         let Some(holder) = core.holder(now, name)? else {
             let known = core.members(now, &Index::Workers)?;

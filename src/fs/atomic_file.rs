@@ -10,17 +10,17 @@ use uuid::Uuid;
 use crate::error::{Error, Kind, io_words};
 use crate::text::clean;
 
-/// A file for its owner only. What was there stays until [`Whole::finish`]; without it nothing
+/// A file for its owner only. What was there stays until [`AtomicFile::finish`]; without it nothing
 /// is left behind.
-pub(crate) struct Whole {
+pub(crate) struct AtomicFile {
     file: BufWriter<File>,
     path: PathBuf,
     /// Where it is until it is whole; `None` for a pipe or a device, which is written to at once.
     beside: Option<PathBuf>,
 }
 
-impl Whole {
-    pub(crate) fn create(path: &Path) -> Result<Whole, Error> {
+impl AtomicFile {
+    pub(crate) fn create(path: &Path) -> Result<AtomicFile, Error> {
         let opened = match fs::metadata(path) {
             Ok(found) if !found.is_file() => OpenOptions::new()
                 .write(true)
@@ -33,7 +33,7 @@ impl Whole {
         let (file, target, beside) = opened.map_err(|fault| unwritten(path, &fault))?;
         let file = BufWriter::with_capacity(1 << 16, file);
         let path = target;
-        Ok(Whole { file, path, beside })
+        Ok(AtomicFile { file, path, beside })
     }
 
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
@@ -57,7 +57,7 @@ impl Whole {
     }
 }
 
-impl Drop for Whole {
+impl Drop for AtomicFile {
     fn drop(&mut self) {
         if let Some(beside) = &self.beside {
             _ = fs::remove_file(beside);

@@ -17,7 +17,7 @@ const DEEPEST_ENTRY: usize = 100;
 
 /// A line.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Line<'t> {
+pub(crate) enum ArchiveLine<'t> {
     /// The first one; whether the rest is what `cancel --save` wrote, and how many jobs there
     /// were to be.
     Head {
@@ -112,7 +112,7 @@ pub(crate) struct Paused {
 }
 
 /// Reads a line.
-pub(crate) fn read(text: &[u8]) -> Result<Line<'_>, Fault> {
+pub(crate) fn read(text: &[u8]) -> Result<ArchiveLine<'_>, Fault> {
     let fields = Fields::of(text)?;
     line(&fields).map_err(|(at, what)| syntax::fault(text, at, what))
 }
@@ -123,7 +123,7 @@ pub(crate) fn column(text: &[u8], name: &str) -> usize {
     syntax::fault(text, place, String::new()).column
 }
 
-fn line<'t>(fields: &Fields<'t>) -> Result<Line<'t>, Wrong> {
+fn line<'t>(fields: &Fields<'t>) -> Result<ArchiveLine<'t>, Wrong> {
     let kind = fields.needed("kind")?;
     let known = ["export", "job", "recurring", "config", "paused"];
     let Some(kind) = known
@@ -142,16 +142,16 @@ fn line<'t>(fields: &Fields<'t>) -> Result<Line<'t>, Wrong> {
         _ => return Err(fields.wrong("v", format!("wants to be {V}"))),
     }
     Ok(match kind {
-        "job" => Line::Job(Box::new(job(fields)?)),
-        "recurring" => Line::Recurring(Box::new(recurring(fields)?)),
-        "config" => Line::Config(config(fields)?),
-        "paused" => Line::Paused(Paused {
+        "job" => ArchiveLine::Job(Box::new(job(fields)?)),
+        "recurring" => ArchiveLine::Recurring(Box::new(recurring(fields)?)),
+        "config" => ArchiveLine::Config(config(fields)?),
+        "paused" => ArchiveLine::Paused(Paused {
             queue: queue(fields)?,
             until: fields.moment("until")?,
             reason: fields.name("reason")?,
             by: fields.name("by")?,
         }),
-        _ => Line::Head {
+        _ => ArchiveLine::Head {
             saved: fields
                 .name("command")?
                 .is_some_and(|command| command.as_bytes().starts_with(b"cancel")),
@@ -366,7 +366,7 @@ mod tests {
             r#"{{"kind":"job","v":1,"jid":"j","klass":"K","queue":"q","state":"waiting","data":{{}}{more}}}"#
         );
         match read(Box::leak(text.into_boxed_str()).as_bytes()) {
-            Ok(Line::Job(job)) => *job,
+            Ok(ArchiveLine::Job(job)) => *job,
             other => panic!("{other:?}"),
         }
     }

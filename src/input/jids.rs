@@ -14,24 +14,24 @@ use crate::name::Name;
 
 /// The jobs told, each once, in the order they were told.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Told {
+pub(crate) enum JidArgs {
     /// One jid stands on the command line and nothing else does.
     One(Name),
     /// Several, or those of a list.
     Many(Vec<Name>),
 }
 
-impl Told {
+impl JidArgs {
     pub(crate) fn jids(&self) -> &[Name] {
         match self {
-            Told::One(jid) => std::slice::from_ref(jid),
-            Told::Many(jids) => jids,
+            JidArgs::One(jid) => std::slice::from_ref(jid),
+            JidArgs::Many(jids) => jids,
         }
     }
 }
 
 /// Reads `JID…`, `-` and `@FILE`.
-pub(crate) fn read(source: &mut Source, given: &[Name]) -> Result<Told, Error> {
+pub(crate) fn read(source: &mut Source, given: &[Name]) -> Result<JidArgs, Error> {
     let mut jids = Vec::new();
     let mut listed = false;
     for name in given {
@@ -45,12 +45,12 @@ pub(crate) fn read(source: &mut Source, given: &[Name]) -> Result<Told, Error> {
 }
 
 /// Drops repeats.
-fn once(mut jids: Vec<Name>, listed: bool) -> Told {
+fn once(mut jids: Vec<Name>, listed: bool) -> JidArgs {
     let mut seen = HashSet::with_capacity(jids.len());
     jids.retain(|jid| seen.insert(jid.clone()));
     match jids.len() {
-        1 if !listed => Told::One(jids.swap_remove(0)),
-        _ => Told::Many(jids),
+        1 if !listed => JidArgs::One(jids.swap_remove(0)),
+        _ => JidArgs::Many(jids),
     }
 }
 
@@ -103,10 +103,10 @@ mod tests {
     fn one_jid_on_the_command_line_is_one() {
         let once =
             |jids: &[&str], listed| once(jids.iter().map(|&jid| jid.into()).collect(), listed);
-        assert_eq!(once(&["a"], false), Told::One("a".into()));
-        assert_eq!(once(&["a", "a"], false), Told::One("a".into()));
-        assert_eq!(once(&["a"], true), Told::Many(vec!["a".into()]));
-        let many = Told::Many(vec!["b".into(), "a".into()]);
+        assert_eq!(once(&["a"], false), JidArgs::One("a".into()));
+        assert_eq!(once(&["a", "a"], false), JidArgs::One("a".into()));
+        assert_eq!(once(&["a"], true), JidArgs::Many(vec!["a".into()]));
+        let many = JidArgs::Many(vec!["b".into(), "a".into()]);
         assert_eq!(once(&["b", "a", "b"], false), many);
     }
 

@@ -31,7 +31,7 @@ const DEPENDS: usize = 9;
 
 /// What a line says of its job; the rest comes from the command line.
 #[derive(Debug, Default)]
-pub(crate) struct Line<'t> {
+pub(crate) struct JobLine<'t> {
     pub queue: Option<Cow<'t, [u8]>>,
     pub klass: Option<Cow<'t, [u8]>>,
     pub jid: Option<Cow<'t, [u8]>>,
@@ -76,10 +76,10 @@ impl Fault {
     }
 }
 
-impl<'t> Line<'t> {
+impl<'t> JobLine<'t> {
     /// Reads a line; its data may have `most` bytes.
-    pub(crate) fn read(text: &'t [u8], most: usize) -> Result<Line<'t>, Fault> {
-        let mut line = Line::default();
+    pub(crate) fn read(text: &'t [u8], most: usize) -> Result<JobLine<'t>, Fault> {
+        let mut line = JobLine::default();
         let mut seen = 0_u16;
         let take = |member: Member<'t>| {
             let key = syntax::unescaped(member.key);
@@ -320,7 +320,7 @@ mod tests {
     use super::*;
 
     fn fault(text: &str) -> String {
-        let fault = Line::read(text.as_bytes(), 100).unwrap_err();
+        let fault = JobLine::read(text.as_bytes(), 100).unwrap_err();
         let hint = fault
             .hint
             .map_or(String::new(), |hint| format!(" ({hint})"));
@@ -334,7 +334,7 @@ mod tests {
             r#""tags":["eu", "v\u0069p"],"depends":[],"priority":-3,"retries":0,"delay":"10m"}"#,
             "\r\n"
         );
-        let line = Line::read(text.as_bytes(), 100).unwrap();
+        let line = JobLine::read(text.as_bytes(), 100).unwrap();
         assert_eq!(line.queue.as_deref(), Some("m\u{e4}il".as_bytes()));
         assert_eq!(line.klass.as_deref(), Some(&b"K"[..]));
         assert_eq!(line.jid.as_deref(), Some(&b"a/b"[..]));
@@ -354,7 +354,7 @@ mod tests {
     fn times_are_texts_or_seconds() {
         let due = |text: &str| {
             let text = format!("{{\"at\":{text}}}");
-            Line::read(text.as_bytes(), 0).map(|line| line.due)
+            JobLine::read(text.as_bytes(), 0).map(|line| line.due)
         };
         let at = Moment::from_seconds(1000.5).map(When::At).map(Due::At);
         assert_eq!(due("1000.5").unwrap(), at);
@@ -362,7 +362,7 @@ mod tests {
             due("\"2026-11-21T06:00:00Z\""),
             Ok(Some(Due::At(_)))
         ));
-        let delay = Line::read(b"{\"delay\":1.5}", 0).unwrap().due;
+        let delay = JobLine::read(b"{\"delay\":1.5}", 0).unwrap().due;
         assert_eq!(delay, Some(Due::In(Duration::from_millis(1500))));
         for text in ["1e300", "\"soon\"", "null", "[]"] {
             assert!(due(text).is_err(), "{text}");

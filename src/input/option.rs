@@ -3,7 +3,7 @@
 use crate::args::value;
 use crate::clock::duration;
 use crate::error::Error;
-use crate::model::config::{Kind, SETTINGS, known};
+use crate::model::config::{OptionKind, SETTINGS, known};
 use crate::name::Name;
 use crate::text::clean;
 
@@ -24,13 +24,13 @@ pub(crate) fn checked(key: &Name, value: &Name, force: bool) -> Result<Name, Err
         )))
     };
     match kind {
-        Kind::Text if value.is_empty() => refuse("some text"),
-        Kind::Text => Ok(value.clone()),
-        Kind::Count => match value::count(text) {
+        OptionKind::Text if value.is_empty() => refuse("some text"),
+        OptionKind::Text => Ok(value.clone()),
+        OptionKind::Count => match value::count(text) {
             Ok(count) => Ok(count.to_string().into()),
             Err(_) => refuse("a whole number of at least 0"),
         },
-        Kind::Seconds => match value::duration(text) {
+        OptionKind::Seconds => match value::duration(text) {
             // A lock that ends as it begins would be of no use to any worker.
             Ok(duration) if known.setting.key == "heartbeat" && duration.is_zero() => {
                 refuse("more than no time")

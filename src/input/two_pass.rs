@@ -18,7 +18,7 @@ use crate::text::clean;
 
 /// The file, and what it was like when it was opened.
 #[derive(Debug)]
-pub(crate) struct Twice {
+pub(crate) struct TwoPassFile {
     /// By which words to speak of it.
     what: String,
     /// What is read the second time.
@@ -56,11 +56,11 @@ const PAGE: usize = 1 << 17;
 /// Windows programs begin files with it.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-impl Twice {
+impl TwoPassFile {
     /// Opens a file, or standard input where `-` is given. No line may be longer than `longest`.
-    pub(crate) fn open(given: &OsStr, longest: usize) -> Result<Twice, Error> {
+    pub(crate) fn open(given: &OsStr, longest: usize) -> Result<TwoPassFile, Error> {
         match given.as_encoded_bytes() {
-            b"-" => Twice::stdin(longest),
+            b"-" => TwoPassFile::stdin(longest),
             path => {
                 let what = format!("`{}`", clean(path));
                 let failed = |fault: &io::Error| {
@@ -72,14 +72,14 @@ impl Twice {
                     return Err(failed(&io::ErrorKind::IsADirectory.into()));
                 }
                 match about.is_file() {
-                    true => Ok(Twice::of(what, file, 0, longest)),
-                    false => Twice::spooled(what, file, longest),
+                    true => Ok(TwoPassFile::of(what, file, 0, longest)),
+                    false => TwoPassFile::spooled(what, file, longest),
                 }
             }
         }
     }
 
-    fn stdin(longest: usize) -> Result<Twice, Error> {
+    fn stdin(longest: usize) -> Result<TwoPassFile, Error> {
         let stdin = io::stdin();
         if stdin.is_terminal() {
             return Err(
@@ -95,13 +95,13 @@ impl Twice {
         let regular = file.metadata().is_ok_and(|about| about.is_file());
         // What the shell opened for us may have been read in part.
         match io::Seek::stream_position(&mut &file) {
-            Ok(start) if regular => Ok(Twice::of("stdin".into(), file, start, longest)),
-            _ => Twice::spooled("stdin".into(), file, longest),
+            Ok(start) if regular => Ok(TwoPassFile::of("stdin".into(), file, start, longest)),
+            _ => TwoPassFile::spooled("stdin".into(), file, longest),
         }
     }
 
-    fn of(what: String, file: File, start: u64, longest: usize) -> Twice {
-        Twice {
+    fn of(what: String, file: File, start: u64, longest: usize) -> TwoPassFile {
+        TwoPassFile {
             what,
             stamp: Stamp::of(&file),
             file,
@@ -112,12 +112,12 @@ impl Twice {
         }
     }
 
-    fn spooled(what: String, from: File, longest: usize) -> Result<Twice, Error> {
+    fn spooled(what: String, from: File, longest: usize) -> Result<TwoPassFile, Error> {
         let spool = spool().map_err(|fault| no_spool(&what, &fault))?;
-        Ok(Twice {
+        Ok(TwoPassFile {
             from: Some(from),
             stamp: None,
-            ..Twice::of(what, spool, 0, longest)
+            ..TwoPassFile::of(what, spool, 0, longest)
         })
     }
 
@@ -351,7 +351,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("jobs");
         fs::write(&path, bytes).unwrap();
-        let mut twice = Twice::open(path.as_os_str(), longest).unwrap();
+        let mut twice = TwoPassFile::open(path.as_os_str(), longest).unwrap();
         let (mut first, mut again) = (Vec::new(), Vec::new());
         let told = |error: Error| error.message().rsplit("jobs`, ").next().unwrap().to_owned();
         let row = |row: Row| (row.number, row.offset, row.text.to_vec());

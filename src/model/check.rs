@@ -2,7 +2,7 @@
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
-use super::finding::{Consent, Finding, Form, Severity};
+use super::finding::{Approval, Finding, Form, Severity};
 use crate::json::Number;
 use crate::name;
 use crate::name::Name;
@@ -139,7 +139,7 @@ impl Serialize for Found {
         let finding = self.finding;
         let invariants: Vec<String> = finding.invariants().collect();
         let choices = match finding.consent {
-            Consent::Unasked if self.mends == self.count => Vec::new(),
+            Approval::Unasked if self.mends == self.count => Vec::new(),
             _ => self.choices(),
         };
         let mut doc = serializer.serialize_struct("found", 10)?;

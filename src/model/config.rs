@@ -23,7 +23,7 @@ pub struct Item {
 
 /// What an option's value must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum OptionKind {
     Text,
     /// Seconds, a fraction allowed.
     Seconds,
@@ -36,7 +36,7 @@ pub(crate) enum Kind {
 pub(crate) struct Setting {
     pub key: &'static str,
     pub default: &'static str,
-    pub kind: Kind,
+    pub kind: OptionKind,
     pub meaning: &'static str,
     /// Whether the core reads it.
     pub used: bool,
@@ -47,63 +47,63 @@ pub(crate) const SETTINGS: [Setting; 9] = [
     Setting {
         key: "application",
         default: "qless",
-        kind: Kind::Text,
+        kind: OptionKind::Text,
         meaning: "name shown by web interfaces",
         used: false,
     },
     Setting {
         key: "grace-period",
         default: "10",
-        kind: Kind::Seconds,
+        kind: OptionKind::Seconds,
         meaning: "seconds a worker may still settle a job whose lock ran out",
         used: true,
     },
     Setting {
         key: "heartbeat",
         default: "60",
-        kind: Kind::Seconds,
+        kind: OptionKind::Seconds,
         meaning: "seconds a lock lasts between heartbeats",
         used: true,
     },
     Setting {
         key: "histogram-history",
         default: "7",
-        kind: Kind::Count,
+        kind: OptionKind::Count,
         meaning: "nothing reads it",
         used: false,
     },
     Setting {
         key: "jobs-history",
         default: "604800",
-        kind: Kind::Seconds,
+        kind: OptionKind::Seconds,
         meaning: "seconds completed jobs are kept",
         used: true,
     },
     Setting {
         key: "jobs-history-count",
         default: "50000",
-        kind: Kind::Count,
+        kind: OptionKind::Count,
         meaning: "most completed jobs kept",
         used: true,
     },
     Setting {
         key: "max-job-history",
         default: "100",
-        kind: Kind::Count,
+        kind: OptionKind::Count,
         meaning: "most history entries kept of a job",
         used: true,
     },
     Setting {
         key: "max-worker-age",
         default: "86400",
-        kind: Kind::Seconds,
+        kind: OptionKind::Seconds,
         meaning: "seconds after which a silent worker is forgotten",
         used: true,
     },
     Setting {
         key: "stats-history",
         default: "30",
-        kind: Kind::Count,
+        kind: OptionKind::Count,
         meaning: "nothing reads it",
         used: false,
     },
@@ -114,14 +114,14 @@ pub(crate) const FOR_A_QUEUE: [Setting; 2] = [
     Setting {
         key: "heartbeat",
         default: "–",
-        kind: Kind::Seconds,
+        kind: OptionKind::Seconds,
         meaning: "the same for queue",
         used: true,
     },
     Setting {
         key: "max-concurrency",
         default: "–",
-        kind: Kind::Count,
+        kind: OptionKind::Count,
         meaning: "most jobs running at once in",
         used: true,
     },
@@ -214,7 +214,7 @@ mod tests {
         );
         assert_eq!(
             known("mail-max-concurrency").unwrap().setting.kind,
-            Kind::Count
+            OptionKind::Count
         );
         assert_eq!(known("-heartbeat"), None);
         assert_eq!(known("heart-beat"), None);

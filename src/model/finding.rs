@@ -1,7 +1,7 @@
 //! The table of findings: what each is called, how bad it is, what it stands for, and what becomes
 //! of it. The help, the manual and the report are made from it.
 
-use super::verdict::{Outcome, Verdict};
+use super::verdict::{Verdict, VerdictOutcome};
 
 /// How bad a finding is; the worst last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -45,7 +45,7 @@ impl Severity {
 
 /// Whether a repair mends it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Consent {
+pub enum Approval {
     /// Without asking further.
     Unasked,
     /// Only where `--only` names it.
@@ -68,7 +68,7 @@ pub struct Remedy {
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
     pub word: &'static str,
-    pub consent: Consent,
+    pub consent: Approval,
     /// When it is this case.
     pub says: &'static str,
 }
@@ -126,7 +126,7 @@ pub struct Finding {
     /// What is wrong, in a line.
     pub problem: &'static str,
     pub remedy: Option<Remedy>,
-    pub consent: Consent,
+    pub consent: Approval,
     pub cases: &'static [Case],
     pub form: Form,
     /// Whether the same item with another detail is another damage.
@@ -149,7 +149,7 @@ const fn finding(
         invariants,
         problem,
         remedy: None,
-        consent: Consent::Never,
+        consent: Approval::Never,
         cases: &[],
         form,
         by_detail: false,
@@ -162,7 +162,7 @@ impl Finding {
     const fn mends(self, verb: &'static str, past: &'static str, what: &'static str) -> Finding {
         Finding {
             remedy: Some(Remedy { verb, past, what }),
-            consent: Consent::Unasked,
+            consent: Approval::Unasked,
             ..self
         }
     }
@@ -170,14 +170,14 @@ impl Finding {
     /// A repair that names it does this.
     const fn asks(self, verb: &'static str, past: &'static str, what: &'static str) -> Finding {
         Finding {
-            consent: Consent::Asks,
+            consent: Approval::Asks,
             ..self.mends(verb, past, what)
         }
     }
 
     const fn typed(self) -> Finding {
         Finding {
-            consent: Consent::Typed,
+            consent: Approval::Typed,
             ..self
         }
     }
@@ -221,7 +221,7 @@ impl Finding {
                     .any(|text| verdict.detail.as_bytes() == text.as_bytes())
             }
             When::Gone => gone,
-            When::Told => verdict.outcome == Outcome::Report,
+            When::Told => verdict.outcome == VerdictOutcome::Report,
             When::Begins(text) => verdict.detail.as_bytes().starts_with(text.as_bytes()),
         };
         let grade = self.grades.iter().find(|grade| holds(grade.when));
@@ -250,13 +250,13 @@ pub fn invariant(number: u8) -> String {
 
 const LOCKED: Case = Case {
     word: "locked",
-    consent: Consent::Never,
+    consent: Approval::Never,
     says: "while a lock on it lives",
 };
 
 const AHEAD: Case = Case {
     word: "ahead",
-    consent: Consent::Never,
+    consent: Approval::Never,
     says: "where that would lie far ahead",
 };
 
@@ -304,8 +304,8 @@ pub const FINDINGS: &[Finding] = &[
         .grades(AT_THE_HEAD)
         .mends("set aside", "set aside", "the stub, and remove its ids")
         .cases(&[
-            Case { word: "data", consent: Consent::Asks, says: "with data or klass: its id is written anew from the name of its key" },
-            Case { word: "part", consent: Consent::Never, says: "where klass, data, state or queue is missing" },
+            Case { word: "data", consent: Approval::Asks, says: "with data or klass: its id is written anew from the name of its key" },
+            Case { word: "part", consent: Approval::Never, says: "where klass, data, state or queue is missing" },
         ])
         .choices(&[
             "give it the id that its key has: `qless check --repair --only job-stub`",
@@ -319,7 +319,7 @@ pub const FINDINGS: &[Finding] = &[
         }])
         .mends("replace", "replaced", "what can be replaced without guessing; the old text is kept beside it")
         .cases(&[
-            Case { word: "part", consent: Consent::Never, says: "data, state, retries, time, or what no history tells" },
+            Case { word: "part", consent: Approval::Never, says: "data, state, retries, time, or what no history tells" },
         ])
         .by_detail()
         .choices(&[
@@ -352,7 +352,7 @@ pub const FINDINGS: &[Finding] = &[
     finding("worker-gap", Warn, &[14], JidIn, "worker's list lacks a job that it runs")
         .grades(&[Grade { severity: Info, when: When::Told, says: "where the worker was forgotten with age" }])
         .mends("add", "added", "the job to the list")
-        .cases(&[Case { word: "aged", consent: Consent::Never, says: "where the worker was forgotten with age" }]),
+        .cases(&[Case { word: "aged", consent: Approval::Never, says: "where the worker was forgotten with age" }]),
     finding("worker-unknown", Info, &[26], Name, "worker runs jobs, and is not listed")
         .choices(&["nothing: it is listed again as soon as it takes a job or beats"]),
     // Dependencies.
@@ -370,7 +370,7 @@ pub const FINDINGS: &[Finding] = &[
         .cases(&[LOCKED]).by_detail(),
     finding("dependency-one-sided", Error, &[10], Needs, "dependency that only one of the two jobs knows")
         .mends("complete", "completed", "it, or drop it where nothing waits")
-        .cases(&[Case { word: "idle", consent: Consent::Asks, says: "of a job that no longer waits: dropped" }])
+        .cases(&[Case { word: "idle", consent: Approval::Asks, says: "of a job that no longer waits: dropped" }])
         .by_detail()
         .choices(&["drop what a job names that no longer waits: `qless check --repair --only dependency-one-sided`"]),
     finding("dependency-cycle", Error, &[11], Chain, "jobs wait for each other, none will ever run")
@@ -396,7 +396,7 @@ pub const FINDINGS: &[Finding] = &[
     // Completed, tags, tracked.
     finding("completed-stray", Error, &[7], JidIs, "job listed as complete is not, it will be deleted")
         .mends("remove", "removed", "it from the list")
-        .cases(&[Case { word: "queue", consent: Consent::Never, says: "where it is complete and has a queue: no core writes that" }])
+        .cases(&[Case { word: "queue", consent: Approval::Never, says: "where it is complete and has a queue: no core writes that" }])
         .choices(&["look at it: `qless get JID -o json`", "put it anew: `qless put QUEUE KLASS DATA --jid JID`"]),
     finding("completed-unlisted", Warn, &[7], Jid, "complete job is not listed, it never expires")
         .mends("list", "listed", "it; the next completion may delete many that are old")
@@ -416,7 +416,7 @@ pub const FINDINGS: &[Finding] = &[
         .mends("move", "moved", "it to its own queue").by_detail(),
     finding("recurring-invalid", Error, &[18], JidIs, "recurring job with a field that makes it unusable")
         .mends("replace", "replaced", "what can be replaced without guessing; without an interval it stops")
-        .cases(&[Case { word: "part", consent: Consent::Never, says: "klass, data, queue, count or next run, or no interval" }])
+        .cases(&[Case { word: "part", consent: Approval::Never, says: "klass, data, queue, count or next run, or no interval" }])
         .by_detail()
         .choices(&["see it: `qless recur get JID`", "give it an interval: `qless recur set JID --every 1h`", "take it away: `qless recur rm JID`"]),
     finding("recurring-count", Error, &[19], JidIs, "recurring job counts fewer jobs than it has made")
@@ -424,7 +424,7 @@ pub const FINDINGS: &[Finding] = &[
     // Keys and the server.
     finding("key-type", Critical, &[22], NameIs, "key of a wrong type, or id with a reserved ending")
         .asks("set aside", "set aside", "the key, never one that holds a job")
-        .cases(&[Case { word: "job", consent: Consent::Never, says: "where it holds a job" }])
+        .cases(&[Case { word: "job", consent: Approval::Never, says: "where it holds a job" }])
         .choices(&[
             "find out who wrote it; nothing of ours does",
             "move it out of the way: `qless check --repair --only key-type`",
@@ -491,7 +491,7 @@ mod tests {
 
     /// What the core says becomes of each, and of each case.
     fn outcomes() -> BTreeMap<String, String> {
-        let text = include_str!("../../lua/room/check_outcomes.lua");
+        let text = include_str!("../../lua/check/repair/outcomes.lua");
         let lines = text.lines().filter_map(|line| {
             let line = line.trim().strip_prefix("['")?;
             let (name, rest) = line.split_once("'] = '")?;
@@ -500,11 +500,11 @@ mod tests {
         lines.collect()
     }
 
-    fn word(consent: Consent) -> String {
+    fn word(consent: Approval) -> String {
         match consent {
-            Consent::Unasked => "found",
-            Consent::Asks | Consent::Typed => "decide",
-            Consent::Never => "report",
+            Approval::Unasked => "found",
+            Approval::Asks | Approval::Typed => "decide",
+            Approval::Never => "report",
         }
         .to_owned()
     }
@@ -535,10 +535,10 @@ mod tests {
         let mut names = BTreeSet::new();
         for finding in FINDINGS {
             assert!(names.insert(finding.id), "{}", finding.id);
-            let mends = finding.consent != Consent::Never;
+            let mends = finding.consent != Approval::Never;
             assert_eq!(finding.remedy.is_some(), mends, "{}", finding.id);
             assert!(
-                finding.consent == Consent::Unasked || !finding.choices.is_empty(),
+                finding.consent == Approval::Unasked || !finding.choices.is_empty(),
                 "{}",
                 finding.id
             );

@@ -8,12 +8,12 @@ use crate::name::Name;
 /// A set of names, each known by 128 bits of keyed hash: of ten million, two look alike by a
 /// chance of one in 10^25. So a million of them take 32 MiB, however long they are.
 #[derive(Debug, Default)]
-pub(crate) struct Met {
+pub(crate) struct HashedSet {
     hashes: HashSet<u128>,
     keys: [RandomState; 2],
 }
 
-impl Met {
+impl HashedSet {
     /// Returns whether this name was not met before, and meets it.
     pub(crate) fn first(&mut self, name: &Name) -> bool {
         self.hashes.insert(self.hash(name))
@@ -40,7 +40,7 @@ mod tests {
 
     #[test]
     fn a_name_is_met_once() {
-        let mut met = Met::default();
+        let mut met = HashedSet::default();
         let name = Name::from("j");
         assert!(met.is_empty() && !met.knows(&name));
         assert!(met.first(&name));

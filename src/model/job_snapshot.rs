@@ -13,11 +13,11 @@ use crate::name::Name;
 
 /// What was seen of a job.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Seen {
+pub struct JobSnapshot {
     pub jid: Name,
     /// What a guarded call compares.
     pub mark: Box<[u8]>,
-    pub common: Arc<Common>,
+    pub common: Arc<SharedFields>,
     pub since: Option<Moment>,
     /// When it is to run, if that is still ahead.
     pub due: Option<Moment>,
@@ -27,7 +27,7 @@ pub struct Seen {
 
 /// What many jobs have in common.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Common {
+pub struct SharedFields {
     /// The stored state.
     pub stored: Name,
     /// The state an operator sees: `stalled` for a lock that ran out.
@@ -43,11 +43,11 @@ pub struct Common {
 
 /// What was met so far.
 #[derive(Debug, Default)]
-pub struct Alike(HashSet<Arc<Common>>);
+pub struct Interner(HashSet<Arc<SharedFields>>);
 
-impl Alike {
+impl Interner {
     /// Returns the one that is held of those that are alike.
-    pub fn share(&mut self, common: Common) -> Arc<Common> {
+    pub fn share(&mut self, common: SharedFields) -> Arc<SharedFields> {
         if let Some(held) = self.0.get(&common) {
             return held.clone();
         }
@@ -57,23 +57,23 @@ impl Alike {
     }
 }
 
-impl Deref for Seen {
-    type Target = Common;
+impl Deref for JobSnapshot {
+    type Target = SharedFields;
 
-    fn deref(&self) -> &Common {
+    fn deref(&self) -> &SharedFields {
         &self.common
     }
 }
 
-impl Seen {
+impl JobSnapshot {
     /// Returns whether the job is in this stored state.
     pub fn is(&self, state: &str) -> bool {
         self.stored.as_bytes() == state.as_bytes()
     }
 
-    pub fn of(job: Job, alike: &mut Alike) -> Seen {
+    pub fn of(job: Job, alike: &mut Interner) -> JobSnapshot {
         let stored = job.state_stored.unwrap_or_default();
-        let common = Common {
+        let common = SharedFields {
             state: job
                 .state
                 .map_or(stored.clone(), |state| state.word().into()),
@@ -83,7 +83,7 @@ impl Seen {
             priority: job.priority.map(|priority| priority.to_string().into()),
             retries: job.retries.map(|retries| retries.to_string().into()),
         };
-        Seen {
+        JobSnapshot {
             jid: job.jid,
             mark: job.mark.into(),
             common: alike.share(common),

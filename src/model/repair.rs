@@ -13,7 +13,7 @@ pub(crate) struct Repaired {
     pub check: Check,
     /// The name under which this repair has set aside whole keys; none if nothing was to be mended.
     pub run: Option<String>,
-    pub sum: Fate,
+    pub sum: RepairCounts,
     pub items: Vec<Row>,
 }
 
@@ -45,7 +45,7 @@ impl Serialize for Repaired {
 
 /// What became of a finding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub(crate) struct Fate {
+pub(crate) struct RepairCounts {
     pub mended: u64,
     /// It was found, and was no longer there when it was to be mended.
     pub gone: u64,
@@ -59,18 +59,18 @@ pub(crate) struct Row {
     #[serde(flatten)]
     pub found: Found,
     #[serde(flatten)]
-    pub fate: Fate,
+    pub fate: RepairCounts,
 }
 
 impl From<Found> for Row {
     fn from(found: Found) -> Row {
-        let fate = Fate::default();
+        let fate = RepairCounts::default();
         Row { found, fate }
     }
 }
 
-impl Fate {
-    pub(crate) fn add(&mut self, other: Fate) {
+impl RepairCounts {
+    pub(crate) fn add(&mut self, other: RepairCounts) {
         self.mended += other.mended;
         self.gone += other.gone;
         self.refused += other.refused;

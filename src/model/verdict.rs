@@ -7,7 +7,7 @@ pub const MOST: usize = 200;
 
 /// What items are judged as (`core.md` 9.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub enum ItemKind {
     Job,
     Recurring,
     /// Members of a queue's set of waiting jobs, and of its other sets.
@@ -29,47 +29,47 @@ pub enum Kind {
     Cycle,
 }
 
-impl Kind {
+impl ItemKind {
     /// Returns the word of the wire.
     pub const fn word(self) -> &'static str {
         match self {
-            Kind::Job => "job",
-            Kind::Recurring => "recurring",
-            Kind::Work => "work",
-            Kind::Locks => "locks",
-            Kind::Scheduled => "scheduled",
-            Kind::Depends => "depends",
-            Kind::Recur => "recur",
-            Kind::Worker => "worker",
-            Kind::Group => "group",
-            Kind::Tag => "tag",
-            Kind::Completed => "completed",
-            Kind::Tracked => "tracked",
-            Kind::Names => "names",
-            Kind::Key => "key",
-            Kind::Cycle => "cycle",
+            ItemKind::Job => "job",
+            ItemKind::Recurring => "recurring",
+            ItemKind::Work => "work",
+            ItemKind::Locks => "locks",
+            ItemKind::Scheduled => "scheduled",
+            ItemKind::Depends => "depends",
+            ItemKind::Recur => "recur",
+            ItemKind::Worker => "worker",
+            ItemKind::Group => "group",
+            ItemKind::Tag => "tag",
+            ItemKind::Completed => "completed",
+            ItemKind::Tracked => "tracked",
+            ItemKind::Names => "names",
+            ItemKind::Key => "key",
+            ItemKind::Cycle => "cycle",
         }
     }
 }
 
 /// Where items lie that are judged together.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
-    pub kind: Kind,
+pub struct Location {
+    pub kind: ItemKind,
     /// The queue, worker, group, tag or list of names; empty elsewhere.
     pub name: Name,
 }
 
-impl Place {
-    pub fn new(kind: Kind, name: impl Into<Name>) -> Place {
+impl Location {
+    pub fn new(kind: ItemKind, name: impl Into<Name>) -> Location {
         let name = name.into();
-        Place { kind, name }
+        Location { kind, name }
     }
 }
 
 /// What is to become of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum VerdictOutcome {
     /// A repair would mend it.
     Found,
     /// A repair that names it would.
@@ -96,7 +96,7 @@ pub struct Verdict {
     /// The name of the finding, such as `ghost-waiting`.
     pub id: String,
     pub item: Name,
-    pub outcome: Outcome,
+    pub outcome: VerdictOutcome,
     pub detail: Name,
     /// What was changed, or what a repair would change.
     pub changes: Vec<Change>,
@@ -104,7 +104,7 @@ pub struct Verdict {
 
 /// What a call that mends answers.
 #[derive(Clone, Debug)]
-pub struct Mended {
+pub struct RepairReply {
     pub verdicts: Vec<Verdict>,
     /// Whether it was made again after its answer was lost: what the first time mended is not told.
     pub again: bool,

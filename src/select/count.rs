@@ -4,7 +4,7 @@ use super::Selection;
 use crate::args::shared::Selector;
 use crate::clock::moment::Moment;
 use crate::core::api::index::Index;
-use crate::core::api::job::Tell;
+use crate::core::api::job::Detail;
 use crate::error::Error;
 use crate::model::job::{Counts, State};
 use crate::session::Session;
@@ -55,7 +55,7 @@ pub(crate) fn count(
         selector.states = rest;
     }
     (selector.limit, selector.offset) = (None, 0);
-    let mut selection = Selection::open(session.core()?, now, &selector, Tell::Face)?;
+    let mut selection = Selection::open(session.core()?, now, &selector, Detail::Face)?;
     selection.announce(&mut session.ui);
     while let Some(jobs) = selection.next(session.core()?)? {
         for state in jobs.iter().filter_map(|job| job.state) {

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use crate::args::shared::Selector;
 use crate::clock::moment::Moment;
 use crate::core::api::index::Index;
-use crate::core::api::job::Tell;
+use crate::core::api::job::Detail;
 use crate::json::{Data, Json};
 use crate::model::job::{Failure, Job, State};
 use crate::model::pattern::Pattern;
@@ -116,9 +116,9 @@ impl<'a> Filter<'a> {
 
     /// Returns what the core has to tell, so that this much is known and what decides; the state,
     /// where it decides about the order, too.
-    pub(super) fn names(&self, tell: Tell, ordered: bool) -> Cow<'static, str> {
+    pub(super) fn names(&self, tell: Detail, ordered: bool) -> Cow<'static, str> {
         let base = tell.word();
-        if matches!(tell, Tell::Brief | Tell::Full) {
+        if matches!(tell, Detail::Brief | Detail::Full) {
             return base.into();
         }
         let mut names: Vec<&str> = base.split(',').collect();

@@ -8,16 +8,16 @@ use std::collections::{HashSet, VecDeque};
 
 use crate::args::shared::Selector;
 use crate::clock::moment::Moment;
-use crate::core::api::guard::LOOK;
-use crate::core::api::index::{Index, Walk};
-use crate::core::api::job::{MOST, Tell};
+use crate::core::api::guard::JOBS_PER_READ;
+use crate::core::api::index::{Index, IndexReader};
+use crate::core::api::job::{Detail, MOST};
 use crate::core::api::not_found;
 use crate::core::api::page::Scan;
 use crate::core::call::Core;
 use crate::error::Error;
-use crate::model::hashed_set::Met;
+use crate::model::hashed_set::HashedSet;
 use crate::model::job::{Job, State};
-use crate::model::job_snapshot::{Alike, Seen};
+use crate::model::job_snapshot::{Interner, JobSnapshot};
 use crate::name::Name;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -34,13 +34,13 @@ use source::Source;
 /// The jobs that a selector means, slice by slice, in the order in which lists show them.
 pub(crate) struct Selection<'a> {
     now: Moment,
-    tell: Tell,
+    tell: Detail,
     filter: Filter<'a>,
     sources: VecDeque<Source>,
     walk: Option<Searched>,
     jids: VecDeque<Name>,
     /// The jobs told so far; empty where no job can come twice.
-    told: Option<Met>,
+    told: Option<HashedSet>,
     skip: u64,
     left: u64,
     /// How many there are in the indexes that were begun, if they are exact.
@@ -50,7 +50,7 @@ pub(crate) struct Selection<'a> {
     newest: bool,
     /// Workers that were named and nobody knows.
     strangers: Vec<Name>,
-    strays: Vec<Stray>,
+    strays: Vec<MisplacedEntry>,
 }
 
 /// A set that is just searched.
@@ -61,13 +61,13 @@ struct Searched {
 }
 
 enum Way {
-    Index(Walk),
+    Index(IndexReader),
     Every(Scan),
 }
 
 /// What stands in a failure list and does not belong there.
 #[derive(Debug)]
-pub(crate) struct Stray {
+pub(crate) struct MisplacedEntry {
     pub jid: Name,
     pub group: Name,
     /// What it is instead; nothing where there is no such job.
@@ -79,7 +79,7 @@ pub(crate) fn all(
     session: &mut Session,
     now: Moment,
     selector: &Selector,
-    tell: Tell,
+    tell: Detail,
 ) -> Result<Vec<Job>, Error> {
     let mut jobs = Vec::new();
     each(session, now, selector, tell, |job| jobs.push(job))?;
@@ -92,14 +92,14 @@ pub(crate) fn seen(
     session: &mut Session,
     now: Moment,
     selector: &Selector,
-) -> Result<(Vec<Seen>, Vec<Stray>), Error> {
-    let (mut jobs, mut alike) = (Vec::new(), Alike::default());
-    let mut strays = each(session, now, selector, Tell::Mark, |job| {
-        jobs.push(Seen::of(job, &mut alike))
+) -> Result<(Vec<JobSnapshot>, Vec<MisplacedEntry>), Error> {
+    let (mut jobs, mut alike) = (Vec::new(), Interner::default());
+    let mut strays = each(session, now, selector, Detail::Mark, |job| {
+        jobs.push(JobSnapshot::of(job, &mut alike))
     })?;
     if !strays.is_empty() {
         // What is at home in another list that was read is no stray.
-        let jids: HashSet<&Name> = jobs.iter().map(|job: &Seen| &job.jid).collect();
+        let jids: HashSet<&Name> = jobs.iter().map(|job: &JobSnapshot| &job.jid).collect();
         strays.retain(|stray| !jids.contains(&stray.jid));
     }
     Ok((jobs, strays))
@@ -110,10 +110,10 @@ fn each(
     session: &mut Session,
     now: Moment,
     selector: &Selector,
-    tell: Tell,
+    tell: Detail,
     mut take: impl FnMut(Job),
-) -> Result<Vec<Stray>, Error> {
-    let (core, ui) = session.parts()?;
+) -> Result<Vec<MisplacedEntry>, Error> {
+    let (core, ui) = session.core_and_ui()?;
     let mut selection = Selection::open(core, now, selector, tell)?;
     selection.announce(ui);
     while let Some(slice) = selection.next(core)? {
@@ -128,7 +128,7 @@ impl<'a> Selection<'a> {
         core: &mut Core,
         now: Moment,
         selector: &'a Selector,
-        tell: Tell,
+        tell: Detail,
     ) -> Result<Selection<'a>, Error> {
         let filter = Filter::new(selector, now);
         let found = source::sources(core, now, selector, &filter)?;
@@ -140,7 +140,7 @@ impl<'a> Selection<'a> {
             sources: found.sets.into(),
             walk: None,
             jids: VecDeque::new(),
-            told: twice.then(Met::default),
+            told: twice.then(HashedSet::default),
             skip: selector.offset,
             left: selector.limit.unwrap_or(u64::MAX),
             total: Some(0),
@@ -195,7 +195,7 @@ impl<'a> Selection<'a> {
         let front = source.front;
         let locks = matches!(source.index, Some(Index::Locks(_)));
         let group = match &source.index {
-            Some(Index::Failed(group)) if self.tell == Tell::Mark => Some(group.clone()),
+            Some(Index::Failed(group)) if self.tell == Detail::Mark => Some(group.clone()),
             _ => None,
         };
         // Locks are put in order by state, so that slices of one size are looked at.
@@ -206,7 +206,7 @@ impl<'a> Selection<'a> {
             self.matched += 1;
         }
         let mut size = match self.tell {
-            Tell::Mark => LOOK as u64,
+            Detail::Mark => JOBS_PER_READ as u64,
             _ => MOST as u64,
         };
         if exact {
@@ -221,7 +221,7 @@ impl<'a> Selection<'a> {
                 .map(|told| doubts.leave(&self.filter, told));
             slice.retain(|_| left.next().unwrap_or(false));
         }
-        let certain = exact && self.tell == Tell::Match;
+        let certain = exact && self.tell == Detail::Match;
         let names = match certain {
             true => self.tell.word().into(),
             false => self.filter.names(self.tell, locks),
@@ -235,7 +235,7 @@ impl<'a> Selection<'a> {
                 }
                 (job, Some(group)) if job.as_ref().is_none_or(|job| !at_home(job, group)) => {
                     let group = group.clone();
-                    self.strays.push(Stray { jid, group, job });
+                    self.strays.push(MisplacedEntry { jid, group, job });
                 }
                 _ => {}
             }
@@ -314,9 +314,9 @@ impl<'a> Selection<'a> {
             let way = match &source.index {
                 None => Way::Every(Scan::default()),
                 Some(index @ Index::Failed(_)) if self.newest => {
-                    Way::Index(Walk::back(index.clone(), size))
+                    Way::Index(IndexReader::back(index.clone(), size))
                 }
-                Some(index) => Way::Index(Walk::new(index.clone(), size)),
+                Some(index) => Way::Index(IndexReader::new(index.clone(), size)),
             };
             self.walk = Some(Searched {
                 doubts: self.filter.doubts(source.index.as_ref()),

@@ -100,11 +100,11 @@ impl Session {
 
     /// Returns the core, connected.
     pub(crate) fn core(&mut self) -> Result<&mut Core, Error> {
-        Ok(self.parts()?.0)
+        Ok(self.core_and_ui()?.0)
     }
 
     /// Returns the core and the streams, for those that need both at once.
-    pub(crate) fn parts(&mut self) -> Result<(&mut Core, &mut Ui), Error> {
+    pub(crate) fn core_and_ui(&mut self) -> Result<(&mut Core, &mut Ui), Error> {
         if self.core.is_none() {
             let settings = self.settings()?;
             self.core = Some(Core::open(settings)?);
@@ -133,7 +133,7 @@ impl Session {
     }
 
     /// Refuses what may change something under `--read-only`, before there is a connection.
-    pub(crate) fn writes(&self, what: &str) -> Result<(), Error> {
+    pub(crate) fn require_writable(&self, what: &str) -> Result<(), Error> {
         if !self.globals.read_only {
             return Ok(());
         }
@@ -161,9 +161,9 @@ impl Session {
     }
 
     /// Refuses, under `--read-only`, a call of the reference that may change something on the way.
-    pub(crate) fn writes_raw(&self) -> Result<(), Error> {
+    pub(crate) fn require_writable_raw(&self) -> Result<(), Error> {
         match self.ui.format() {
-            Format::Raw => self.writes(&format!("the core's own `{}`", self.name())),
+            Format::Raw => self.require_writable(&format!("the core's own `{}`", self.name())),
             _ => Ok(()),
         }
     }

@@ -10,8 +10,8 @@ use sha2::{Digest, Sha256};
 
 use super::plan::{Jid, Job, Plan};
 use crate::error::Error;
-use crate::input::line::{Fault, Line, texts};
-use crate::input::two_pass::{Row, Twice};
+use crate::input::line::{Fault, JobLine, texts};
+use crate::input::two_pass::{Row, TwoPassFile};
 use crate::text::clean;
 
 /// What was found out.
@@ -47,7 +47,7 @@ impl Hasher for Hash {
 }
 
 /// Reads the file and refuses it, or tells what is to be known of it.
-pub(super) fn check(twice: &mut Twice, plan: &Plan, sums: bool) -> Result<Checked, Error> {
+pub(super) fn check(twice: &mut TwoPassFile, plan: &Plan, sums: bool) -> Result<Checked, Error> {
     let what = twice.what().to_owned();
     let salt = RandomState::new();
     let hash = |jid: &[u8]| salt.hash_one(jid);
@@ -63,7 +63,7 @@ pub(super) fn check(twice: &mut Twice, plan: &Plan, sums: bool) -> Result<Checke
         }
         checked.jobs += 1;
         let wrong = |fault: Fault| refused(&what, &row, fault);
-        let line = Line::read(row.text, plan.max_data).map_err(wrong)?;
+        let line = JobLine::read(row.text, plan.max_data).map_err(wrong)?;
         let job = plan.job(row.text, &line).map_err(wrong)?;
         let own = match job.jid.known() {
             None => {
@@ -108,7 +108,13 @@ pub(super) fn check(twice: &mut Twice, plan: &Plan, sums: bool) -> Result<Checke
 const MOST_DOUBLES: usize = 100;
 
 /// Refuses a line whose jid a line before it has, too.
-fn twins(twice: &Twice, plan: &Plan, number: u64, at: usize, jid: &[u8]) -> Result<(), Error> {
+fn twins(
+    twice: &TwoPassFile,
+    plan: &Plan,
+    number: u64,
+    at: usize,
+    jid: &[u8],
+) -> Result<(), Error> {
     let mut first = None;
     let mut fault = None;
     twice.each(twice.lines(), |row| {
@@ -119,7 +125,7 @@ fn twins(twice: &Twice, plan: &Plan, number: u64, at: usize, jid: &[u8]) -> Resu
             return Ok(());
         }
         let has = |job: Job| job.jid.known() == Some(jid);
-        let line = Line::read(row.text, plan.max_data);
+        let line = JobLine::read(row.text, plan.max_data);
         if line.is_ok_and(|line| plan.job(row.text, &line).is_ok_and(has)) {
             first = Some(row.number);
         }

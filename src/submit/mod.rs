@@ -14,11 +14,11 @@ use std::time::Duration;
 use crate::bulk::ledger::Head;
 use crate::bulk::pace::Pace;
 use crate::clock::moment::Moment;
-use crate::core::api::guard::Outcome;
+use crate::core::api::guard::GuardReply;
 use crate::core::api::put::{Policy, Puts};
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
-use crate::input::two_pass::Twice;
+use crate::input::two_pass::TwoPassFile;
 use crate::interrupt::Interrupt;
 use crate::model::bulk::MOST;
 use crate::model::bulk::{Code, Result as Counted};
@@ -42,7 +42,7 @@ use tally::{Tally, Told};
 
 /// What is to be submitted, and how.
 #[derive(Debug)]
-pub(crate) struct Order {
+pub(crate) struct SubmitOptions {
     /// A file, or `-`.
     pub from: OsString,
     pub plan: Plan,
@@ -76,9 +76,9 @@ const AHEAD: usize = 2;
 const BESIDES: usize = 1 << 20;
 
 /// Submits the lines of a file.
-pub(crate) fn run(order: &Order, session: &mut Session) -> Result<Exit, Error> {
+pub(crate) fn run(order: &SubmitOptions, session: &mut Session) -> Result<Exit, Error> {
     let plan = &order.plan;
-    let mut twice = Twice::open(&order.from, plan.max_data.saturating_add(BESIDES))?;
+    let mut twice = TwoPassFile::open(&order.from, plan.max_data.saturating_add(BESIDES))?;
     let checked = check::check(&mut twice, plan, order.journal.is_some())?;
     let sorted = match checked.forward {
         true => Some(order::order(&twice, plan)?),
@@ -155,8 +155,8 @@ pub(crate) fn run(order: &Order, session: &mut Session) -> Result<Exit, Error> {
 
 /// The loop: rounds, pace, progress, signals.
 struct Sender<'s> {
-    order: &'s Order,
-    twice: &'s Twice,
+    order: &'s SubmitOptions,
+    twice: &'s TwoPassFile,
     stop: Interrupt,
     progress: Progress,
     pace: Pace,
@@ -170,7 +170,7 @@ struct Sender<'s> {
 }
 
 /// What became of the jobs of a call.
-type Answer = Result<Vec<Outcome>, Error>;
+type Answer = Result<Vec<GuardReply>, Error>;
 
 impl Sender<'_> {
     /// Sends the rounds; returns what broke that off. An error is one of telling it.
@@ -273,7 +273,7 @@ impl Sender<'_> {
     }
 
     /// Replaces a job of which it was unknown whether an earlier run had replaced it; it had not.
-    fn once_more(&mut self, session: &mut Session, part: &mut Part, outcome: Outcome) -> Answer {
+    fn once_more(&mut self, session: &mut Session, part: &mut Part, outcome: GuardReply) -> Answer {
         let sent = part.jobs.first().and_then(|job| job.since);
         let (Code::Exists, Some(since), Some(mut puts)) = (outcome.code, sent, part.again.take())
         else {
@@ -281,7 +281,7 @@ impl Sender<'_> {
         };
         if is_since(&outcome, 1, since) {
             let detail = Vec::new();
-            return Ok(vec![Outcome {
+            return Ok(vec![GuardReply {
                 code: Code::Ok,
                 detail,
                 ..outcome
@@ -348,7 +348,7 @@ fn unanswered<'r>(round: &'r Round, job: &Sent, error: &Error) -> Told<'r> {
 }
 
 /// Returns what became of a job by what the core says.
-fn judge<'r>(round: &'r Round, job: &Sent, outcome: &'r Outcome, if_absent: bool) -> Told<'r> {
+fn judge<'r>(round: &'r Round, job: &Sent, outcome: &'r GuardReply, if_absent: bool) -> Told<'r> {
     let mut told = Told {
         line: job.line,
         jid: round.jid(job),
@@ -392,7 +392,7 @@ fn judge<'r>(round: &'r Round, job: &Sent, outcome: &'r Outcome, if_absent: bool
 
 /// Returns whether a job that exists is from a moment on, by its first entry (0) or its newest
 /// put (1): those tell whole seconds.
-fn is_since(outcome: &Outcome, which: usize, moment: Moment) -> bool {
+fn is_since(outcome: &GuardReply, which: usize, moment: Moment) -> bool {
     let when = outcome
         .word(which)
         .and_then(|when| Moment::read(when.as_bytes()));

@@ -8,8 +8,8 @@ use std::hash::{BuildHasher, BuildHasherDefault, RandomState};
 use super::check::Hash;
 use super::plan::Plan;
 use crate::error::Error;
-use crate::input::line::{Line, texts};
-use crate::input::two_pass::Twice;
+use crate::input::line::{JobLine, texts};
+use crate::input::two_pass::TwoPassFile;
 use crate::text::clean;
 
 /// Where a line stands.
@@ -39,7 +39,7 @@ impl Graph {
 
 /// Returns the lines in an order in which each comes after those that it waits for, and else
 /// as they stand in the file.
-pub(super) fn order(twice: &Twice, plan: &Plan) -> Result<Vec<Place>, Error> {
+pub(super) fn order(twice: &TwoPassFile, plan: &Plan) -> Result<Vec<Place>, Error> {
     let graph = read(twice, plan)?;
     match sort(&graph) {
         Ok(order) => Ok(order
@@ -50,13 +50,13 @@ pub(super) fn order(twice: &Twice, plan: &Plan) -> Result<Vec<Place>, Error> {
     }
 }
 
-fn read(twice: &Twice, plan: &Plan) -> Result<Graph, Error> {
+fn read(twice: &TwoPassFile, plan: &Plan) -> Result<Graph, Error> {
     let salt = RandomState::new();
     let mut jids: HashMap<u64, u32, BuildHasherDefault<Hash>> = HashMap::default();
     let mut graph = Graph::default();
     let mut awaited: Vec<u64> = Vec::new();
     twice.each(twice.lines(), |row| {
-        let line = Line::read(row.text, plan.max_data).map_err(|_| twice.changed())?;
+        let line = JobLine::read(row.text, plan.max_data).map_err(|_| twice.changed())?;
         let job = plan.job(row.text, &line).map_err(|_| twice.changed())?;
         let at = u32::try_from(graph.places.len()).map_err(|_| too_many())?;
         if let Some(jid) = job.jid.known() {
@@ -138,7 +138,7 @@ fn sort(graph: &Graph) -> Result<Vec<u32>, Vec<u32>> {
 const MOST: usize = 20;
 
 /// Says who waits for whom.
-fn cycle(twice: &Twice, plan: &Plan, graph: &Graph, path: &[u32]) -> Error {
+fn cycle(twice: &TwoPassFile, plan: &Plan, graph: &Graph, path: &[u32]) -> Error {
     let mut jids = Vec::new();
     let mut text = Vec::new();
     let count = path.len() - 1;
@@ -147,7 +147,7 @@ fn cycle(twice: &Twice, plan: &Plan, graph: &Graph, path: &[u32]) -> Error {
         if let Err(error) = twice.line(place.offset, place.length, &mut text) {
             return error;
         }
-        let line = Line::read(&text, plan.max_data).ok();
+        let line = JobLine::read(&text, plan.max_data).ok();
         let jid = line.as_ref().and_then(|line| {
             let job = plan.job(&text, line).ok()?;
             job.jid.known().map(clean)

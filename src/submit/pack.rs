@@ -9,8 +9,8 @@ use super::plan::{Fresh, Plan};
 use crate::clock::moment::Moment;
 use crate::core::api::put::{Policy, Puts};
 use crate::error::Error;
-use crate::input::line::Line;
-use crate::input::two_pass::{Row, Twice};
+use crate::input::line::JobLine;
+use crate::input::two_pass::{Row, TwoPassFile};
 
 /// How jobs are sent.
 #[derive(Clone, Copy, Debug)]
@@ -92,7 +92,7 @@ impl Round {
 
 /// Packs the lines, as they stand or in another order, until all are or nobody wants them any more.
 pub(super) fn pack(
-    twice: &Twice,
+    twice: &TwoPassFile,
     plan: &Plan,
     order: Option<&[Place]>,
     notes: Option<&Notes>,
@@ -133,7 +133,7 @@ pub(super) fn pack(
 }
 
 struct Packer<'p> {
-    twice: &'p Twice,
+    twice: &'p TwoPassFile,
     plan: &'p Plan,
     notes: Option<&'p Notes>,
     how: How,
@@ -155,7 +155,7 @@ impl Packer<'_> {
         }
         // It was checked before: if it is refused now, it is not what it was.
         let changed = |_| self.twice.changed();
-        let line = Line::read(row.text, self.plan.max_data).map_err(changed)?;
+        let line = JobLine::read(row.text, self.plan.max_data).map_err(changed)?;
         let job = self.plan.job(row.text, &line).map_err(changed)?;
         let noted = self.notes.and_then(|notes| notes.open(row.number));
         let since = noted.and_then(|noted| noted.since);

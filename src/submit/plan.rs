@@ -8,9 +8,9 @@ use sha2::{Digest, Sha256};
 
 use crate::clock::duration;
 use crate::clock::moment::Moment;
-use crate::core::api::put::Words;
+use crate::core::api::put::PackedJob;
 use crate::error::{Error, Kind, io_words};
-use crate::input::line::{Due, Fault, Line, inside, refuse_jid};
+use crate::input::line::{Due, Fault, JobLine, inside, refuse_jid};
 use crate::json::path::Path;
 use crate::json::syntax::Wrong;
 use crate::model::jid_source::Jids;
@@ -70,7 +70,7 @@ impl Jid<'_> {
 
 impl Plan {
     /// Returns the job that a line means.
-    pub(crate) fn job<'l>(&'l self, text: &[u8], line: &'l Line<'l>) -> Result<Job<'l>, Fault> {
+    pub(crate) fn job<'l>(&'l self, text: &[u8], line: &'l JobLine<'l>) -> Result<Job<'l>, Fault> {
         let queue = line.queue.as_deref().or(self.queue.as_deref());
         let klass = line.klass.as_deref().or(self.klass.as_deref());
         let (Some(queue), Some(klass)) = (queue, klass) else {
@@ -138,7 +138,12 @@ fn found<'d>(data: &'d [u8], path: &Path, typed: &str) -> Result<(Cow<'d, [u8]>,
 
 impl Job<'_> {
     /// Hands over its words as they are sent.
-    pub(crate) fn words<T>(&self, jid: &[u8], now: Moment, take: impl FnOnce(&Words) -> T) -> T {
+    pub(crate) fn words<T>(
+        &self,
+        jid: &[u8],
+        now: Moment,
+        take: impl FnOnce(&PackedJob) -> T,
+    ) -> T {
         let (mut delay, mut at) = (None, None);
         match self.due {
             Some(Due::In(duration)) => delay = Some(duration::seconds(*duration)),
@@ -160,7 +165,7 @@ impl Job<'_> {
                 count += 1;
             }
         }
-        take(&Words {
+        take(&PackedJob {
             queue: self.queue,
             jid,
             klass: self.klass,

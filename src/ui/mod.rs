@@ -166,7 +166,7 @@ impl Ui {
     }
 
     /// Refuses `-o jid` and `-o raw` unless they are among the formats that a command also knows.
-    pub(crate) fn accepts(&self, also: &[Format]) -> Result<(), Error> {
+    pub(crate) fn require_format(&self, also: &[Format]) -> Result<(), Error> {
         match self.format {
             Format::Jid if !also.contains(&Format::Jid) => Err(Error::usage(
                 "`-o jid` is for commands whose result is jobs",
@@ -180,7 +180,7 @@ impl Ui {
 
     /// Refuses `--columns` and `--sort` that the tables of this view do not know. To be asked
     /// before anything is changed.
-    pub(crate) fn shows<V: View>(&self) -> Result<(), Error> {
+    pub(crate) fn check_columns<V: View>(&self) -> Result<(), Error> {
         self.page.choice.check(V::COLUMNS)
     }
 

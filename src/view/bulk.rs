@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::table::{Cell, Column, Table};
 use super::{Page, View};
 use crate::model::bulk::{Bulk, Code, Item, Result, Shows, Sum};
-use crate::model::job_snapshot::Seen;
+use crate::model::job_snapshot::JobSnapshot;
 use crate::model::verb::Verb;
 use crate::name::Name;
 use crate::text::{clean, measure, short};
@@ -201,8 +201,8 @@ const QUEUES: [Column; 4] = [
 ];
 
 /// Returns the jobs of a plan by queue, with the oldest and the newest of each.
-pub(crate) fn by_queue(jobs: &[Seen], page: &Page) -> String {
-    let mut queues: BTreeMap<&[u8], Vec<&Seen>> = BTreeMap::new();
+pub(crate) fn by_queue(jobs: &[JobSnapshot], page: &Page) -> String {
+    let mut queues: BTreeMap<&[u8], Vec<&JobSnapshot>> = BTreeMap::new();
     for job in jobs {
         let queue = job.queue.as_ref().map_or(&b""[..], Name::as_bytes);
         queues.entry(queue).or_default().push(job);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::model::finding::{BEYOND, Consent, FINDINGS, Finding, Severity, invariant};
+use crate::model::finding::{Approval, BEYOND, FINDINGS, Finding, Severity, invariant};
 use crate::model::known_deviations::{DEFECTS, TOLERATED};
 use crate::text::wrapped;
 
@@ -102,9 +102,9 @@ fn told(finding: &Finding) -> Vec<String> {
         ));
     }
     let when = match finding.consent {
-        Consent::Unasked | Consent::Never => "",
-        Consent::Asks => ", if named",
-        Consent::Typed => ", if named, after a typed answer",
+        Approval::Unasked | Approval::Never => "",
+        Approval::Asks => ", if named",
+        Approval::Typed => ", if named, after a typed answer",
     };
     told.push(match finding.remedy {
         Some(remedy) => format!("Repair{when}: {} {}.", remedy.verb, remedy.what),
@@ -112,7 +112,7 @@ fn told(finding: &Finding) -> Vec<String> {
     });
     for case in finding.cases {
         told.push(match case.consent {
-            Consent::Never => format!("Not {}.", case.says),
+            Approval::Never => format!("Not {}.", case.says),
             _ => format!("If named: {}.", case.says),
         });
     }

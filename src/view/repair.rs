@@ -7,7 +7,7 @@ use super::json::Lines;
 use super::table::{Cell, Column, Table};
 use super::{Page, View};
 use crate::model::check::Found;
-use crate::model::finding::{Consent, Severity};
+use crate::model::finding::{Approval, Severity};
 use crate::model::repair::{Planned, Rehearsed, Repaired, Row};
 use crate::name::Name;
 use crate::text::{clean, is_harmful, measure, thousands};
@@ -217,7 +217,7 @@ pub(crate) fn by_finding(counts: &BTreeMap<String, u64>) -> String {
 
 /// Returns how many keys are to be deleted, which nothing puts back.
 pub(crate) fn deletes(items: &[Found]) -> u64 {
-    let typed = |found: &&Found| found.finding.consent == Consent::Typed;
+    let typed = |found: &&Found| found.finding.consent == Approval::Typed;
     items.iter().filter(typed).map(|found| found.mends).sum()
 }
 

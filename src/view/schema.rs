@@ -777,7 +777,7 @@ mod tests {
     use crate::model::put::Put;
     use crate::model::queue::Queue;
     use crate::model::recur::Recurring;
-    use crate::model::repair::{Fate, Planned, Rehearsed, Repaired, Row};
+    use crate::model::repair::{Planned, Rehearsed, RepairCounts, Repaired, Row};
     use crate::model::stats::{Day, Days, Histogram, Spread, Stats};
     use crate::model::tag::Tag;
     use crate::model::version::Version;
@@ -975,7 +975,7 @@ mod tests {
                 items: check.items.iter().cloned().map(Row::from).collect(),
                 check,
                 run: Some("a run".to_owned()),
-                sum: Fate::default(),
+                sum: RepairCounts::default(),
             },
         );
         held(&mut seen, &Done::new("pause", vec![name.clone()], true));

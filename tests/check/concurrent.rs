@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use qless::internals::finding::{Finding, Severity};
-use qless::internals::verdict::{Outcome, Verdict};
+use qless::internals::verdict::{Verdict, VerdictOutcome};
 use redis::Value;
 
 use crate::support::check_calls::{COMPANIONS, NAMES};
@@ -204,9 +204,9 @@ impl Client {
                 id: shown(&text(0)),
                 item: text(1).into(),
                 outcome: match text(2).as_slice() {
-                    b"found" => Outcome::Found,
-                    b"decide" => Outcome::Decide,
-                    _ => Outcome::Report,
+                    b"found" => VerdictOutcome::Found,
+                    b"decide" => VerdictOutcome::Decide,
+                    _ => VerdictOutcome::Report,
                 },
                 detail: text(3).into(),
                 changes: Vec::new(),

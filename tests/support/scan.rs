@@ -6,8 +6,8 @@ use qless::internals::Moment;
 use qless::internals::Name;
 use qless::internals::Target;
 use qless::internals::Trace;
-use qless::internals::scan::{Scope, Seen, Sink, run_in};
-use qless::internals::verdict::{Kind, Place};
+use qless::internals::scan::{Candidate, Scope, Sink, run_in};
+use qless::internals::verdict::{ItemKind, Location};
 use qless::internals::{Core as Plain, Settings};
 
 use super::check_calls::{DEFERRED, DEFERRED_KINDS, Finding, describe_all, finding, same};
@@ -19,21 +19,21 @@ pub(crate) const WHOLE: usize = 1 << 22;
 /// The candidates of a scan.
 #[derive(Debug, Default)]
 pub(crate) struct ScanResult {
-    pub(crate) seen: Seen,
+    pub(crate) seen: Candidate,
     /// Candidates before and after the end of the scan; those verified together are one entry.
-    pub(crate) first: Vec<(Place, Vec<Name>)>,
-    pub(crate) last: Vec<(Place, Vec<Name>)>,
+    pub(crate) first: Vec<(Location, Vec<Name>)>,
+    pub(crate) last: Vec<(Location, Vec<Name>)>,
     whole: bool,
     /// The progress that was reported during the scan.
-    pub(crate) reported: Seen,
+    pub(crate) reported: Candidate,
 }
 
 impl Sink for ScanResult {
-    fn suspect(&mut self, core: &mut Plain, place: &Place, item: Name) -> Result<(), Error> {
+    fn suspect(&mut self, core: &mut Plain, place: &Location, item: Name) -> Result<(), Error> {
         self.together(core, place, vec![item])
     }
 
-    fn together(&mut self, _: &mut Plain, place: &Place, items: Vec<Name>) -> Result<(), Error> {
+    fn together(&mut self, _: &mut Plain, place: &Location, items: Vec<Name>) -> Result<(), Error> {
         let list = match self.whole {
             true => &mut self.last,
             false => &mut self.first,
@@ -42,7 +42,7 @@ impl Sink for ScanResult {
         Ok(())
     }
 
-    fn seen(&mut self, _: &mut Plain, seen: Seen) -> Result<(), Error> {
+    fn seen(&mut self, _: &mut Plain, seen: Candidate) -> Result<(), Error> {
         self.reported.keys += seen.keys;
         self.reported.jobs += seen.jobs;
         self.reported.queues += seen.queues;
@@ -81,7 +81,13 @@ pub(crate) fn scanned(core: &Core, now: f64, slots: usize, queues: &[&str]) -> S
     scanned
 }
 
-fn run_scan(core: &Core, now: f64, slots: usize, queues: &[&str], sink: &mut dyn Sink) -> Seen {
+fn run_scan(
+    core: &Core,
+    now: f64,
+    slots: usize,
+    queues: &[&str],
+    sink: &mut dyn Sink,
+) -> Candidate {
     let mut plain = plain(core);
     let now = Moment::from_seconds(now).expect("a moment");
     let queues = queues.iter().map(|queue| Name::from(*queue)).collect();
@@ -97,11 +103,11 @@ struct Between<'a> {
 }
 
 impl Sink for Between<'_> {
-    fn suspect(&mut self, core: &mut Plain, place: &Place, item: Name) -> Result<(), Error> {
+    fn suspect(&mut self, core: &mut Plain, place: &Location, item: Name) -> Result<(), Error> {
         self.scanned.suspect(core, place, item)
     }
 
-    fn seen(&mut self, core: &mut Plain, seen: Seen) -> Result<(), Error> {
+    fn seen(&mut self, core: &mut Plain, seen: Candidate) -> Result<(), Error> {
         (self.act)(seen.keys as usize);
         self.scanned.seen(core, seen)
     }
@@ -138,13 +144,13 @@ fn verify(
     core: &mut Core,
     now: f64,
     findings: &str,
-    scanned: &[(Place, Vec<Name>)],
+    scanned: &[(Location, Vec<Name>)],
 ) -> Vec<Finding> {
     let now = now.to_string();
     let mut found: Vec<Finding> = Vec::new();
     for (place, items) in scanned {
         let (kind, name) = match place.kind {
-            Kind::Cycle => (Kind::Cycle, &b""[..]),
+            ItemKind::Cycle => (ItemKind::Cycle, &b""[..]),
             kind => (kind, place.name.as_bytes()),
         };
         let mut argv: Vec<&[u8]> = vec![b"check.slice", now.as_bytes(), b"look"];

@@ -15,7 +15,7 @@ use crate::app::parse;
 use crate::args::value::{Candidates, Jobs};
 use crate::clock::Clock;
 use crate::core::api::index::Index;
-use crate::core::api::job::Tell;
+use crate::core::api::job::Detail;
 use crate::core::call::local::Local;
 use crate::core::call::{Core, Settings};
 use crate::core::script::USUAL;
@@ -232,7 +232,7 @@ fn jobs(core: &mut Core, which: Jobs) -> Result<Found, Error> {
     if which == Jobs::Recurring {
         return Ok(jids.into_iter().map(|jid| (jid, String::new())).collect());
     }
-    let read = core.jobs(now, Tell::Face, &jids)?;
+    let read = core.jobs(now, Detail::Face, &jids)?;
     let read = jids.into_iter().zip(read);
     Ok(read
         .filter_map(|(jid, job)| Some((jid, face(&job?))))

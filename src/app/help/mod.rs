@@ -51,7 +51,7 @@ pub(super) fn documents() -> impl Iterator<Item = (&'static str, &'static str)> 
 pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Operate, run).config(ConfigUse::Nothing);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.accepts(&[])?;
+    session.ui.require_format(&[])?;
     let words: Vec<&str> = args.words.iter().map(String::as_str).collect();
     let text = match words.as_slice() {
         ["exit-codes"] => exit_codes(),

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::order::Waits;
-use super::{Failed, Told};
+use super::{Failed, ImportOptions};
 use crate::error::Error;
 use crate::input::archive;
-use crate::input::archive::{Job, Line, Paused};
+use crate::input::archive::{ArchiveLine, Job, Paused};
 use crate::input::option::checked;
-use crate::input::two_pass::{Row, Twice};
+use crate::input::two_pass::{Row, TwoPassFile};
 use crate::json::syntax::Fault;
 use crate::model::job::State;
 use crate::name::Name;
@@ -61,7 +61,7 @@ pub(super) struct Contents {
 
 impl Contents {
     /// Reads the file.
-    pub(super) fn read(twice: &mut Twice, told: &Told) -> Result<Contents, Error> {
+    pub(super) fn read(twice: &mut TwoPassFile, told: &ImportOptions) -> Result<Contents, Error> {
         let mut contents = Contents::default();
         let what = twice.what().to_string();
         let mut broken: Option<(Error, u64)> = None;
@@ -70,7 +70,7 @@ impl Contents {
                 return Err(error);
             }
             match contents.line(&what, &row, told) {
-                // The last line may have been torn.
+                // The last line may have been lost_dependencies.
                 Err(error) if contents.saved => {
                     broken = Some((error, row.offset + row.text.len() as u64));
                     Ok(())
@@ -103,7 +103,7 @@ impl Contents {
         Ok(contents)
     }
 
-    fn line(&mut self, what: &str, row: &Row, told: &Told) -> Result<(), Error> {
+    fn line(&mut self, what: &str, row: &Row, told: &ImportOptions) -> Result<(), Error> {
         let number = row.number;
         let fault = |column: usize, why: &str| {
             Error::usage(format!("{what}, line {number}, column {column}: {why}"))
@@ -120,7 +120,7 @@ impl Contents {
                 });
             }
         };
-        if let Line::Head { saved, jobs } = line {
+        if let ArchiveLine::Head { saved, jobs } = line {
             self.saved |= saved;
             self.claimed = match self.begun {
                 true => self.claimed.zip(jobs).map(|(one, other)| one + other),
@@ -133,11 +133,11 @@ impl Contents {
             return Err(headless(what));
         }
         match line {
-            Line::Job(job) => self.job(row, *job, told).map_err(|(at, why)| {
+            ArchiveLine::Job(job) => self.job(row, *job, told).map_err(|(at, why)| {
                 let column = archive::column(row.text, at);
                 fault(column, &why)
             }),
-            Line::Recurring(recurring) => {
+            ArchiveLine::Recurring(recurring) => {
                 let place = self.place(row, Fate::Put, Some(&recurring.queue), told);
                 let twin = self.recurring.iter().find(|(jid, _)| *jid == recurring.jid);
                 if let Some((jid, before)) = twin {
@@ -148,7 +148,7 @@ impl Contents {
                 self.recurring.push((recurring.jid, place));
                 Ok(())
             }
-            Line::Config(options) => {
+            ArchiveLine::Config(options) => {
                 for (key, value) in options {
                     let key = self.option(key, told);
                     // What nothing reads was set there, and is set here.
@@ -158,19 +158,24 @@ impl Contents {
                 }
                 Ok(())
             }
-            Line::Paused(paused) => {
+            ArchiveLine::Paused(paused) => {
                 self.named.insert(paused.queue.clone());
                 let queue = told.queue(&paused.queue).clone();
                 self.paused.retain(|before| before.queue != queue);
                 self.paused.push(Paused { queue, ..paused });
                 Ok(())
             }
-            Line::Head { .. } => Ok(()),
+            ArchiveLine::Head { .. } => Ok(()),
         }
     }
 
     /// Takes a job; refuses it for one of its members.
-    fn job(&mut self, row: &Row, job: Job, told: &Told) -> Result<(), (&'static str, String)> {
+    fn job(
+        &mut self,
+        row: &Row,
+        job: Job,
+        told: &ImportOptions,
+    ) -> Result<(), (&'static str, String)> {
         let failed = job.state == Some(State::Failed);
         let fate = match job.state {
             Some(State::Complete) => Fate::Complete,
@@ -215,7 +220,13 @@ impl Contents {
         Ok(())
     }
 
-    fn place(&mut self, row: &Row, fate: Fate, queue: Option<&Name>, told: &Told) -> Place {
+    fn place(
+        &mut self,
+        row: &Row,
+        fate: Fate,
+        queue: Option<&Name>,
+        told: &ImportOptions,
+    ) -> Place {
         let mut number = u32::MAX;
         if let Some(queue) = queue {
             if !self.named.contains(queue) {
@@ -243,7 +254,7 @@ impl Contents {
     }
 
     /// Returns the name of an option, which may begin with that of a queue.
-    fn option(&mut self, key: Name, told: &Told) -> Name {
+    fn option(&mut self, key: Name, told: &ImportOptions) -> Name {
         let Some(queue) = crate::model::config::known(&key).and_then(|known| known.queue) else {
             return key;
         };

@@ -7,23 +7,23 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::OsString;
 
-use super::{Fate, Order, Plan, Slice};
+use super::{BulkRun, JobOutcome, Plan, Slice};
 use crate::args::shared::BulkFlags;
 use crate::clock::moment::Moment;
 use crate::consent::Consent;
-use crate::core::api::guard::Outcome;
-use crate::core::api::job::Tell;
+use crate::core::api::guard::GuardReply;
+use crate::core::api::job::Detail;
 use crate::core::api::put::{Policy, Puts};
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::input::archive;
-use crate::input::archive::Line;
-use crate::input::two_pass::Twice;
+use crate::input::archive::ArchiveLine;
+use crate::input::two_pass::TwoPassFile;
 use crate::model::bulk::MOST;
 use crate::model::bulk::{Code, Item, Result as Counted, Shows};
 use crate::model::config::Change;
-use crate::model::job_snapshot::{Alike, Common, Seen};
+use crate::model::job_snapshot::{Interner, JobSnapshot, SharedFields};
 use crate::model::verb::Verb;
 use crate::name::Name;
 use crate::session::Session;
@@ -57,7 +57,7 @@ const STEP: std::time::Duration = std::time::Duration::from_micros(20);
 
 /// What is to be done, as it was told.
 #[derive(Debug)]
-pub(crate) struct Told {
+pub(crate) struct ImportOptions {
     /// A file, or `-`.
     pub from: OsString,
     /// Queues by their old names.
@@ -89,7 +89,7 @@ pub(crate) enum Failed {
     Skip,
 }
 
-impl Told {
+impl ImportOptions {
     /// Returns what a queue is called here.
     fn queue<'q>(&'q self, queue: &'q Name) -> &'q Name {
         let mut map = self.map.iter();
@@ -99,11 +99,11 @@ impl Told {
 }
 
 /// Imports a file.
-pub(crate) fn run(told: Told, session: &mut Session) -> Result<Exit, Error> {
-    let mut twice = Twice::open(&told.from, LONGEST)?;
+pub(crate) fn run(told: ImportOptions, session: &mut Session) -> Result<Exit, Error> {
+    let mut twice = TwoPassFile::open(&told.from, LONGEST)?;
     let contents = Contents::read(&mut twice, &told)?;
     let order = contents.order(twice.what())?;
-    let plan_of = Order::new(session, &IMPORT, &told.flags)?;
+    let plan_of = BulkRun::new(session, &IMPORT, &told.flags)?;
     let now = session.begin()?;
     let missing = outside(&contents, &told, twice.what(), now, session)?;
     let existing = existing(&contents, &told, now, session)?;
@@ -176,7 +176,7 @@ pub(crate) fn run(told: Told, session: &mut Session) -> Result<Exit, Error> {
 /// Returns the jobs that others wait for and that are nowhere.
 fn outside(
     contents: &Contents,
-    told: &Told,
+    told: &ImportOptions,
     what: &str,
     now: Moment,
     session: &mut Session,
@@ -184,7 +184,7 @@ fn outside(
     let outside = contents.outside();
     let asked: BTreeSet<&Name> = outside.iter().map(|(_, jid)| *jid).collect();
     let asked: Vec<Name> = asked.into_iter().cloned().collect();
-    let found = session.core()?.jobs(now, Tell::Match, &asked)?;
+    let found = session.core()?.jobs(now, Detail::Match, &asked)?;
     let missing: HashSet<Name> = asked
         .into_iter()
         .zip(found)
@@ -217,7 +217,7 @@ fn outside(
 /// Returns the jobs of the file that exist already; refuses them unless it was told what to do.
 fn existing(
     contents: &Contents,
-    told: &Told,
+    told: &ImportOptions,
     now: Moment,
     session: &mut Session,
 ) -> Result<HashSet<Name>, Error> {
@@ -231,7 +231,7 @@ fn existing(
     let jids: Vec<&Name> = jids.map(|(jid, _)| jid).collect();
     for slice in jids.chunks(MOST) {
         let slice: Vec<Name> = slice.iter().copied().cloned().collect();
-        let found = session.core()?.jobs(now, Tell::Match, &slice)?;
+        let found = session.core()?.jobs(now, Detail::Match, &slice)?;
         let there = slice.into_iter().zip(found);
         existing.extend(there.filter(|(_, job)| job.is_some()).map(|(jid, _)| jid));
     }
@@ -287,7 +287,7 @@ struct Pauses {
 impl Pauses {
     fn of(
         contents: &Contents,
-        told: &Told,
+        told: &ImportOptions,
         now: Moment,
         session: &mut Session,
     ) -> Result<Pauses, Error> {
@@ -364,19 +364,19 @@ fn settings(
 const RECURRING: &str = "recurring";
 
 fn plan(
-    order: Order,
+    order: BulkRun,
     contents: &Contents,
     jobs: &[u32],
     existing: &HashSet<Name>,
-    told: &Told,
+    told: &ImportOptions,
 ) -> Plan {
     let jids = contents.by_number();
     let mut left_out = Vec::new();
     for (place, jid) in contents.jobs.iter().zip(&jids) {
         let why = match place.fate {
             check::Fate::Put => continue,
-            check::Fate::Complete => Fate::refused(jid, Code::Complete, "it is complete"),
-            check::Fate::Failed => Fate::refused(
+            check::Fate::Complete => JobOutcome::refused(jid, Code::Complete, "it is complete"),
+            check::Fate::Failed => JobOutcome::refused(
                 jid,
                 Code::StateChanged,
                 "it has failed, as `--failed skip` says",
@@ -386,40 +386,40 @@ fn plan(
     }
     let rehearsed = told.flags.dry_run && told.existing == Existing::Leave;
     let mut seen = Vec::with_capacity(jobs.len() + contents.recurring.len());
-    let mut alike = Alike::default();
+    let mut alike = Interner::default();
     for &at in jobs {
         let jid = jids[at as usize];
         match rehearsed && existing.contains(jid) {
             true => left_out.push(at_line(there(jid), contents.jobs[at as usize].line)),
-            false => seen.push(Seen {
+            false => seen.push(JobSnapshot {
                 jid: jid.clone(),
                 // Afterwards it is known anyway.
-                common: alike.share(Common {
+                common: alike.share(SharedFields {
                     queue: told.flags.dry_run.then(|| contents.queue(at)).flatten(),
-                    ..Common::default()
+                    ..SharedFields::default()
                 }),
-                ..Seen::default()
+                ..JobSnapshot::default()
             }),
         }
     }
-    seen.extend(contents.recurring.iter().map(|(jid, _)| Seen {
+    seen.extend(contents.recurring.iter().map(|(jid, _)| JobSnapshot {
         jid: jid.clone(),
-        common: alike.share(Common {
+        common: alike.share(SharedFields {
             stored: RECURRING.into(),
-            ..Common::default()
+            ..SharedFields::default()
         }),
-        ..Seen::default()
+        ..JobSnapshot::default()
     }));
     Plan::listed(order, seen, left_out)
 }
 
-fn at_line(mut fate: Fate, line: u64) -> Fate {
+fn at_line(mut fate: JobOutcome, line: u64) -> JobOutcome {
     fate.item.line = Some(line);
     fate
 }
 
 /// A job that is left as it is.
-fn there(jid: &Name) -> Fate {
+fn there(jid: &Name) -> JobOutcome {
     let mut item = Item::new(jid, Code::Exists);
     item.result = Counted::Skipped;
     item.detail("it exists already").into()
@@ -427,9 +427,9 @@ fn there(jid: &Name) -> Fate {
 
 /// Puts the jobs of a plan.
 struct Importer<'i> {
-    twice: &'i Twice,
+    twice: &'i TwoPassFile,
     contents: &'i Contents,
-    told: &'i Told,
+    told: &'i ImportOptions,
     /// Jobs that others wait for and that are nowhere.
     missing: HashSet<Name>,
     /// What each job is to keep in its history.
@@ -439,7 +439,7 @@ struct Importer<'i> {
 }
 
 impl Importer<'_> {
-    fn slice(&mut self, core: &mut Core, now: Moment, jobs: &[Seen]) -> Slice {
+    fn slice(&mut self, core: &mut Core, now: Moment, jobs: &[JobSnapshot]) -> Slice {
         let mut slice = Slice::default();
         if let Err(changed) = self.twice.unchanged() {
             slice.broke = Some(changed);
@@ -464,7 +464,7 @@ impl Importer<'_> {
         &mut self,
         core: &mut Core,
         now: Moment,
-        jobs: &[Seen],
+        jobs: &[JobSnapshot],
         slice: &mut Slice,
     ) -> Result<usize, Error> {
         let policy = Policy {
@@ -486,7 +486,7 @@ impl Importer<'_> {
             };
             let number = self.read(job, &mut line)?;
             let read = match archive::read(&line) {
-                Ok(Line::Job(read)) if read.jid == job.jid => read,
+                Ok(ArchiveLine::Job(read)) if read.jid == job.jid => read,
                 _ => return Err(self.twice.changed()),
             };
             // One by one, each at a moment of its own: so they run in the order of the file.
@@ -510,9 +510,11 @@ impl Importer<'_> {
                 // What the core does not take is a fault of this job alone.
                 Err(error) if error.kind() == Kind::Usage => {
                     let why = error.message().trim_start_matches("guard.put: ");
-                    slice
-                        .fates
-                        .push(packed.told(Fate::refused(&packed.jid, Code::Invalid, why)));
+                    slice.fates.push(packed.told(JobOutcome::refused(
+                        &packed.jid,
+                        Code::Invalid,
+                        why,
+                    )));
                 }
                 Err(error) => {
                     slice
@@ -531,7 +533,7 @@ impl Importer<'_> {
         Ok(packed.len())
     }
 
-    fn fate(&self, packed: &Packed, outcome: &Outcome) -> Fate {
+    fn fate(&self, packed: &Packed, outcome: &GuardReply) -> JobOutcome {
         let jid = &packed.jid;
         let names = || {
             let names: Vec<String> = outcome
@@ -542,20 +544,20 @@ impl Importer<'_> {
         };
         let fate = match outcome.code {
             Code::Ok => {
-                let fate = Fate::done(jid);
+                let fate = JobOutcome::done(jid);
                 match outcome.word(0).and_then(Name::as_str) {
                     Some(state) => fate.now(state),
                     None => fate,
                 }
             }
             Code::Exists if self.told.existing == Existing::Leave => there(jid),
-            Code::Exists => Fate::refused(jid, Code::Exists, "it exists already"),
-            Code::MissingDependency => Fate::refused(
+            Code::Exists => JobOutcome::refused(jid, Code::Exists, "it exists already"),
+            Code::MissingDependency => JobOutcome::refused(
                 jid,
                 Code::MissingDependency,
                 format!("it waits for {}, which does not exist", names()),
             ),
-            Code::Cycle => Fate::refused(
+            Code::Cycle => JobOutcome::refused(
                 jid,
                 Code::Cycle,
                 format!("it would wait for itself, by {}", names()),
@@ -564,7 +566,7 @@ impl Importer<'_> {
                 let why = outcome
                     .word(0)
                     .map_or_else(|| outcome.code.word().into(), clean);
-                Fate::refused(jid, outcome.code, why)
+                JobOutcome::refused(jid, outcome.code, why)
             }
         };
         packed.told(fate)
@@ -575,17 +577,17 @@ impl Importer<'_> {
         &mut self,
         core: &mut Core,
         now: Moment,
-        job: &Seen,
+        job: &JobSnapshot,
         slice: &mut Slice,
     ) -> Result<(), Error> {
         let mut line = Vec::new();
         let number = self.read(job, &mut line)?;
         let read = match archive::read(&line) {
-            Ok(Line::Recurring(read)) if read.jid == job.jid => read,
+            Ok(ArchiveLine::Recurring(read)) if read.jid == job.jid => read,
             _ => return Err(self.twice.changed()),
         };
         let queue = self.told.queue(&read.queue).clone();
-        let told = |mut fate: Fate| {
+        let told = |mut fate: JobOutcome| {
             fate.item.queue = Some(queue.clone());
             fate.item.line = Some(number);
             fate
@@ -594,12 +596,14 @@ impl Importer<'_> {
         let exists = there_is.into_iter().any(|job| job.is_some());
         let fate = match (exists, self.told.existing) {
             (true, Existing::Leave) => there(&job.jid),
-            (true, Existing::Refuse) => Fate::refused(&job.jid, Code::Exists, "it exists already"),
+            (true, Existing::Refuse) => {
+                JobOutcome::refused(&job.jid, Code::Exists, "it exists already")
+            }
             _ => match core.recur_again(now, &pack::template(&read, &queue, now)) {
-                Ok(()) => Fate::done(&job.jid).now(RECURRING),
+                Ok(()) => JobOutcome::done(&job.jid).now(RECURRING),
                 Err(error) if error.kind() == Kind::Usage => {
                     let why = error.message().trim_start_matches("recur: ");
-                    Fate::refused(&job.jid, Code::Invalid, why)
+                    JobOutcome::refused(&job.jid, Code::Invalid, why)
                 }
                 Err(error) => return Err(error),
             },
@@ -609,7 +613,7 @@ impl Importer<'_> {
     }
 
     /// Reads the line of a job again; returns its number.
-    fn read(&self, job: &Seen, line: &mut Vec<u8>) -> Result<u64, Error> {
+    fn read(&self, job: &JobSnapshot, line: &mut Vec<u8>) -> Result<u64, Error> {
         let place = match job.is(RECURRING) {
             false => self
                 .contents

@@ -3,22 +3,22 @@
 use std::collections::HashSet;
 
 use super::check::Contents;
-use super::{Failed, Told};
-use crate::bulk::Fate;
+use super::{Failed, ImportOptions};
+use crate::bulk::JobOutcome;
 use crate::clock::moment::Moment;
-use crate::core::api::put::{Puts, Words};
+use crate::core::api::put::{PackedJob, Puts};
 use crate::core::api::template;
 use crate::input::archive::{Job, Recurring};
 use crate::json::quote::{array, quote};
 use crate::model::job::State;
-use crate::model::job_snapshot::Seen;
+use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 
 /// How jobs are packed.
 #[derive(Clone, Copy)]
 pub(super) struct How<'h> {
     pub contents: &'h Contents,
-    pub told: &'h Told,
+    pub told: &'h ImportOptions,
     pub missing: &'h HashSet<Name>,
     pub note: Option<&'h [u8]>,
 }
@@ -34,17 +34,17 @@ pub(super) struct Packed {
 
 impl Packed {
     /// Adds to what became of the job what the file told of it.
-    pub(super) fn told(&self, mut fate: Fate) -> Fate {
+    pub(super) fn told(&self, mut fate: JobOutcome) -> JobOutcome {
         fate.item.queue = Some(self.queue.clone());
         fate.item.line = Some(self.line);
         fate.item.state_before = self.state.map(|state| state.word().into());
         fate
     }
 
-    pub(super) fn seen(&self) -> Seen {
-        Seen {
+    pub(super) fn seen(&self) -> JobSnapshot {
+        JobSnapshot {
             jid: self.jid.clone(),
-            ..Seen::default()
+            ..JobSnapshot::default()
         }
     }
 }
@@ -106,7 +106,7 @@ impl How<'_> {
             .iter()
             .map(|(name, value)| (*name, &value[..]))
             .collect();
-        put.add(&Words {
+        put.add(&PackedJob {
             queue: queue.as_bytes(),
             jid: job.jid.as_bytes(),
             klass: job.klass.as_bytes(),
@@ -129,8 +129,8 @@ pub(super) fn template<'t>(
     recurring: &'t Recurring,
     queue: &'t Name,
     now: Moment,
-) -> template::Told<'t> {
-    template::Told {
+) -> template::ExportedTemplate<'t> {
+    template::ExportedTemplate {
         jid: &recurring.jid,
         queue,
         klass: &recurring.klass,

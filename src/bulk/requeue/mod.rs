@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use super::{Fate, Plan, Slice};
+use super::{JobOutcome, Plan, Slice};
 use crate::clock::moment::Moment;
-use crate::core::api::guard::{Outcome, Requeue as Call};
+use crate::core::api::guard::{GuardReply, Requeue as Call};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::Code;
-use crate::model::job_snapshot::Seen;
+use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::clean;
@@ -39,7 +39,7 @@ pub(crate) enum When {
 impl When {
     /// Returns when a job is due, at once where nothing is said. Where the jobs are spread over a
     /// time, that begins with the action, whenever it comes to this job.
-    fn due(self, job: &Seen, begun: Moment, now: Moment) -> Option<Moment> {
+    fn due(self, job: &JobSnapshot, begun: Moment, now: Moment) -> Option<Moment> {
         let from = if job.later.is_zero() { now } else { begun };
         match self {
             When::Now if job.later.is_zero() => None,
@@ -58,15 +58,15 @@ impl Requeue {
         &self,
         plan: Plan,
         session: &mut Session,
-        when: impl Fn(&Seen) -> When,
-        keeps: impl Fn(&Seen) -> bool,
+        when: impl Fn(&JobSnapshot) -> When,
+        keeps: impl Fn(&JobSnapshot) -> bool,
     ) -> Result<Exit, Error> {
         let note = plan.note();
         let begun = session.now();
         plan.run(session, |core, now, jobs| {
             let mut fates = Vec::with_capacity(jobs.len());
             for keep in [false, true] {
-                let jobs: Vec<(&Seen, Option<Moment>)> = jobs
+                let jobs: Vec<(&JobSnapshot, Option<Moment>)> = jobs
                     .iter()
                     .filter(|job| keeps(job) == keep)
                     .map(|job| (job, when(job).due(job, begun, now)))
@@ -98,10 +98,10 @@ impl Requeue {
     }
 }
 
-fn fate(job: &Seen, outcome: &Outcome) -> Fate {
+fn fate(job: &JobSnapshot, outcome: &GuardReply) -> JobOutcome {
     let mut fate = match outcome.code {
-        Code::Ok => Fate::done(&job.jid).seen(job),
-        _ => Fate::left(job, outcome),
+        Code::Ok => JobOutcome::done(&job.jid).seen(job),
+        _ => JobOutcome::left(job, outcome),
     };
     if outcome.code == Code::Ok {
         fate.item.state_after = outcome.word(0).cloned();
@@ -111,12 +111,12 @@ fn fate(job: &Seen, outcome: &Outcome) -> Fate {
 }
 
 /// Returns whether a worker has the job, or had it last and nobody took it since.
-fn held(job: &Seen) -> bool {
+fn held(job: &JobSnapshot) -> bool {
     job.is("running") || job.is("stalled")
 }
 
 /// A job that its state keeps from being put back, in words.
-fn refuse(job: &Seen) -> Fate {
+fn refuse(job: &JobSnapshot) -> JobOutcome {
     let worker = || match &job.worker {
         Some(worker) => format!("`{}`", clean(worker.as_bytes())),
         None => "a worker without a name".into(),
@@ -125,8 +125,8 @@ fn refuse(job: &Seen) -> Fate {
         b"stalled" => format!("it is stalled, {} lost it", worker()),
         b"running" => format!("it is running, held by {}", worker()),
         b"depends" => "it waits for other jobs".into(),
-        b"complete" => return Fate::refused(&job.jid, Code::Complete, "it is complete"),
+        b"complete" => return JobOutcome::refused(&job.jid, Code::Complete, "it is complete"),
         state => format!("it is {}", clean(state)),
     };
-    Fate::refused(&job.jid, Code::StateChanged, why)
+    JobOutcome::refused(&job.jid, Code::StateChanged, why)
 }

@@ -2,11 +2,11 @@
 
 use super::{Requeue, When, refuse};
 use crate::args::shared::Later;
-use crate::bulk::{Fate, Plan};
+use crate::bulk::{JobOutcome, Plan};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::{Code, Shows};
-use crate::model::job_snapshot::Seen;
+use crate::model::job_snapshot::JobSnapshot;
 use crate::model::verb::Verb;
 use crate::name::Name;
 use crate::session::Session;
@@ -19,9 +19,9 @@ pub(crate) const MOVE: Verb = Verb {
     shows: Shows::Nothing,
 };
 
-/// How jobs are moved.
+/// MoveOptions jobs are moved.
 #[derive(Clone, Debug)]
-pub(crate) struct How {
+pub(crate) struct MoveOptions {
     pub to: Name,
     /// At once where nothing is said, but not before a time that a job was given earlier.
     pub later: Later,
@@ -29,9 +29,9 @@ pub(crate) struct How {
     pub force: bool,
 }
 
-impl How {
+impl MoveOptions {
     /// Refuses a job that a worker has, and one that is there already.
-    pub(crate) fn judge(&self, job: &Seen) -> Option<Fate> {
+    pub(crate) fn judge(&self, job: &JobSnapshot) -> Option<JobOutcome> {
         let running = job.state.as_bytes() == b"running";
         if running && !self.force {
             let (jid, to) = (quoted(&job.jid), quoted(&self.to));
@@ -41,14 +41,14 @@ impl How {
         let leaves = running || job.is("failed") || job.is("complete") || self.later.told();
         if !leaves && job.queue.as_ref() == Some(&self.to) {
             let why = format!("it is in `{}` already", clean(&self.to));
-            return Some(Fate::refused(&job.jid, Code::StateChanged, why));
+            return Some(JobOutcome::refused(&job.jid, Code::StateChanged, why));
         }
         None
     }
 
     /// Returns what else would happen to the jobs of a plan, for the one who is asked.
     pub(crate) fn promise(&self, plan: &Plan) -> String {
-        let ended = |job: &&Seen| job.is("failed") || job.is("complete");
+        let ended = |job: &&JobSnapshot| job.is("failed") || job.is("complete");
         let again = match plan.jobs.iter().filter(ended).count() as u64 {
             0 => String::new(),
             1 => "; 1 of them failed or is complete: it runs again".into(),
@@ -67,7 +67,7 @@ impl How {
             priority: None,
         };
         let now = session.now();
-        let when = |job: &Seen| match (self.later.delay, self.later.due(now), job.due) {
+        let when = |job: &JobSnapshot| match (self.later.delay, self.later.due(now), job.due) {
             (Some(delay), ..) => When::After(delay),
             (None, Some(at), _) => When::At(at),
             (None, None, Some(due)) => When::Still(due),

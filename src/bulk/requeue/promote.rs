@@ -1,11 +1,11 @@
 //! Promoting: scheduled jobs run now.
 
 use super::{Requeue, When, refuse};
-use crate::bulk::{Fate, Plan};
+use crate::bulk::{JobOutcome, Plan};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::Shows;
-use crate::model::job_snapshot::Seen;
+use crate::model::job_snapshot::JobSnapshot;
 use crate::model::verb::Verb;
 use crate::session::Session;
 use crate::text::quoted;
@@ -19,7 +19,7 @@ pub(crate) const PROMOTE: Verb = Verb {
 
 /// Refuses a job that waits for no time. Older cores leave some in the schedule that call
 /// themselves waiting.
-pub(crate) fn judge(job: &Seen) -> Option<Fate> {
+pub(crate) fn judge(job: &JobSnapshot) -> Option<JobOutcome> {
     let jid = quoted(&job.jid);
     let hint = match job.stored.as_bytes() {
         b"scheduled" => return None,

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use super::{Requeue, When, held, refuse};
-use crate::bulk::{Fate, Plan};
+use crate::bulk::{JobOutcome, Plan};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::Shows;
-use crate::model::job_snapshot::Seen;
+use crate::model::job_snapshot::JobSnapshot;
 use crate::model::verb::Verb;
 use crate::name::Name;
 use crate::session::Session;
@@ -20,9 +20,9 @@ pub(crate) const RETRY: Verb = Verb {
     shows: Shows::Nothing,
 };
 
-/// How jobs are retried.
+/// RetryOptions jobs are retried.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct How {
+pub(crate) struct RetryOptions {
     pub to: Option<Name>,
     pub delay: Option<Duration>,
     pub priority: Option<i64>,
@@ -32,9 +32,9 @@ pub(crate) struct How {
     pub force: bool,
 }
 
-impl How {
+impl RetryOptions {
     /// Refuses a job that is not there to be retried.
-    pub(crate) fn judge(&self, job: &Seen) -> Option<Fate> {
+    pub(crate) fn judge(&self, job: &JobSnapshot) -> Option<JobOutcome> {
         let jid = quoted(&job.jid);
         let hint = match job.stored.as_bytes() {
             b"failed" => return None,
@@ -55,7 +55,7 @@ impl How {
             Some(to) => format!("all go to `{}`", clean(to.as_bytes())),
             None => "each goes back to its own queue".into(),
         };
-        let anew: Vec<&Seen> = plan.jobs.iter().filter(|job| !held(job)).collect();
+        let anew: Vec<&JobSnapshot> = plan.jobs.iter().filter(|job| !held(job)).collect();
         let retries = anew.first().and_then(|job| job.retries.as_ref());
         let retries =
             retries.filter(|one| anew.iter().all(|job| job.retries.as_ref() == Some(one)));

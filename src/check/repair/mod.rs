@@ -12,11 +12,11 @@ use std::time::Instant;
 
 use uuid::Uuid;
 
-use self::repairer::Mender;
+use self::repairer::Repairer;
 use self::undo::Undo;
 use super::verify::batch_size::Slices;
-use super::verify::look;
-use super::verify::look::{Looked, Told};
+use super::verify::run;
+use super::verify::run::{CheckOptions, ScanResult};
 use crate::args::format::Format;
 use crate::bulk::pace::Pace;
 use crate::clock::moment::Moment;
@@ -27,8 +27,8 @@ use crate::interrupt::Interrupt;
 use crate::json::Number;
 use crate::model::check::Found;
 use crate::model::finding::{Finding, Severity};
-use crate::model::repair::{Fate, Planned, Rehearsed, Repaired, Row};
-use crate::model::verdict::Outcome;
+use crate::model::repair::{Planned, Rehearsed, RepairCounts, Repaired, Row};
+use crate::model::verdict::VerdictOutcome;
 use crate::model::verdict::{Change, Verdict};
 use crate::name::Name;
 use crate::session::Session;
@@ -45,17 +45,17 @@ const ALL_QUEUES: &str =
 
 /// What is to be done, where it is written down and by which words, and whether it is done at all.
 #[derive(Debug)]
-pub(crate) struct Order<'a> {
-    pub told: Told,
+pub(crate) struct RepairOptions<'a> {
+    pub told: CheckOptions,
     pub undo: Option<&'a Path>,
     /// The command with those of its arguments that say what is mended.
     pub command: String,
     pub dry_run: bool,
 }
 
-pub(crate) fn run(order: Order, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.shows::<Repaired>()?;
-    let Order { told, dry_run, .. } = &order;
+pub(crate) fn run(order: RepairOptions, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.check_columns::<Repaired>()?;
+    let RepairOptions { told, dry_run, .. } = &order;
     let open = |path| Undo::open(path, &order.command, *dry_run, session);
     let undo = order.undo.map(open).transpose()?;
     let now = session.begin()?;
@@ -69,7 +69,7 @@ pub(crate) fn run(order: Order, session: &mut Session) -> Result<Exit, Error> {
         .hint("point `--redis` at its primary; `--read-only` lets it be looked at"));
     }
     let stop = Interrupt::listen();
-    let first = look::run(told, true, &stop, session)?;
+    let first = run::run(told, true, &stop, session)?;
     let mends = first.check.items.iter().any(|found| found.mends > 0);
     let idle = first.kept.is_empty() || !mends;
     if first.halted.is_some() || idle && !*dry_run {
@@ -90,7 +90,7 @@ pub(crate) fn run(order: Order, session: &mut Session) -> Result<Exit, Error> {
         None => None,
     };
     let trip = session.core()?.trip(now);
-    let mender = Mender::new(
+    let mender = Repairer::new(
         told.wanted.clone(),
         run.clone(),
         undo,
@@ -122,7 +122,7 @@ fn name(session: &Session) -> String {
 }
 
 /// Reports a look after which there is nothing to mend, or that was cut short.
-fn nothing(looked: Looked, session: &mut Session) -> Result<Exit, Error> {
+fn nothing(looked: ScanResult, session: &mut Session) -> Result<Exit, Error> {
     if looked.halted.is_none() && session.ui.format().is_json() {
         let failing = looked.failing();
         let rows = looked.check.items.iter().cloned().map(Row::from);
@@ -130,14 +130,14 @@ fn nothing(looked: Looked, session: &mut Session) -> Result<Exit, Error> {
             items: rows.collect(),
             check: looked.check,
             run: None,
-            sum: Fate::default(),
+            sum: RepairCounts::default(),
         })?;
         return Ok(code(failing));
     }
     let decisions = decisions(&looked.check.items, Severity::Warn);
     let whole = looked.halted.is_none();
     let left = looked.kept.left();
-    let exit = look::report(looked, false, session)?;
+    let exit = run::report(looked, false, session)?;
     untold(left, &[], session);
     if whole && !decisions.is_empty() {
         session
@@ -169,7 +169,7 @@ fn code(failing: bool) -> Exit {
 }
 
 /// Shows the plan and asks.
-fn consent(looked: &Looked, session: &mut Session) -> Result<(), Error> {
+fn consent(looked: &ScanResult, session: &mut Session) -> Result<(), Error> {
     let items = &looked.check.items;
     let mends = items.iter().map(|found| found.mends).sum();
     let what = format!("mend {} on {}", findings(mends), session.place()?);
@@ -193,12 +193,12 @@ fn consent(looked: &Looked, session: &mut Session) -> Result<(), Error> {
 
 /// Tells the commands of Redis that would mend what was found, in their order.
 fn rehearse(
-    told: &Told,
-    looked: Looked,
+    told: &CheckOptions,
+    looked: ScanResult,
     stop: &Interrupt,
     session: &mut Session,
 ) -> Result<Exit, Error> {
-    let Looked { check, kept, .. } = looked;
+    let ScanResult { check, kept, .. } = looked;
     let mends: u64 = check.items.iter().map(|found| found.mends).sum();
     let what = match mends {
         0 => "there is nothing to mend".to_owned(),
@@ -232,7 +232,10 @@ fn rehearse(
             let begun = Instant::now();
             let verdicts = core.plan(core.now(), &findings, &run, &batch.place, &items)?;
             slices.measure(kind, items.len(), begun.elapsed());
-            for verdict in verdicts.iter().filter(|one| one.outcome == Outcome::Found) {
+            for verdict in verdicts
+                .iter()
+                .filter(|one| one.outcome == VerdictOutcome::Found)
+            {
                 let list = Name::from(keys.group(verdict.item.as_bytes()));
                 if verdict.id == "group-set" && filled.contains(&list) {
                     continue;
@@ -273,15 +276,15 @@ fn findings(count: u64) -> String {
 
 /// A repair that was agreed to.
 struct Repair<'a> {
-    told: &'a Told,
+    told: &'a CheckOptions,
     run: String,
     stop: Interrupt,
-    mender: Mender,
+    mender: Repairer,
     begun: Moment,
 }
 
 impl Repair<'_> {
-    fn run(mut self, first: Looked, session: &mut Session) -> Result<Exit, Error> {
+    fn run(mut self, first: ScanResult, session: &mut Session) -> Result<Exit, Error> {
         let mut found: BTreeMap<&'static str, u64> = BTreeMap::new();
         for item in &first.check.items {
             *found.entry(item.finding.id).or_default() += item.mends;
@@ -327,9 +330,9 @@ impl Repair<'_> {
     /// Mends and looks again. Returns the last look, and what broke it off.
     fn rounds(
         &mut self,
-        first: Looked,
+        first: ScanResult,
         session: &mut Session,
-    ) -> Result<(Looked, Option<Error>), Error> {
+    ) -> Result<(ScanResult, Option<Error>), Error> {
         let mut looked = first;
         for round in 1.. {
             let kept = std::mem::take(&mut looked.kept);
@@ -341,7 +344,7 @@ impl Repair<'_> {
                 Ok(mended) => mended,
                 Err(error) => return Ok((looked, Some(error))),
             };
-            let mut next = match look::run(self.told, true, &self.stop, session) {
+            let mut next = match run::run(self.told, true, &self.stop, session) {
                 Ok(next) => next,
                 Err(error) => return Ok((looked, Some(error))),
             };
@@ -361,7 +364,7 @@ impl Repair<'_> {
     /// there.
     fn sum(
         &self,
-        last: &Looked,
+        last: &ScanResult,
         mut found: BTreeMap<&'static str, u64>,
         first: Vec<Found>,
         whole: bool,
@@ -401,9 +404,9 @@ impl Repair<'_> {
                 items.push(Row { found, fate });
             }
         }
-        items.retain(|row| row.found.count > 0 || row.fate != Fate::default());
+        items.retain(|row| row.found.count > 0 || row.fate != RepairCounts::default());
         items.sort_by_key(|row| std::cmp::Reverse(row.found.severity));
-        let mut sum = Fate::default();
+        let mut sum = RepairCounts::default();
         items.iter().for_each(|row| sum.add(row.fate));
         let mut check = last.check.clone();
         check.complete = whole;

@@ -6,21 +6,21 @@ use std::time::Instant;
 use super::undo::Undo;
 use crate::bulk::pace::Pace;
 use crate::check::verify::batch_size::{SLICE, Slices};
-use crate::check::verify::finding_filter::Wanted;
-use crate::check::verify::repair_queue::Kept;
+use crate::check::verify::finding_filter::FindingFilter;
+use crate::check::verify::repair_queue::RepairQueue;
 use crate::core::call::Core;
 use crate::error::{Error, Kind as Fault};
 use crate::interrupt::Interrupt;
 use crate::model::finding::Finding;
 use crate::model::rate::Rate;
-use crate::model::repair::Fate;
-use crate::model::verdict::{Change, Outcome, Place, Verdict};
+use crate::model::repair::RepairCounts;
+use crate::model::verdict::{Change, Location, Verdict, VerdictOutcome};
 use crate::name::Name;
 use crate::ui::Progress;
 
 /// What mends.
-pub(crate) struct Mender {
-    wanted: Wanted,
+pub(crate) struct Repairer {
+    wanted: FindingFilter,
     /// The name of this repair, under which it sets aside.
     run: String,
     undo: Option<Undo>,
@@ -33,20 +33,20 @@ pub(crate) struct Mender {
     /// Which right was missing first.
     pub lacks: Option<Error>,
     /// What became of findings, by name.
-    pub fates: BTreeMap<&'static str, Fate>,
+    pub fates: BTreeMap<&'static str, RepairCounts>,
 }
 
-impl Mender {
+impl Repairer {
     pub(crate) fn new(
-        wanted: Wanted,
+        wanted: FindingFilter,
         run: String,
         undo: Option<Undo>,
         rate: Option<Rate>,
         stop: Interrupt,
         slices: Slices,
-    ) -> Mender {
+    ) -> Repairer {
         let pace = Pace::new(rate);
-        Mender {
+        Repairer {
             most: pace.slice(SLICE),
             wanted,
             run,
@@ -64,7 +64,7 @@ impl Mender {
     pub(crate) fn round(
         &mut self,
         core: &mut Core,
-        kept: Kept,
+        kept: RepairQueue,
         progress: &mut Progress,
     ) -> Result<u64, Error> {
         self.fates.values_mut().for_each(|fate| fate.refused = 0);
@@ -87,7 +87,7 @@ impl Mender {
         &mut self,
         core: &mut Core,
         findings: &str,
-        place: &Place,
+        place: &Location,
         groups: &[Vec<Name>],
     ) -> Result<u64, Error> {
         let items = groups.concat();
@@ -100,7 +100,7 @@ impl Mender {
             Err(error) if error.kind() == Fault::NoPerm => {
                 self.pace.wait(items.len(), &self.stop);
                 for verdict in core.verdicts(core.now(), findings, place, &items)? {
-                    if verdict.outcome == Outcome::Found {
+                    if verdict.outcome == VerdictOutcome::Found {
                         self.fate(&verdict, |fate| fate.refused += 1);
                     }
                 }
@@ -116,7 +116,7 @@ impl Mender {
         &mut self,
         core: &mut Core,
         findings: &str,
-        place: &Place,
+        place: &Location,
         items: &[Name],
     ) -> Result<u64, Error> {
         let mut mended = 0;
@@ -154,17 +154,17 @@ impl Mender {
                     .filter(move |one| one.outcome == outcome)
             };
             let before = mended;
-            for verdict in count(Outcome::Mended) {
+            for verdict in count(VerdictOutcome::Mended) {
                 let moved = |change: &&Change| change.item.is_none() && change.after.is_some();
                 self.aside += verdict.changes.iter().filter(moved).count() as u64;
                 self.fate(verdict, |fate| fate.mended += 1);
                 mended += 1;
             }
-            if count(Outcome::Found).next().is_none() {
+            if count(VerdictOutcome::Found).next().is_none() {
                 return Ok(mended);
             }
             if mended == before {
-                for verdict in count(Outcome::Found) {
+                for verdict in count(VerdictOutcome::Found) {
                     self.fate(verdict, |fate| fate.refused += 1);
                 }
                 return Ok(mended);
@@ -172,7 +172,7 @@ impl Mender {
         }
     }
 
-    fn fate(&mut self, verdict: &Verdict, change: impl FnOnce(&mut Fate)) {
+    fn fate(&mut self, verdict: &Verdict, change: impl FnOnce(&mut RepairCounts)) {
         if let Some(finding) = Finding::named(&verdict.id) {
             change(self.fates.entry(finding.id).or_default());
         }

@@ -13,14 +13,14 @@ use crate::interrupt::Interrupt;
 use crate::model::bulk::{Bulk, Shows, Sum};
 use crate::model::queue::Seconds;
 use crate::model::rate::Rate;
-use crate::model::verdict::{Change, Kind};
+use crate::model::verdict::{Change, ItemKind};
 use crate::session::Session;
 use crate::text::{clean, plural, thousands};
 use crate::ui::Progress;
 use crate::view::repair::by_finding;
 
 /// What is measured here are changes of all kinds.
-const ALL: Kind = Kind::Key;
+const ALL: ItemKind = ItemKind::Key;
 
 pub(crate) fn run(
     path: &Path,
@@ -28,7 +28,7 @@ pub(crate) fn run(
     rate: Option<Rate>,
     session: &mut Session,
 ) -> Result<Exit, Error> {
-    session.ui.shows::<Bulk>()?;
+    session.ui.check_columns::<Bulk>()?;
     let mut past = Past::open(path)?;
     let shown = past.shown().to_owned();
     if past.head.prefix != session.prefix() {

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bulk::ledger::{Head, Ledger, UNDO};
 use crate::error::{Error, Kind as Fault, io_words};
-use crate::model::verdict::{Change, Mended, Outcome, Verdict};
+use crate::model::verdict::{Change, RepairReply, Verdict, VerdictOutcome};
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::clean;
@@ -65,7 +65,7 @@ impl Undo {
 
     /// Writes what is about to be mended, down to the disk. Returns whether that is anything.
     pub(crate) fn plan(&mut self, verdicts: &[Verdict]) -> Result<bool, Error> {
-        let plan: Vec<Mend> = mends(verdicts, Outcome::Found);
+        let plan: Vec<Mend> = mends(verdicts, VerdictOutcome::Found);
         if plan.is_empty() {
             return Ok(false);
         }
@@ -74,8 +74,8 @@ impl Undo {
     }
 
     /// Writes what was mended, and goes on to the next slice.
-    pub(crate) fn done(&mut self, mended: &Mended) -> Result<(), Error> {
-        let done = mends(&mended.verdicts, Outcome::Mended);
+    pub(crate) fn done(&mut self, mended: &RepairReply) -> Result<(), Error> {
+        let done = mends(&mended.verdicts, VerdictOutcome::Mended);
         self.line(Step::Done(done), mended.again)?;
         self.slice += 1;
         self.ledger.write()
@@ -187,7 +187,7 @@ fn name(text: Option<String>, bytes: Option<String>) -> Result<Option<Name>, Str
     }
 }
 
-fn mends(verdicts: &[Verdict], outcome: Outcome) -> Vec<Mend> {
+fn mends(verdicts: &[Verdict], outcome: VerdictOutcome) -> Vec<Mend> {
     let wanted = verdicts.iter().filter(|one| one.outcome == outcome);
     wanted
         .map(|verdict| Mend {
@@ -214,7 +214,7 @@ pub(crate) struct Past {
 }
 
 impl Past {
-    /// Reads what a repair wrote; a last line without end was torn by a crash and does not count.
+    /// Reads what a repair wrote; a last line without end was lost_dependencies by a crash and does not count.
     pub(crate) fn open(path: &Path) -> Result<Past, Error> {
         let shown = clean(path.as_os_str().as_encoded_bytes());
         let unread = |fault: &std::io::Error| {

@@ -3,13 +3,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::core::api::read::{Ask, START, Told};
+use crate::core::api::read::{Read, ReadReply, START};
 use crate::core::script::keys::{Companion, Family};
 use crate::error::Error;
-use crate::model::verdict::{Kind, Place};
+use crate::model::verdict::{ItemKind, Location};
 use crate::name::Name;
 
-use super::Walk;
+use super::Scanner;
 use super::marks::Salt;
 
 /// So many edges are kept: 8 MiB. That there are more is told.
@@ -75,7 +75,7 @@ fn short(salt: &Salt, jid: &[u8]) -> u32 {
     (salt.entry(0, jid, 0) >> 32) as u32
 }
 
-impl Walk<'_> {
+impl Scanner<'_> {
     pub(super) fn tell_cycles(&mut self) -> Result<(), Error> {
         let cycles = std::mem::take(&mut self.cycles);
         let all = Name::from("*-dependencies");
@@ -102,9 +102,9 @@ impl Walk<'_> {
                     more = true;
                     continue;
                 }
-                let ask = Ask::members(key, START, walk.page(1));
+                let ask = Read::members(key, START, walk.page(1));
                 let first = walk.core.read(walk.now, ask)?;
-                if matches!(first, Told::Wrong) {
+                if matches!(first, ReadReply::Wrong) {
                     continue;
                 }
                 let mut list: Vec<Vec<u8>> = Vec::new();
@@ -133,7 +133,7 @@ impl Walk<'_> {
                 self.sink.beyond(first.clone(), &why);
                 continue;
             }
-            let place = Place::new(Kind::Cycle, first.clone());
+            let place = Location::new(ItemKind::Cycle, first.clone());
             let about = first.as_bytes().to_vec();
             self.suspect_together(&place, &about, items)?;
         }

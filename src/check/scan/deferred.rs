@@ -1,11 +1,11 @@
 //! What is asked when everything was walked; and the settings, which are asked first.
 
-use crate::core::api::read::{Ask, Told};
+use crate::core::api::read::{Read, ReadReply};
 use crate::core::script::keys::{Companion, Family};
 use crate::error::Error;
-use crate::model::verdict::Kind;
+use crate::model::verdict::ItemKind;
 
-use super::{LATE, Walk, validate};
+use super::{LATE, Scanner, validate};
 
 /// Settings that have to be numbers, beside those of queues.
 const NUMERIC: [&[u8]; 8] = [
@@ -21,13 +21,13 @@ const NUMERIC: [&[u8]; 8] = [
 
 const LIMIT: &[u8] = b"-max-concurrency";
 
-impl Walk<'_> {
+impl Scanner<'_> {
     pub(super) fn config(&mut self) -> Result<(), Error> {
         let key = self.keys.config.clone().into_bytes();
         self.paged(
             &key,
             2,
-            |cursor, count| Ask::hash(&key, cursor, count),
+            |cursor, count| Read::hash(&key, cursor, count),
             |walk, items| {
                 for pair in items.chunks_exact(2) {
                     walk.setting(&pair[0], &pair[1])?;
@@ -51,15 +51,15 @@ impl Walk<'_> {
         let natural = queue.is_some() || option == b"max-worker-age";
         match number {
             Some(number) if number >= 0.0 || !natural => Ok(()),
-            _ => self.suspect(Kind::Names, b"config", option),
+            _ => self.suspect(ItemKind::Names, b"config", option),
         }
     }
 
     /// Reads reasons of pauses only for their kind.
     pub(super) fn pauses(&mut self) -> Result<(), Error> {
         let key = self.keys.pauses.clone().into_bytes();
-        match self.core.read(self.now, Ask::field(&key, ""))? {
-            Told::Wrong => self.suspect_key(&key),
+        match self.core.read(self.now, Read::field(&key, ""))? {
+            ReadReply::Wrong => self.suspect_key(&key),
             _ => Ok(()),
         }
     }
@@ -70,7 +70,7 @@ impl Walk<'_> {
             for queue in queues {
                 let listed = walk.knows(super::Known::Queue, &queue);
                 if !listed {
-                    walk.suspect(Kind::Names, b"paused_queues", &queue)?;
+                    walk.suspect(ItemKind::Names, b"paused_queues", &queue)?;
                 }
             }
             Ok(())
@@ -96,18 +96,18 @@ impl Walk<'_> {
         self.scored(&key, |walk, tags| {
             let asks = tags.iter().map(|(tag, _)| {
                 let key = walk.keys.tag(tag);
-                Ask::count(&key)
+                Read::count(&key)
             });
             let asks = asks.collect();
             let told = walk.reads(asks)?;
             walk.sink.read(walk.core, tags.len())?;
             for ((tag, score), told) in tags.iter().zip(told) {
                 let right = match told {
-                    Told::Number(count) => count > 0 && *score == count as f64,
+                    ReadReply::Number(count) => count > 0 && *score == count as f64,
                     _ => false,
                 };
                 if !right {
-                    walk.suspect(Kind::Names, b"tags", tag)?;
+                    walk.suspect(ItemKind::Names, b"tags", tag)?;
                 }
             }
             Ok(())
@@ -125,32 +125,32 @@ impl Walk<'_> {
                     Family::Job(jid) => jobs.push(jid.to_vec()),
                     Family::Counters(_) if walk.tally.over => {
                         let bare = walk.keys.bare(key).to_vec();
-                        walk.suspect(Kind::Key, b"", &bare)?;
+                        walk.suspect(ItemKind::Key, b"", &bare)?;
                     }
                     _ => {}
                 }
             }
             let list = walk.keys.tags.clone().into_bytes();
-            let asks = tags.iter().map(|tag| Ask::score(&list, tag)).collect();
+            let asks = tags.iter().map(|tag| Read::score(&list, tag)).collect();
             for (tag, told) in tags.iter().zip(walk.reads(asks)?) {
-                if matches!(told, Told::Text(None)) {
-                    walk.suspect(Kind::Names, b"tags", tag)?;
+                if matches!(told, ReadReply::Text(None)) {
+                    walk.suspect(ItemKind::Names, b"tags", tag)?;
                 }
             }
             let asks = jobs.iter().flat_map(|jid| {
                 let above = walk.keys.companion(Companion::Dependencies, jid);
                 [
-                    Ask::field(&walk.keys.job(jid), "state"),
-                    Ask::exists(&above),
+                    Read::field(&walk.keys.job(jid), "state"),
+                    Read::exists(&above),
                 ]
             });
             let asks = asks.collect();
             let told = walk.reads(asks)?;
             for (jid, told) in jobs.iter().zip(told.chunks_exact(2)) {
-                if let [Told::Text(Some(state)), Told::Number(0)] = told
+                if let [ReadReply::Text(Some(state)), ReadReply::Number(0)] = told
                     && state == b"depends"
                 {
-                    walk.suspect(Kind::Job, b"", jid)?;
+                    walk.suspect(ItemKind::Job, b"", jid)?;
                 }
             }
             Ok(())

@@ -1,12 +1,12 @@
 //! What waits for what: the two sides of an edge cancel each other out.
 
-use crate::core::api::read::{Ask, START, Told};
+use crate::core::api::read::{Read, ReadReply, START};
 use crate::core::script::keys::{Companion, Family};
 use crate::error::Error;
-use crate::model::verdict::Kind;
+use crate::model::verdict::ItemKind;
 
 use super::marks::Side;
-use super::{Known, Walk};
+use super::{Known, Scanner};
 
 /// What is asked of the job itself.
 pub(super) const FIELDS: [&str; 3] = ["state", "jid", "klass"];
@@ -17,7 +17,7 @@ pub(super) const SETS: usize = 24;
 /// Of so many edges of a job the core judges no more.
 const MANY: usize = 1000;
 
-impl Walk<'_> {
+impl Scanner<'_> {
     /// Returns what stands for the edge by which `y` waits for `x`.
     pub(super) fn edge(&self, y: &[u8], x: &[u8]) -> u64 {
         let place = self.salt.place(Known::Edge as u8, x);
@@ -31,8 +31,8 @@ impl Walk<'_> {
             let mut asks = Vec::with_capacity(jids.len() * 2);
             for y in jids {
                 let own = self.keys.companion(Companion::Dependencies, y);
-                asks.push(Ask::members(&own, START, page));
-                asks.push(Ask::fields(&self.keys.job(y), &self.brief));
+                asks.push(Read::members(&own, START, page));
+                asks.push(Read::fields(&self.keys.job(y), &self.brief));
             }
             let mut told = self.reads(asks)?.into_iter();
             for y in jids {
@@ -46,13 +46,13 @@ impl Walk<'_> {
                 }
                 let mut count = 0;
                 let key = self.keys.companion(Companion::Dependencies, y);
-                self.edges(&key, page.unwrap_or(Told::Wrong), |walk, members| {
+                self.edges(&key, page.unwrap_or(ReadReply::Wrong), |walk, members| {
                     count += members.len();
                     for x in members {
                         odd |= x == *y;
                         walk.marks.pair(walk.edge(y, &x), Side::Upper);
                         if gone && tell {
-                            walk.suspect(Kind::Job, b"", &x)?;
+                            walk.suspect(ItemKind::Job, b"", &x)?;
                         }
                         if waits && walk.first && x != *y {
                             walk.cycles.add(&walk.salt, y, &x);
@@ -61,7 +61,7 @@ impl Walk<'_> {
                     Ok(())
                 })?;
                 if (odd || count > MANY) && tell {
-                    self.suspect(Kind::Job, b"", y)?;
+                    self.suspect(ItemKind::Job, b"", y)?;
                 }
             }
         }
@@ -75,8 +75,8 @@ impl Walk<'_> {
             let mut asks = Vec::with_capacity(jids.len() * 2);
             for x in jids {
                 let own = self.keys.companion(Companion::Dependents, x);
-                asks.push(Ask::members(&own, START, page));
-                asks.push(Ask::fields(&self.keys.job(x), &self.brief));
+                asks.push(Read::members(&own, START, page));
+                asks.push(Read::fields(&self.keys.job(x), &self.brief));
             }
             let mut told = self.reads(asks)?.into_iter();
             for x in jids {
@@ -90,18 +90,18 @@ impl Walk<'_> {
                 let over = gone || matches!(state.as_deref(), Some(b"complete" | b"failed"));
                 let mut count = 0;
                 let key = self.keys.companion(Companion::Dependents, x);
-                self.edges(&key, page.unwrap_or(Told::Wrong), |walk, members| {
+                self.edges(&key, page.unwrap_or(ReadReply::Wrong), |walk, members| {
                     count += members.len();
                     for y in members {
                         walk.marks.pair(walk.edge(&y, x), Side::Lower);
                         if over && tell {
-                            walk.suspect(Kind::Job, b"", &y)?;
+                            walk.suspect(ItemKind::Job, b"", &y)?;
                         }
                     }
                     Ok(())
                 })?;
                 if tell && (over || count > MANY) {
-                    self.suspect(Kind::Job, b"", x)?;
+                    self.suspect(ItemKind::Job, b"", x)?;
                 }
             }
         }
@@ -112,12 +112,12 @@ impl Walk<'_> {
     pub(super) fn edges(
         &mut self,
         key: &[u8],
-        first: Told,
+        first: ReadReply,
         mut each: impl FnMut(&mut Self, Vec<Vec<u8>>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let mut told = first;
         loop {
-            let Told::Page(next, members) = told else {
+            let ReadReply::Page(next, members) = told else {
                 if let Family::Companion(Companion::Dependents, _) = self.keys.family(key) {
                     self.sink.held_back(None);
                 }
@@ -129,15 +129,15 @@ impl Walk<'_> {
             let Some(next) = next else {
                 return Ok(());
             };
-            let ask = Ask::members(key, &next, self.page(1));
+            let ask = Read::members(key, &next, self.page(1));
             told = self.core.read(self.now, ask)?;
         }
     }
 }
 
 /// Returns whether nothing of a job is left, and its state.
-fn brief(told: Option<Told>) -> (bool, Option<Vec<u8>>) {
-    let Some(Told::Texts(fields)) = told else {
+fn brief(told: Option<ReadReply>) -> (bool, Option<Vec<u8>>) {
+    let Some(ReadReply::Texts(fields)) = told else {
         return (true, None);
     };
     let mut fields = fields.into_iter();

@@ -1,18 +1,18 @@
 //! The indexes: every entry leaves a mark.
 
-use crate::core::api::read::{Ask, START, Told};
+use crate::core::api::read::{Read, ReadReply, START};
 use crate::error::Error;
-use crate::model::verdict::Kind;
+use crate::model::verdict::ItemKind;
 
 use super::marks::{Met, Side};
 use super::set::{SETS, Set, class, instant};
-use super::{AHEAD, Known, Seen, Walk, validate};
+use super::{AHEAD, Candidate, Known, Scanner, validate};
 
 /// A day: what is due for longer is stuck, in sets of these kinds.
 const DAY: f64 = 86_400.0;
-const STUCK: [Kind; 3] = [Kind::Locks, Kind::Scheduled, Kind::Recur];
+const STUCK: [ItemKind; 3] = [ItemKind::Locks, ItemKind::Scheduled, ItemKind::Recur];
 
-impl Walk<'_> {
+impl Scanner<'_> {
     /// Walks all indexes that are listed.
     pub(super) fn indexes(&mut self) -> Result<(), Error> {
         if !self.telling && self.first {
@@ -23,13 +23,13 @@ impl Walk<'_> {
         self.workers()?;
         self.groups()?;
         self.tags()?;
-        let mut completed = self.set(Kind::Completed, b"");
+        let mut completed = self.set(ItemKind::Completed, b"");
         completed.scored = self.first && !self.telling && self.completed_ahead(&completed)?;
-        let mut tracked = vec![self.set(Kind::Tracked, b"")];
+        let mut tracked = vec![self.set(ItemKind::Tracked, b"")];
         self.walk(&mut [completed])?;
         self.walk(&mut tracked)?;
         self.tracks = tracked.iter().any(|set| set.count > 0);
-        for kind in [Kind::Completed, Kind::Tracked] {
+        for kind in [ItemKind::Completed, ItemKind::Tracked] {
             self.know(Known::Walked, &[kind as u8]);
         }
         if !self.telling && self.first {
@@ -40,9 +40,9 @@ impl Walk<'_> {
 
     /// Whether anything was completed later than now.
     fn completed_ahead(&mut self, completed: &Set) -> Result<bool, Error> {
-        let ask = Ask::higher(&completed.key, self.now() + AHEAD);
+        let ask = Read::higher(&completed.key, self.now() + AHEAD);
         let told = self.core.read(self.now, ask)?;
-        Ok(matches!(told, Told::Number(some) if some > 0))
+        Ok(matches!(told, ReadReply::Number(some) if some > 0))
     }
 
     /// Takes an entry; the score of one that was read without is no number.
@@ -51,8 +51,8 @@ impl Walk<'_> {
         set.count += 1;
         set.live += u64::from(score > now);
         let number = match set.kind {
-            Kind::Work => class(score),
-            Kind::Locks | Kind::Worker => instant(score),
+            ItemKind::Work => class(score),
+            ItemKind::Locks | ItemKind::Worker => instant(score),
             _ => 0,
         };
         let hash = self.mark(set.kind, &set.name, member, number);
@@ -65,12 +65,12 @@ impl Walk<'_> {
         }
         let odd = match set.kind {
             // A set may name a member twice while it grows.
-            Kind::Group => self.marks.enter(hash) == Met::Twice,
-            Kind::Recur => {
+            ItemKind::Group => self.marks.enter(hash) == Met::Twice,
+            ItemKind::Recur => {
                 self.marks.enter(hash);
                 self.first && !(score >= 0.0 && score.is_finite())
             }
-            Kind::Completed => {
+            ItemKind::Completed => {
                 self.marks.enter(hash);
                 self.first && score > now + AHEAD
             }
@@ -88,15 +88,15 @@ impl Walk<'_> {
     /// Walks the sets of queues that are listed, or are not.
     pub(super) fn walk_queues(&mut self, queues: &[(Vec<u8>, Option<f64>)]) -> Result<(), Error> {
         let kinds = [
-            Kind::Work,
-            Kind::Locks,
-            Kind::Scheduled,
-            Kind::Depends,
-            Kind::Recur,
+            ItemKind::Work,
+            ItemKind::Locks,
+            ItemKind::Scheduled,
+            ItemKind::Depends,
+            ItemKind::Recur,
         ];
         for queues in queues.chunks((self.pages(SETS) / kinds.len()).max(1)) {
             for (queue, _) in queues {
-                self.know(Known::Walked, &key(Kind::Work, queue));
+                self.know(Known::Walked, &key(ItemKind::Work, queue));
             }
             let sets = queues.iter().flat_map(|(queue, _)| {
                 let set = |kind| self.set(kind, queue);
@@ -108,17 +108,17 @@ impl Walk<'_> {
                 continue;
             }
             let due = sets.iter().filter(|set| STUCK.contains(&set.kind));
-            let asks = due.map(|set| Ask::up_to(&set.key, self.now() - DAY + 1.0));
+            let asks = due.map(|set| Read::up_to(&set.key, self.now() - DAY + 1.0));
             let told = self.reads(asks.collect())?;
             let stuck: Vec<bool> = told
                 .into_iter()
-                .map(|told| !matches!(told, Told::Number(0)))
+                .map(|told| !matches!(told, ReadReply::Number(0)))
                 .collect();
             let stuck = stuck.chunks(STUCK.len()).map(|stuck| stuck.contains(&true));
             let queues = queues.iter().zip(sets.chunks(kinds.len())).zip(stuck);
             for (((queue, listed), sets), stuck) in queues {
                 if stuck || self.odd_queue(queue, *listed, sets) {
-                    self.suspect(Kind::Names, b"queues", queue)?;
+                    self.suspect(ItemKind::Names, b"queues", queue)?;
                 }
             }
         }
@@ -131,7 +131,7 @@ impl Walk<'_> {
             return true;
         };
         let used = sets.iter().any(|set| set.count > 0);
-        let locks = sets.iter().find(|set| set.kind == Kind::Locks);
+        let locks = sets.iter().find(|set| set.kind == ItemKind::Locks);
         let limit = self.limits.get(queue).copied().unwrap_or(f64::INFINITY);
         let over = locks.is_some_and(|set| limit >= 1.0 && set.live as f64 > limit.floor());
         !used || over || since > now + AHEAD
@@ -154,9 +154,9 @@ impl Walk<'_> {
         if self.first && !self.telling {
             self.seen.queues = listed;
             let queues = listed;
-            let seen = Seen {
+            let seen = Candidate {
                 queues,
-                ..Seen::default()
+                ..Candidate::default()
             };
             self.sink.seen(self.core, seen)?;
         }
@@ -170,11 +170,11 @@ impl Walk<'_> {
             let mut sets = Vec::with_capacity(page.len());
             for (worker, at) in page {
                 walk.know(Known::Worker, &worker);
-                walk.know(Known::Walked, &self::key(Kind::Worker, &worker));
+                walk.know(Known::Walked, &self::key(ItemKind::Worker, &worker));
                 if at > ahead && walk.first && !walk.telling {
-                    walk.suspect(Kind::Names, b"workers", &worker)?;
+                    walk.suspect(ItemKind::Names, b"workers", &worker)?;
                 }
-                sets.push(walk.set(Kind::Worker, &worker));
+                sets.push(walk.set(ItemKind::Worker, &worker));
             }
             walk.walk(&mut sets)
         })
@@ -185,13 +185,13 @@ impl Walk<'_> {
         self.members(&key, |walk, page| {
             let mut sets = Vec::with_capacity(page.len());
             for group in page {
-                walk.know(Known::Walked, &self::key(Kind::Group, &group));
-                sets.push(walk.set(Kind::Group, &group));
+                walk.know(Known::Walked, &self::key(ItemKind::Group, &group));
+                sets.push(walk.set(ItemKind::Group, &group));
             }
             walk.walk(&mut sets)?;
             if walk.first && !walk.telling {
                 for set in sets.iter().filter(|set| set.count == 0) {
-                    walk.suspect(Kind::Names, b"failures", &set.name)?;
+                    walk.suspect(ItemKind::Names, b"failures", &set.name)?;
                 }
             }
             Ok(())
@@ -203,8 +203,8 @@ impl Walk<'_> {
         self.scored(&key, |walk, page| {
             let mut sets = Vec::with_capacity(page.len());
             for (tag, _) in page {
-                walk.know(Known::Walked, &self::key(Kind::Tag, &tag));
-                sets.push(walk.set(Kind::Tag, &tag));
+                walk.know(Known::Walked, &self::key(ItemKind::Tag, &tag));
+                sets.push(walk.set(ItemKind::Tag, &tag));
             }
             walk.walk(&mut sets)
         })
@@ -212,10 +212,12 @@ impl Walk<'_> {
 
     /// Walks the sets of a name that no list has, unless that was done. Returns whether it was done
     /// now.
-    pub(super) fn walk_stranger(&mut self, kind: Kind, name: &[u8]) -> Result<bool, Error> {
+    pub(super) fn walk_stranger(&mut self, kind: ItemKind, name: &[u8]) -> Result<bool, Error> {
         let kind = match kind {
-            Kind::Locks | Kind::Scheduled | Kind::Depends | Kind::Recur => Kind::Work,
-            Kind::Completed | Kind::Tracked => return Ok(false),
+            ItemKind::Locks | ItemKind::Scheduled | ItemKind::Depends | ItemKind::Recur => {
+                ItemKind::Work
+            }
+            ItemKind::Completed | ItemKind::Tracked => return Ok(false),
             kind => kind,
         };
         if !self.know(Known::Walked, &key(kind, name)) {
@@ -226,7 +228,7 @@ impl Walk<'_> {
             return Ok(false);
         }
         self.strangers = true;
-        if kind == Kind::Work {
+        if kind == ItemKind::Work {
             self.walk_queues(&[(name.to_vec(), None)])?;
             return Ok(true);
         }
@@ -234,25 +236,25 @@ impl Walk<'_> {
         self.walk(&mut set)?;
         if self.first && !self.telling && set[0].count > 0 {
             match kind {
-                Kind::Worker => self.suspect(Kind::Names, b"workers", name)?,
-                Kind::Group => self.suspect(Kind::Names, b"failures", name)?,
-                _ => self.suspect_late(Kind::Names, b"tags", name),
+                ItemKind::Worker => self.suspect(ItemKind::Names, b"workers", name)?,
+                ItemKind::Group => self.suspect(ItemKind::Names, b"failures", name)?,
+                _ => self.suspect_late(ItemKind::Names, b"tags", name),
             }
         }
         Ok(true)
     }
 
-    fn is_listed(&mut self, kind: Kind, name: &[u8]) -> Result<bool, Error> {
+    fn is_listed(&mut self, kind: ItemKind, name: &[u8]) -> Result<bool, Error> {
         let list = match kind {
-            Kind::Work => &self.keys.queues,
-            Kind::Worker => &self.keys.workers,
-            Kind::Tag => &self.keys.tags,
+            ItemKind::Work => &self.keys.queues,
+            ItemKind::Worker => &self.keys.workers,
+            ItemKind::Tag => &self.keys.tags,
             _ => return Ok(false),
         };
-        let ask = Ask::score(list.as_bytes(), name);
+        let ask = Read::score(list.as_bytes(), name);
         Ok(matches!(
             self.core.read(self.now, ask)?,
-            Told::Text(Some(_))
+            ReadReply::Text(Some(_))
         ))
     }
 
@@ -265,7 +267,7 @@ impl Walk<'_> {
         self.paged(
             key,
             2,
-            |cursor, count| Ask::scores(key, cursor, count),
+            |cursor, count| Read::scores(key, cursor, count),
             |walk, items| {
                 let mut items = items.into_iter();
                 let mut page = Vec::with_capacity(items.len() / 2);
@@ -286,7 +288,7 @@ impl Walk<'_> {
         self.paged(
             key,
             1,
-            |cursor, count| Ask::members(key, cursor, count),
+            |cursor, count| Read::members(key, cursor, count),
             each,
         )
     }
@@ -296,13 +298,14 @@ impl Walk<'_> {
         &mut self,
         key: &[u8],
         words: usize,
-        ask: impl Fn(&[u8], usize) -> Ask,
+        ask: impl Fn(&[u8], usize) -> Read,
         mut each: impl FnMut(&mut Self, Vec<Vec<u8>>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let mut cursor = START.to_vec();
         let count = self.page(1);
         loop {
-            let Told::Page(next, items) = self.core.read(self.now, ask(&cursor, count))? else {
+            let ReadReply::Page(next, items) = self.core.read(self.now, ask(&cursor, count))?
+            else {
                 return self.suspect_key(key);
             };
             let read = items.len() / words;
@@ -317,6 +320,6 @@ impl Walk<'_> {
 }
 
 /// What a place is remembered by.
-pub(super) fn key(kind: Kind, name: &[u8]) -> Vec<u8> {
+pub(super) fn key(kind: ItemKind, name: &[u8]) -> Vec<u8> {
     [&[kind as u8], name].concat()
 }

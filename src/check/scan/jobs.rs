@@ -1,14 +1,14 @@
 //! Jobs: what their fields say, and which entries they strike off.
 
-use crate::core::api::read::{Ask, Told};
+use crate::core::api::read::{Read, ReadReply};
 use crate::core::script::keys::Companion;
 use crate::error::{Error, Kind as Fault};
-use crate::model::verdict::{Kind, Place};
+use crate::model::verdict::{ItemKind, Location};
 use crate::name::Name;
 
 use super::marks::{Met, Side};
 use super::set::{class, instant};
-use super::{AHEAD, Known, Walk, validate};
+use super::{AHEAD, Known, Scanner, validate};
 
 /// What is asked of a job.
 pub(super) const FIELDS: [&str; 16] = [
@@ -87,7 +87,7 @@ enum Want {
     Count,
 }
 
-impl Walk<'_> {
+impl Scanner<'_> {
     pub(super) fn jobs(&mut self, jids: &[Vec<u8>]) -> Result<(), Error> {
         let (mut rest, mut open) = (jids, Vec::new());
         while !rest.is_empty() {
@@ -111,19 +111,19 @@ impl Walk<'_> {
     }
 
     /// Reads hash and history of each.
-    fn read_jobs(&mut self, jids: &[Vec<u8>]) -> Result<Vec<Told>, Error> {
+    fn read_jobs(&mut self, jids: &[Vec<u8>]) -> Result<Vec<ReadReply>, Error> {
         let asks = |walk: &Self| {
             let mut asks = Vec::with_capacity(jids.len() * 2);
             for jid in jids {
                 let job = walk.keys.job(jid);
                 asks.push(match walk.by_name {
-                    true => Ask::fields(&job, &walk.fields),
-                    false => Ask::some(&job, SOME),
+                    true => Read::fields(&job, &walk.fields),
+                    false => Read::some(&job, SOME),
                 });
                 let history = walk.keys.companion(Companion::History, jid);
                 asks.push(match walk.first {
-                    true => Ask::range(&history, 0, ENTRIES as i64 - 1),
-                    false => Ask::length(&history),
+                    true => Read::range(&history, 0, ENTRIES as i64 - 1),
+                    false => Read::length(&history),
                 });
             }
             asks
@@ -139,13 +139,13 @@ impl Walk<'_> {
     }
 
     /// Returns the fields that matter, in their order.
-    fn fields(&mut self, jid: &[u8], told: Told) -> Result<Told, Error> {
+    fn fields(&mut self, jid: &[u8], told: ReadReply) -> Result<ReadReply, Error> {
         let pairs = match told {
-            Told::Texts(pairs) if !self.by_name => pairs,
+            ReadReply::Texts(pairs) if !self.by_name => pairs,
             told => return Ok(told),
         };
         if pairs.len() >= 2 * SOME {
-            let ask = Ask::fields(&self.keys.job(jid), &self.fields);
+            let ask = Read::fields(&self.keys.job(jid), &self.fields);
             return self.core.read(self.now, ask);
         }
         let mut fields = vec![None; FIELDS.len()];
@@ -157,7 +157,7 @@ impl Walk<'_> {
                 *field = value;
             }
         }
-        Ok(Told::Texts(fields))
+        Ok(ReadReply::Texts(fields))
     }
 
     /// Returns how many jobs are read together: fewer where they are large.
@@ -172,18 +172,23 @@ impl Walk<'_> {
     fn tell(&mut self, job: &Job) -> Result<(), Error> {
         match job.odd {
             true if job.large && self.wants(&job.queue) => {
-                let place = Place::new(Kind::Job, "");
+                let place = Location::new(ItemKind::Job, "");
                 let jid = Name::from(job.jid.as_slice());
                 self.sink.alone(self.core, &place, jid)
             }
-            true => self.suspect(Kind::Job, b"", &job.jid),
+            true => self.suspect(ItemKind::Job, b"", &job.jid),
             false => Ok(()),
         }
     }
 
     /// Looks at a job. `None` if it is none, or none of those that are looked at.
-    fn job(&mut self, jid: &[u8], fields: Told, history: &Told) -> Result<Option<Job>, Error> {
-        let Told::Texts(fields) = fields else {
+    fn job(
+        &mut self,
+        jid: &[u8],
+        fields: ReadReply,
+        history: &ReadReply,
+    ) -> Result<Option<Job>, Error> {
+        let ReadReply::Texts(fields) = fields else {
             let key = self.keys.job(jid);
             self.suspect_key(&key)?;
             return Ok(None);
@@ -193,7 +198,7 @@ impl Walk<'_> {
         let size: usize = fields.iter().flatten().map(Vec::len).sum();
         let size = self.weigh(size, history);
         if self.tracks {
-            self.strike(Kind::Tracked, b"", jid, 0)?;
+            self.strike(ItemKind::Tracked, b"", jid, 0)?;
         }
         let mut job = Job {
             jid: jid.to_vec(),
@@ -251,7 +256,7 @@ impl Walk<'_> {
             job.odd = false;
         }
         for tag in tags.unwrap_or_default() {
-            job.odd |= !self.strike(Kind::Tag, &tag, jid, 0)?;
+            job.odd |= !self.strike(ItemKind::Tag, &tag, jid, 0)?;
         }
         if state == b"failed" {
             self.failed(&mut job, text(15))?;
@@ -264,9 +269,9 @@ impl Walk<'_> {
     }
 
     /// Returns how large a job is.
-    fn weigh(&mut self, fields: usize, history: &Told) -> usize {
+    fn weigh(&mut self, fields: usize, history: &ReadReply) -> usize {
         let entries = match history {
-            Told::Texts(list) => list.iter().flatten().map(|entry| entry.len() + 32).sum(),
+            ReadReply::Texts(list) => list.iter().flatten().map(|entry| entry.len() + 32).sum(),
             _ => 0,
         };
         // The newest tell more than the oldest.
@@ -280,23 +285,23 @@ impl Walk<'_> {
     }
 
     /// Pairs a history with its job. Returns whether it surely is as it should be.
-    fn history(&mut self, jid: &[u8], history: &Told) -> Result<bool, Error> {
+    fn history(&mut self, jid: &[u8], history: &ReadReply) -> Result<bool, Error> {
         let (there, right) = match history {
-            Told::Texts(list) => {
+            ReadReply::Texts(list) => {
                 let size: usize = list.iter().flatten().map(Vec::len).sum();
                 let right = list.len() < ENTRIES
                     && size <= LONG
                     && list.iter().flatten().all(|entry| validate::entry(entry));
                 (!list.is_empty(), right)
             }
-            Told::Number(length) => (*length > 0, true),
+            ReadReply::Number(length) => (*length > 0, true),
             _ => (true, false),
         };
         if there {
             let hash = self.history_mark(jid);
             self.marks.pair(hash, Side::Lower);
         }
-        if matches!(history, Told::Wrong) {
+        if matches!(history, ReadReply::Wrong) {
             let key = self.keys.companion(Companion::History, jid);
             self.suspect_key(&key)?;
         }
@@ -313,27 +318,27 @@ impl Walk<'_> {
                 true
             }
             b"waiting" => {
-                self.strike(Kind::Work, &queue, &jid, class(job.priority))?
-                    || self.meet(Kind::Scheduled, &queue, &jid, 0)? == Met::Paired
+                self.strike(ItemKind::Work, &queue, &jid, class(job.priority))?
+                    || self.meet(ItemKind::Scheduled, &queue, &jid, 0)? == Met::Paired
             }
             b"stalled" => {
-                self.strike(Kind::Work, &queue, &jid, class(f64::INFINITY))?
-                    || self.meet(Kind::Work, &queue, &jid, class(job.priority))? == Met::Paired
+                self.strike(ItemKind::Work, &queue, &jid, class(f64::INFINITY))?
+                    || self.meet(ItemKind::Work, &queue, &jid, class(job.priority))? == Met::Paired
             }
-            b"scheduled" => self.strike(Kind::Scheduled, &queue, &jid, 0)?,
+            b"scheduled" => self.strike(ItemKind::Scheduled, &queue, &jid, 0)?,
             b"depends" => {
                 if self.first {
                     job.wants.push(Want::Waits);
                 }
-                self.strike(Kind::Depends, &queue, &jid, 0)?
+                self.strike(ItemKind::Depends, &queue, &jid, 0)?
             }
             b"running" if grace => {
                 job.wants.push(Want::Lock);
                 true
             }
-            b"running" => self.strike(Kind::Locks, &queue, &jid, instant(job.expires))?,
+            b"running" => self.strike(ItemKind::Locks, &queue, &jid, instant(job.expires))?,
             b"failed" => true,
-            _ => queue.is_empty() && self.strike(Kind::Completed, b"", &jid, 0)?,
+            _ => queue.is_empty() && self.strike(ItemKind::Completed, b"", &jid, 0)?,
         };
         job.odd |= !there;
         if job.worker.is_empty() {
@@ -345,14 +350,14 @@ impl Walk<'_> {
             b"running" if grace => job.wants.push(Want::Held),
             b"running" => {
                 let number = instant(job.expires);
-                job.odd |= !self.strike(Kind::Worker, &worker, &jid, number)?;
+                job.odd |= !self.strike(ItemKind::Worker, &worker, &jid, number)?;
             }
             _ => {}
         }
         // That nobody knows its worker is told once.
         if self.first && job.state == b"running" && !self.knows(Known::Worker, &worker) {
-            let told = super::index::key(Kind::Worker, &worker);
-            job.odd |= self.know(Known::Told, &told);
+            let told = super::index::key(ItemKind::Worker, &worker);
+            job.odd |= self.know(Known::ReadReply, &told);
         }
         Ok(())
     }
@@ -366,7 +371,7 @@ impl Walk<'_> {
         if self.first && self.whole() {
             self.tally.count(failure.when, &job.queue, &job.jid);
         }
-        job.odd |= !self.strike(Kind::Group, &failure.group, &job.jid, 0)?;
+        job.odd |= !self.strike(ItemKind::Group, &failure.group, &job.jid, 0)?;
         Ok(())
     }
 
@@ -374,7 +379,7 @@ impl Walk<'_> {
     fn list(&mut self, job: &mut Job) -> Result<(), Error> {
         let queue = job.queue.clone();
         if !self.knows(Known::Queue, &queue)
-            && self.know(Known::Told, &super::index::key(Kind::Work, &queue))
+            && self.know(Known::ReadReply, &super::index::key(ItemKind::Work, &queue))
         {
             job.odd = true;
         }
@@ -403,11 +408,11 @@ impl Walk<'_> {
             let ask = |want: &Want| self.ask(job, *want);
             job.wants.iter().map(ask)
         });
-        let asks: Vec<Ask> = asks.collect();
+        let asks: Vec<Read> = asks.collect();
         let mut told = self.reads(asks)?.into_iter();
         for job in &mut jobs {
             for want in std::mem::take(&mut job.wants) {
-                let told = told.next().unwrap_or(Told::Wrong);
+                let told = told.next().unwrap_or(ReadReply::Wrong);
                 self.settle(job, want, told)?;
             }
             self.tell(job)?;
@@ -415,28 +420,28 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn ask(&self, job: &Job, want: Want) -> Ask {
+    fn ask(&self, job: &Job, want: Want) -> Read {
         use crate::core::script::keys::Part;
         match want {
-            Want::Work => Ask::score(&self.keys.queue(Part::Work, &job.queue), &job.jid),
-            Want::Lock => Ask::score(&self.keys.queue(Part::Locks, &job.queue), &job.jid),
-            Want::Held => Ask::score(&self.keys.worker(&job.worker), &job.jid),
-            Want::Waits => Ask::exists(&self.keys.companion(Companion::Dependencies, &job.jid)),
+            Want::Work => Read::score(&self.keys.queue(Part::Work, &job.queue), &job.jid),
+            Want::Lock => Read::score(&self.keys.queue(Part::Locks, &job.queue), &job.jid),
+            Want::Held => Read::score(&self.keys.worker(&job.worker), &job.jid),
+            Want::Waits => Read::exists(&self.keys.companion(Companion::Dependencies, &job.jid)),
             Want::Count => {
                 let template = job.child.as_ref().map(|(template, _)| template.as_slice());
-                Ask::field(&self.keys.recurring(template.unwrap_or_default()), "count")
+                Read::field(&self.keys.recurring(template.unwrap_or_default()), "count")
             }
         }
     }
 
-    fn settle(&mut self, job: &mut Job, want: Want, told: Told) -> Result<(), Error> {
+    fn settle(&mut self, job: &mut Job, want: Want, told: ReadReply) -> Result<(), Error> {
         let text = match told {
-            Told::Text(text) => text,
-            Told::Number(0) => {
-                self.suspect_late(Kind::Job, b"", &job.jid);
+            ReadReply::Text(text) => text,
+            ReadReply::Number(0) => {
+                self.suspect_late(ItemKind::Job, b"", &job.jid);
                 return Ok(());
             }
-            Told::Number(_) => return Ok(()),
+            ReadReply::Number(_) => return Ok(()),
             _ => {
                 job.odd |= self.first;
                 return Ok(());
@@ -448,11 +453,11 @@ impl Walk<'_> {
             Want::Work => match score {
                 Some(score) => {
                     job.odd |= self.first && !fits(job, score);
-                    job.odd |= !self.strike(Kind::Work, &job.queue, &job.jid, class(score))?;
+                    job.odd |= !self.strike(ItemKind::Work, &job.queue, &job.jid, class(score))?;
                 }
                 None => {
                     let due = job.state == b"waiting"
-                        && self.strike(Kind::Scheduled, &job.queue, &job.jid, 0)?;
+                        && self.strike(ItemKind::Scheduled, &job.queue, &job.jid, 0)?;
                     job.odd |= !due;
                 }
             },
@@ -460,14 +465,15 @@ impl Walk<'_> {
                 Some(lock) => {
                     let far = self.now() + FAR;
                     job.odd |= self.first && (lock <= job.expires + EQUAL || lock > far);
-                    job.odd |= !self.strike(Kind::Locks, &job.queue, &job.jid, instant(lock))?;
+                    job.odd |=
+                        !self.strike(ItemKind::Locks, &job.queue, &job.jid, instant(lock))?;
                 }
                 None => job.odd |= self.first,
             },
             Want::Held => {
                 // It may have lost it, or not.
                 if let Some(score) = score {
-                    self.strike(Kind::Worker, &job.worker, &job.jid, instant(score))?;
+                    self.strike(ItemKind::Worker, &job.worker, &job.jid, instant(score))?;
                 }
             }
             Want::Count => self.count(job, text.as_deref())?,
@@ -486,7 +492,7 @@ impl Walk<'_> {
         if stored.is_some() && count.is_none_or(|count| number > count) {
             job.odd |= self.first;
             if self.first {
-                self.suspect(Kind::Recurring, b"", &template)?;
+                self.suspect(ItemKind::Recurring, b"", &template)?;
             }
         }
         self.counted.insert(template, count);

@@ -24,11 +24,11 @@ pub mod validate;
 use std::collections::{HashMap, HashSet};
 
 use crate::clock::moment::Moment;
-use crate::core::api::read::{Ask, Fields, PAGE, Told};
+use crate::core::api::read::{Fields, PAGE, Read, ReadReply};
 use crate::core::call::Core;
 use crate::core::script::keys::Keys;
 use crate::error::{Error, Kind as Fault};
-use crate::model::verdict::{Kind, Place};
+use crate::model::verdict::{ItemKind, Location};
 use crate::name::Name;
 
 use cycles::Cycles;
@@ -44,7 +44,7 @@ pub struct Scope {
 
 /// What a walk went through.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Seen {
+pub struct Candidate {
     pub keys: u64,
     pub jobs: u64,
     pub queues: u64,
@@ -53,16 +53,21 @@ pub struct Seen {
 /// Who is told of candidates.
 pub trait Sink {
     /// Takes a candidate. The same one may come more than once.
-    fn suspect(&mut self, core: &mut Core, place: &Place, item: Name) -> Result<(), Error>;
+    fn suspect(&mut self, core: &mut Core, place: &Location, item: Name) -> Result<(), Error>;
 
     /// Takes a candidate that is large: judged with others, it would keep the server for long.
-    fn alone(&mut self, core: &mut Core, place: &Place, item: Name) -> Result<(), Error> {
+    fn alone(&mut self, core: &mut Core, place: &Location, item: Name) -> Result<(), Error> {
         self.suspect(core, place, item)
     }
 
     /// Takes candidates that have to be judged in one call: a cycle, or all jobs of which the same
     /// job is a dependent that has lost its dependencies.
-    fn together(&mut self, core: &mut Core, place: &Place, items: Vec<Name>) -> Result<(), Error> {
+    fn together(
+        &mut self,
+        core: &mut Core,
+        place: &Location,
+        items: Vec<Name>,
+    ) -> Result<(), Error> {
         let mut items = items.into_iter();
         items.try_for_each(|item| self.suspect(core, place, item))
     }
@@ -81,7 +86,7 @@ pub trait Sink {
 
     /// Is told how far the walk has come: what it has seen since it was told last. Sets the pace,
     /// and ends the walk by an error.
-    fn seen(&mut self, core: &mut Core, seen: Seen) -> Result<(), Error>;
+    fn seen(&mut self, core: &mut Core, seen: Candidate) -> Result<(), Error>;
 
     /// Is told how many members of indexes and edges were read since it was told last. What is read
     /// twice is told twice. Sets the pace, and ends the walk, too.
@@ -104,8 +109,8 @@ pub fn run(
     now: Moment,
     scope: &Scope,
     sink: &mut dyn Sink,
-) -> Result<Seen, Error> {
-    Walk::new(core, now, scope, sink).run(Marks::default())
+) -> Result<Candidate, Error> {
+    Scanner::new(core, now, scope, sink).run(Marks::default())
 }
 
 /// Walks with a table of so many slots, a power of two: the fewer, the more passes.
@@ -115,8 +120,8 @@ pub fn run_in(
     scope: &Scope,
     sink: &mut dyn Sink,
     slots: usize,
-) -> Result<Seen, Error> {
-    Walk::new(core, now, scope, sink).run(Marks::new(slots))
+) -> Result<Candidate, Error> {
+    Scanner::new(core, now, scope, sink).run(Marks::new(slots))
 }
 
 /// So many names are remembered as listed or walked.
@@ -134,7 +139,7 @@ const FEW: usize = 10;
 /// Times further ahead than this are judged, in seconds.
 const AHEAD: f64 = 3600.0;
 
-/// What a name is remembered for; numbers beyond those of [`Kind`].
+/// What a name is remembered for; numbers beyond those of [`ItemKind`].
 #[derive(Clone, Copy)]
 #[repr(u8)]
 enum Known {
@@ -144,12 +149,12 @@ enum Known {
     /// Its sets were walked.
     Walked,
     /// Jobs were suspected for its sake.
-    Told,
+    ReadReply,
     History,
     Edge,
 }
 
-struct Walk<'a> {
+struct Scanner<'a> {
     core: &'a mut Core,
     now: Moment,
     scope: &'a Scope,
@@ -173,8 +178,8 @@ struct Walk<'a> {
     tally: Tally,
     cycles: Cycles,
     /// Candidates of which it is not known to which queue they belong.
-    open: Vec<(Place, Name)>,
-    late: Vec<(Place, Name)>,
+    open: Vec<(Location, Name)>,
+    late: Vec<(Location, Name)>,
     late_bytes: usize,
     /// Whether keys may have expiries.
     expiring: bool,
@@ -186,12 +191,17 @@ struct Walk<'a> {
     brief: Fields,
     /// Bytes of jobs that were read, and how many jobs they were.
     weight: (u64, u64),
-    seen: Seen,
+    seen: Candidate,
 }
 
-impl<'a> Walk<'a> {
-    fn new(core: &'a mut Core, now: Moment, scope: &'a Scope, sink: &'a mut dyn Sink) -> Walk<'a> {
-        Walk {
+impl<'a> Scanner<'a> {
+    fn new(
+        core: &'a mut Core,
+        now: Moment,
+        scope: &'a Scope,
+        sink: &'a mut dyn Sink,
+    ) -> Scanner<'a> {
+        Scanner {
             keys: Keys::new(core.prefix()),
             core,
             now,
@@ -218,11 +228,11 @@ impl<'a> Walk<'a> {
             template: Fields::new(&templates::FIELDS),
             brief: Fields::new(&edges::FIELDS),
             weight: (0, 0),
-            seen: Seen::default(),
+            seen: Candidate::default(),
         }
     }
 
-    fn run(mut self, marks: Marks) -> Result<Seen, Error> {
+    fn run(mut self, marks: Marks) -> Result<Candidate, Error> {
         self.marks = marks;
         let server = self.server()?;
         self.expiring = !self.core.nothing_expires(self.now)?;
@@ -266,19 +276,20 @@ impl<'a> Walk<'a> {
             return Ok(());
         }
         let bare = self.keys.bare(key).to_vec();
-        self.suspect(Kind::Key, b"", &bare)?;
+        self.suspect(ItemKind::Key, b"", &bare)?;
         match key.strip_prefix(self.keys.job.as_bytes()) {
-            Some(jid) => self.suspect(Kind::Job, b"", jid),
+            Some(jid) => self.suspect(ItemKind::Job, b"", jid),
             None => Ok(()),
         }
     }
 
     /// Suspects something as soon as everything was walked.
-    fn suspect_late(&mut self, kind: Kind, name: &[u8], item: &[u8]) {
+    fn suspect_late(&mut self, kind: ItemKind, name: &[u8], item: &[u8]) {
         let size = name.len() + item.len() + 100;
         self.late_bytes += size;
         if self.late_bytes <= LATE {
-            self.late.push((Place::new(kind, name), Name::from(item)));
+            self.late
+                .push((Location::new(kind, name), Name::from(item)));
         }
     }
 
@@ -295,7 +306,7 @@ impl<'a> Walk<'a> {
         self.known.contains(&self.salt.place(what as u8, name))
     }
 
-    fn mark(&self, kind: Kind, name: &[u8], member: &[u8], number: u64) -> u64 {
+    fn mark(&self, kind: ItemKind, name: &[u8], member: &[u8], number: u64) -> u64 {
         let place = self.salt.place(kind as u8, name);
         self.salt.entry(place, member, number)
     }
@@ -303,7 +314,7 @@ impl<'a> Walk<'a> {
     /// Strikes an entry off. Returns whether nothing is missing in this part.
     fn strike(
         &mut self,
-        kind: Kind,
+        kind: ItemKind,
         name: &[u8],
         member: &[u8],
         number: u64,
@@ -313,7 +324,13 @@ impl<'a> Walk<'a> {
 
     /// Strikes an entry off, if it is there. Sets that no list names are walked as soon as a job
     /// should be in them.
-    fn meet(&mut self, kind: Kind, name: &[u8], member: &[u8], number: u64) -> Result<Met, Error> {
+    fn meet(
+        &mut self,
+        kind: ItemKind,
+        name: &[u8],
+        member: &[u8],
+        number: u64,
+    ) -> Result<Met, Error> {
         let hash = self.mark(kind, name, member, number);
         match self.marks.strike(hash) {
             Met::Alone if self.walk_stranger(kind, name)? => Ok(self.marks.strike(hash)),
@@ -331,7 +348,7 @@ impl<'a> Walk<'a> {
         (self.most / pages.max(1)).clamp(FEW, PAGE)
     }
 
-    fn reads(&mut self, asks: Vec<Ask>) -> Result<Vec<Told>, Error> {
+    fn reads(&mut self, asks: Vec<Read>) -> Result<Vec<ReadReply>, Error> {
         self.core.reads(self.now, asks)
     }
 

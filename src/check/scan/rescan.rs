@@ -2,20 +2,20 @@
 
 use std::collections::HashMap;
 
-use crate::core::api::read::{Ask, START, Told};
+use crate::core::api::read::{Read, ReadReply, START};
 use crate::core::script::keys::{Companion, Family};
 use crate::error::Error;
-use crate::model::verdict::{Kind, Place};
+use crate::model::verdict::{ItemKind, Location};
 use crate::name::Name;
 
-use super::Walk;
+use super::Scanner;
 use super::edges::SETS;
 use super::marks::Side;
 
 /// So many edges that only one side knows are kept, to be judged together.
 const KEPT: usize = 20_000;
 
-impl Walk<'_> {
+impl Scanner<'_> {
     pub(super) fn tell_left(&mut self) -> Result<(), Error> {
         self.telling = true;
         self.known.clear();
@@ -43,17 +43,17 @@ impl Walk<'_> {
                 match walk.keys.family(key) {
                     Family::Queue(..) | Family::Worker(_) | Family::Group(_) | Family::Tag(_)
                         if !entries => {}
-                    Family::Queue(_, queue) => drop(walk.walk_stranger(Kind::Work, queue)?),
-                    Family::Worker(worker) => drop(walk.walk_stranger(Kind::Worker, worker)?),
-                    Family::Group(group) => drop(walk.walk_stranger(Kind::Group, group)?),
-                    Family::Tag(tag) => drop(walk.walk_stranger(Kind::Tag, tag)?),
+                    Family::Queue(_, queue) => drop(walk.walk_stranger(ItemKind::Work, queue)?),
+                    Family::Worker(worker) => drop(walk.walk_stranger(ItemKind::Worker, worker)?),
+                    Family::Group(group) => drop(walk.walk_stranger(ItemKind::Group, group)?),
+                    Family::Tag(tag) => drop(walk.walk_stranger(ItemKind::Tag, tag)?),
                     Family::Companion(Companion::History, jid) => {
                         let hash = walk.history_mark(jid);
                         if walk.marks.is_left(hash, Side::Upper) {
                             let bare = walk.keys.bare(key).to_vec();
-                            walk.suspect(Kind::Key, b"", &bare)?;
+                            walk.suspect(ItemKind::Key, b"", &bare)?;
                             let jid = key.strip_prefix(walk.keys.job.as_bytes());
-                            walk.suspect(Kind::Job, b"", jid.unwrap_or_default())?;
+                            walk.suspect(ItemKind::Job, b"", jid.unwrap_or_default())?;
                         }
                     }
                     Family::Companion(Companion::Dependencies, y) => above.push(y.to_vec()),
@@ -66,7 +66,7 @@ impl Walk<'_> {
                 walk.edges(&key, members, |walk, members| {
                     let left = |x: &Vec<u8>| walk.marks.is_left(walk.edge(&y, x), Side::Upper);
                     match members.iter().any(left) {
-                        true => walk.suspect(Kind::Job, b"", &y),
+                        true => walk.suspect(ItemKind::Job, b"", &y),
                         false => Ok(()),
                     }
                 })?;
@@ -82,7 +82,7 @@ impl Walk<'_> {
                         count += 1;
                         match count <= KEPT {
                             true => kept.entry(y).or_default().push(Name::from(x.as_slice())),
-                            false => walk.suspect(Kind::Job, b"", &x)?,
+                            false => walk.suspect(ItemKind::Job, b"", &x)?,
                         }
                     }
                     Ok(())
@@ -93,7 +93,7 @@ impl Walk<'_> {
             }
             Ok(())
         })?;
-        let place = Place::new(Kind::Job, "");
+        let place = Location::new(ItemKind::Job, "");
         for (y, jids) in kept {
             if self.whole() {
                 let there = self.are_there(&jids)?;
@@ -108,12 +108,12 @@ impl Walk<'_> {
     fn are_there(&mut self, jids: &[Name]) -> Result<Vec<Name>, Error> {
         let asks = jids.iter().map(|jid| {
             let key = self.keys.job(jid.as_bytes());
-            Ask::field(&key, "jid")
+            Read::field(&key, "jid")
         });
         let told = self.reads(asks.collect())?;
         self.sink.read(self.core, jids.len())?;
         let there = jids.iter().zip(told);
-        let there = there.filter(|(_, told)| matches!(told, Told::Text(Some(_))));
+        let there = there.filter(|(_, told)| matches!(told, ReadReply::Text(Some(_))));
         Ok(there.map(|(jid, _)| jid.clone()).collect())
     }
 
@@ -121,13 +121,13 @@ impl Walk<'_> {
         &mut self,
         which: Companion,
         jids: &[Vec<u8>],
-    ) -> Result<Vec<(Vec<u8>, Told)>, Error> {
+    ) -> Result<Vec<(Vec<u8>, ReadReply)>, Error> {
         let mut pages = Vec::with_capacity(jids.len());
         for jids in jids.chunks(self.pages(SETS)) {
             let page = self.page(jids.len());
             let asks = jids.iter().map(|jid| {
                 let key = self.keys.companion(which, jid);
-                Ask::members(&key, START, page)
+                Read::members(&key, START, page)
             });
             let told = self.reads(asks.collect())?;
             pages.extend(jids.iter().cloned().zip(told));

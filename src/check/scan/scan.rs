@@ -1,12 +1,12 @@
 //! One SCAN of all keys. What a page names is read at once, while the server has it at hand.
 
-use crate::core::api::read::{Ask, PAGE, START, Told};
+use crate::core::api::read::{PAGE, Read, ReadReply, START};
 use crate::core::script::keys::{Companion, Family};
 use crate::error::Error;
-use crate::model::verdict::Kind;
+use crate::model::verdict::ItemKind;
 
 use super::marks::Side;
-use super::{FEW, Known, Seen, Walk, validate};
+use super::{Candidate, FEW, Known, Scanner, validate};
 
 /// How many keys a step passes: about a millisecond of the server.
 const KEYS: usize = 1000;
@@ -23,11 +23,11 @@ struct Page {
     templates: Vec<Vec<u8>>,
     values: Vec<Vec<u8>>,
     counters: Vec<Vec<u8>>,
-    strangers: Vec<(Kind, Vec<u8>)>,
+    strangers: Vec<(ItemKind, Vec<u8>)>,
     odd: Vec<Vec<u8>>,
 }
 
-impl Walk<'_> {
+impl Scanner<'_> {
     pub(super) fn scan(&mut self) -> Result<(), Error> {
         let pattern = format!("{}*", self.keys.prefix);
         self.each_page(pattern.as_bytes(), |walk, keys| walk.keys(&keys))
@@ -41,12 +41,12 @@ impl Walk<'_> {
     ) -> Result<(), Error> {
         let mut cursor = START.to_vec();
         loop {
-            let ask = Ask::keys(&cursor, pattern, KEYS.min(self.most).max(FEW));
-            let Told::Page(next, keys) = self.core.read(self.now, ask)? else {
+            let ask = Read::keys(&cursor, pattern, KEYS.min(self.most).max(FEW));
+            let ReadReply::Page(next, keys) = self.core.read(self.now, ask)? else {
                 return Err(Error::internal("no page of keys"));
             };
             let jobs = |key: &&Vec<u8>| matches!(self.keys.family(key), Family::Job(_));
-            let seen = Seen {
+            let seen = Candidate {
                 keys: keys.len() as u64,
                 jobs: keys.iter().filter(jobs).count() as u64,
                 queues: 0,
@@ -99,10 +99,10 @@ impl Walk<'_> {
             Family::Companion(Companion::Dependencies, jid) => page.above.push(jid.to_vec()),
             Family::Companion(Companion::Dependents, jid) => page.below.push(jid.to_vec()),
             Family::Recurring(id) => page.templates.push(id.to_vec()),
-            Family::Queue(_, queue) => page.strangers.push((Kind::Work, queue.to_vec())),
-            Family::Worker(worker) => page.strangers.push((Kind::Worker, worker.to_vec())),
-            Family::Group(group) => page.strangers.push((Kind::Group, group.to_vec())),
-            Family::Tag(tag) => page.strangers.push((Kind::Tag, tag.to_vec())),
+            Family::Queue(_, queue) => page.strangers.push((ItemKind::Work, queue.to_vec())),
+            Family::Worker(worker) => page.strangers.push((ItemKind::Worker, worker.to_vec())),
+            Family::Group(group) => page.strangers.push((ItemKind::Group, group.to_vec())),
+            Family::Tag(tag) => page.strangers.push((ItemKind::Tag, tag.to_vec())),
             Family::Values => page.values.push(key.to_vec()),
             Family::Counters(of) => page.counters.push(of.to_vec()),
             Family::Lost | Family::Unknown => page.odd.push(key.to_vec()),
@@ -127,11 +127,11 @@ impl Walk<'_> {
     }
 
     fn expiries(&mut self, keys: &[Vec<u8>]) -> Result<(), Error> {
-        let asks = keys.iter().map(|key| Ask::expiry(key)).collect();
+        let asks = keys.iter().map(|key| Read::expiry(key)).collect();
         for (key, told) in keys.iter().zip(self.reads(asks)?) {
-            if matches!(told, Told::Number(left) if left >= 0) {
+            if matches!(told, ReadReply::Number(left) if left >= 0) {
                 let bare = self.keys.bare(key).to_vec();
-                self.suspect(Kind::Key, b"", &bare)?;
+                self.suspect(ItemKind::Key, b"", &bare)?;
             }
         }
         Ok(())
@@ -140,10 +140,13 @@ impl Walk<'_> {
     /// Streaming values: their slots have as many as they count.
     fn values(&mut self, keys: &[Vec<u8>]) -> Result<(), Error> {
         for keys in keys.chunks(VALUES) {
-            let asks = keys.iter().map(|key| Ask::hash(key, START, PAGE)).collect();
+            let asks = keys
+                .iter()
+                .map(|key| Read::hash(key, START, PAGE))
+                .collect();
             for (key, told) in keys.iter().zip(self.reads(asks)?) {
                 let right = match told {
-                    Told::Page(None, fields) => adds_up(&fields),
+                    ReadReply::Page(None, fields) => adds_up(&fields),
                     _ => false,
                 };
                 if !right {
@@ -158,14 +161,14 @@ impl Walk<'_> {
     fn counted(&mut self, of: &[Vec<u8>]) -> Result<(), Error> {
         let asks = of.iter().map(|of| {
             let key = self.keys.counters(of);
-            Ask::field(&key, "failed")
+            Read::field(&key, "failed")
         });
         let asks = asks.collect();
         for (of, told) in of.iter().zip(self.reads(asks)?) {
             match told {
-                Told::Text(None) => {}
-                Told::Text(Some(stored)) if stored == b"0" => {}
-                Told::Text(_) => self.tally.note(of),
+                ReadReply::Text(None) => {}
+                ReadReply::Text(Some(stored)) if stored == b"0" => {}
+                ReadReply::Text(_) => self.tally.note(of),
                 _ => {
                     let key = self.keys.counters(of);
                     self.suspect_key(&key)?;

@@ -1,18 +1,18 @@
 //! What is suspected, as far as it belongs to the queues that are looked at. Everything is walked in
 //! any case: what only the whole tells, such as who waits for a job, is not to be guessed.
 
-use crate::core::api::read::{Ask, Told};
+use crate::core::api::read::{Read, ReadReply};
 use crate::core::script::keys::Family;
 use crate::error::Error;
-use crate::model::verdict::{Kind, Place};
+use crate::model::verdict::{ItemKind, Location};
 use crate::name::Name;
 
-use super::Walk;
+use super::Scanner;
 
 /// So many candidates are asked for their queue together.
 const OPEN: usize = 200;
 
-impl Walk<'_> {
+impl Scanner<'_> {
     pub(super) fn whole(&self) -> bool {
         self.scope.queues.is_empty()
     }
@@ -23,13 +23,18 @@ impl Walk<'_> {
         self.whole() || self.scope.queues.iter().any(named)
     }
 
-    pub(super) fn suspect(&mut self, kind: Kind, name: &[u8], item: &[u8]) -> Result<(), Error> {
-        let place = Place::new(kind, name);
+    pub(super) fn suspect(
+        &mut self,
+        kind: ItemKind,
+        name: &[u8],
+        item: &[u8],
+    ) -> Result<(), Error> {
+        let place = Location::new(kind, name);
         let item = Name::from(item);
         if self.whole() {
             return self.sink.suspect(self.core, &place, item);
         }
-        use Kind::{Depends, Job, Key, Locks, Names, Recur, Recurring, Scheduled, Work};
+        use ItemKind::{Depends, Job, Key, Locks, Names, Recur, Recurring, Scheduled, Work};
         match kind {
             Work | Locks | Scheduled | Depends | Recur if self.wants(name) => {
                 self.sink.suspect(self.core, &place, item)
@@ -65,15 +70,15 @@ impl Walk<'_> {
         let open = std::mem::take(&mut self.open);
         let asks = open.iter().map(|(place, item)| {
             let key = match place.kind {
-                Kind::Recur | Kind::Recurring => self.keys.recurring(item.as_bytes()),
+                ItemKind::Recur | ItemKind::Recurring => self.keys.recurring(item.as_bytes()),
                 _ => self.keys.job(item.as_bytes()),
             };
-            Ask::field(&key, "queue")
+            Read::field(&key, "queue")
         });
         let told = self.reads(asks.collect())?;
         self.sink.read(self.core, open.len())?;
         for ((place, item), told) in open.into_iter().zip(told) {
-            if matches!(told, Told::Text(Some(queue)) if self.wants(&queue)) {
+            if matches!(told, ReadReply::Text(Some(queue)) if self.wants(&queue)) {
                 self.sink.suspect(self.core, &place, item)?;
             }
         }
@@ -87,10 +92,11 @@ impl Walk<'_> {
         }
         let asks = jids
             .iter()
-            .map(|jid| Ask::field(&self.keys.job(jid), "queue"));
+            .map(|jid| Read::field(&self.keys.job(jid), "queue"));
         let told = self.reads(asks.collect())?;
         self.sink.read(self.core, told.len())?;
-        let ours = |told: &Told| matches!(told, Told::Text(Some(queue)) if self.wants(queue));
+        let ours =
+            |told: &ReadReply| matches!(told, ReadReply::Text(Some(queue)) if self.wants(queue));
         Ok(told.iter().any(ours))
     }
 
@@ -99,12 +105,12 @@ impl Walk<'_> {
     /// themselves is judged before.
     pub(super) fn suspect_left_over(&mut self, key: &[u8], jid: &[u8]) -> Result<(), Error> {
         self.close()?;
-        let ask = Ask::exists(&self.keys.job(jid));
+        let ask = Read::exists(&self.keys.job(jid));
         match self.core.read(self.now, ask)? {
-            Told::Number(0) => {
+            ReadReply::Number(0) => {
                 let bare = Name::from(self.keys.bare(key));
                 self.sink
-                    .suspect(self.core, &Place::new(Kind::Key, ""), bare)
+                    .suspect(self.core, &Location::new(ItemKind::Key, ""), bare)
             }
             _ => Ok(()),
         }
@@ -114,16 +120,16 @@ impl Walk<'_> {
     /// belongs to a queue that is looked at.
     pub(super) fn suspect_together(
         &mut self,
-        place: &Place,
+        place: &Location,
         about: &[u8],
         items: Vec<Name>,
     ) -> Result<(), Error> {
         if !self.whole() {
             let jids = items.iter().map(Name::as_bytes).chain([about]);
-            let asks = jids.map(|jid| Ask::field(&self.keys.job(jid), "queue"));
+            let asks = jids.map(|jid| Read::field(&self.keys.job(jid), "queue"));
             let told = self.reads(asks.collect())?;
             self.sink.read(self.core, told.len())?;
-            let ours = |told: &Told| matches!(told, Told::Text(Some(queue)) if self.wants(queue));
+            let ours = |told: &ReadReply| matches!(told, ReadReply::Text(Some(queue)) if self.wants(queue));
             if !told.iter().any(ours) {
                 return Ok(());
             }

@@ -7,12 +7,12 @@
 //! its witness. Failure lists get their new jobs at the front (`core.md` 3.1), where we begin, and
 //! are counted from the end, so that nothing has to be witnessed.
 
-use crate::core::api::read::{Ask, START, Told};
+use crate::core::api::read::{Read, ReadReply, START};
 use crate::core::script::keys::Part;
 use crate::error::Error;
-use crate::model::verdict::Kind;
+use crate::model::verdict::ItemKind;
 
-use super::{Walk, validate};
+use super::{Scanner, validate};
 
 /// So many sets are begun in one round trip: each may answer a whole page.
 pub(super) const SETS: usize = 40;
@@ -23,7 +23,7 @@ const TRIES: u8 = 3;
 /// A set of members, or a list.
 #[derive(Clone, Debug)]
 pub(super) struct Set {
-    pub kind: Kind,
+    pub kind: ItemKind,
     pub name: Vec<u8>,
     pub key: Vec<u8>,
     /// Whether each entry is read with its score.
@@ -80,27 +80,27 @@ pub(super) fn instant(score: f64) -> u64 {
     (score * 2048.0).floor() as i64 as u64
 }
 
-impl Walk<'_> {
-    pub(super) fn set(&self, kind: Kind, name: &[u8]) -> Set {
+impl Scanner<'_> {
+    pub(super) fn set(&self, kind: ItemKind, name: &[u8]) -> Set {
         let key = match kind {
-            Kind::Work => self.keys.queue(Part::Work, name),
-            Kind::Locks => self.keys.queue(Part::Locks, name),
-            Kind::Scheduled => self.keys.queue(Part::Scheduled, name),
-            Kind::Depends => self.keys.queue(Part::Depends, name),
-            Kind::Recur => self.keys.queue(Part::Recur, name),
-            Kind::Worker => self.keys.worker(name),
-            Kind::Group => self.keys.group(name),
-            Kind::Tag => self.keys.tag(name),
-            Kind::Tracked => self.keys.tracked.clone().into_bytes(),
+            ItemKind::Work => self.keys.queue(Part::Work, name),
+            ItemKind::Locks => self.keys.queue(Part::Locks, name),
+            ItemKind::Scheduled => self.keys.queue(Part::Scheduled, name),
+            ItemKind::Depends => self.keys.queue(Part::Depends, name),
+            ItemKind::Recur => self.keys.queue(Part::Recur, name),
+            ItemKind::Worker => self.keys.worker(name),
+            ItemKind::Group => self.keys.group(name),
+            ItemKind::Tag => self.keys.tag(name),
+            ItemKind::Tracked => self.keys.tracked.clone().into_bytes(),
             _ => self.keys.completed.clone().into_bytes(),
         };
         Set {
             kind,
             name: name.to_vec(),
             key,
-            scored: matches!(kind, Kind::Locks | Kind::Worker | Kind::Recur),
+            scored: matches!(kind, ItemKind::Locks | ItemKind::Worker | ItemKind::Recur),
             how: match kind {
-                Kind::Group => How::List(None),
+                ItemKind::Group => How::List(None),
                 _ => How::Ranks(Page::default()),
             },
             count: 0,
@@ -124,14 +124,14 @@ impl Walk<'_> {
     /// Reads the next page of each.
     fn step(&mut self, sets: &mut [Set]) -> Result<(), Error> {
         let page = self.page(sets.len());
-        let asks: Vec<Vec<Ask>> = sets.iter().map(|set| set.asks(page as i64)).collect();
+        let asks: Vec<Vec<Read>> = sets.iter().map(|set| set.asks(page as i64)).collect();
         let counts: Vec<usize> = asks.iter().map(Vec::len).collect();
         let mut told = self
             .reads(asks.into_iter().flatten().collect())?
             .into_iter();
         let mut read = 0;
         for (set, count) in sets.iter_mut().zip(counts) {
-            let told: Vec<Told> = told.by_ref().take(count).collect();
+            let told: Vec<ReadReply> = told.by_ref().take(count).collect();
             read += set.read(&told);
             let Some(entries) = set.take(told, page as i64) else {
                 let key = set.key.clone();
@@ -148,56 +148,56 @@ impl Walk<'_> {
 
 impl Set {
     /// Returns how many members were told; a set that has none is looked at, too.
-    fn read(&self, told: &[Told]) -> usize {
+    fn read(&self, told: &[ReadReply]) -> usize {
         let pairs = match &self.how {
             How::Ranks(page) => self.scored || page.scores,
             How::Cursor(_) => true,
             _ => false,
         };
         let texts = match told.first() {
-            Some(Told::Texts(items)) => items.len(),
-            Some(Told::Page(_, items)) => items.len(),
+            Some(ReadReply::Texts(items)) => items.len(),
+            Some(ReadReply::Page(_, items)) => items.len(),
             _ => 1,
         };
         (if pairs { texts / 2 } else { texts }).max(1)
     }
 
     /// Returns what has to be read next, in a page of so many members.
-    fn asks(&self, many: i64) -> Vec<Ask> {
+    fn asks(&self, many: i64) -> Vec<Read> {
         let key = &self.key;
         let page = match &self.how {
             How::Ranks(page) => page,
             How::Find(witness, _) => {
-                let higher = Ask::higher(key, witness.score);
-                return vec![higher, Ask::score(key, &witness.member)];
+                let higher = Read::higher(key, witness.score);
+                return vec![higher, Read::score(key, &witness.member)];
             }
-            How::Cursor(cursor) => return vec![Ask::scores(key, cursor, many as usize)],
-            How::List(None) => return vec![Ask::range(key, 0, many - 1), Ask::length(key)],
+            How::Cursor(cursor) => return vec![Read::scores(key, cursor, many as usize)],
+            How::List(None) => return vec![Read::range(key, 0, many - 1), Read::length(key)],
             How::List(Some(from)) => {
-                return vec![Ask::range(key, -from, (many - 1 - from).min(-1))];
+                return vec![Read::range(key, -from, (many - 1 - from).min(-1))];
             }
             How::Done => return Vec::new(),
         };
         let (first, last) = page.range(many);
         let scored = self.scored || page.scores;
         let mut asks = vec![match scored {
-            true => Ask::ranked(key, first, last),
-            false => Ask::ranks(key, first, last),
+            true => Read::ranked(key, first, last),
+            false => Read::ranks(key, first, last),
         }];
-        let work = self.kind == Kind::Work;
+        let work = self.kind == ItemKind::Work;
         match &page.from {
-            None if scored => asks.push(Ask::count(key)),
+            None if scored => asks.push(Read::count(key)),
             None if work => {
-                asks.push(Ask::count(key));
+                asks.push(Read::count(key));
                 // The first of a page that is not full is the first of all.
                 let ends = [first, 0, last];
-                asks.extend(ends.map(|at| Ask::ranked(key, at, at)));
+                asks.extend(ends.map(|at| Read::ranked(key, at, at)));
             }
             Some((_, witness)) if !scored => {
-                asks.push(Ask::score(key, &witness.member));
-                asks.push(Ask::ranked(key, first, first));
+                asks.push(Read::score(key, &witness.member));
+                asks.push(Read::ranked(key, first, first));
                 if work {
-                    asks.push(Ask::ranked(key, last, last));
+                    asks.push(Read::ranked(key, last, last));
                 }
             }
             _ => {}
@@ -206,13 +206,13 @@ impl Set {
     }
 
     /// Takes what was told. `None` if it is of a wrong kind.
-    fn take(&mut self, told: Vec<Told>, many: i64) -> Option<Vec<Entry>> {
+    fn take(&mut self, told: Vec<ReadReply>, many: i64) -> Option<Vec<Entry>> {
         let mut told = told.into_iter();
         match (std::mem::replace(&mut self.how, How::Done), told.next()?) {
-            (How::Ranks(page), Told::Texts(items)) => {
+            (How::Ranks(page), ReadReply::Texts(items)) => {
                 Some(self.ranks(page, items, told.collect(), many))
             }
-            (How::Find(witness, tries), Told::Number(higher)) => {
+            (How::Find(witness, tries), ReadReply::Number(higher)) => {
                 let stays = told.next().as_ref().and_then(scored) == Some(witness.score);
                 self.how = match stays {
                     // Others may have the same score.
@@ -225,21 +225,21 @@ impl Set {
                 };
                 Some(Vec::new())
             }
-            (How::Cursor(_), Told::Page(next, items)) => {
+            (How::Cursor(_), ReadReply::Page(next, items)) => {
                 if let Some(next) = next {
                     self.how = How::Cursor(next);
                 }
                 Some(pairs(items))
             }
-            (How::List(None), Told::Texts(items)) if items.len() as i64 >= many => {
+            (How::List(None), ReadReply::Texts(items)) if items.len() as i64 >= many => {
                 // It is read again, from where its place is sure.
-                let Some(Told::Number(length)) = told.next() else {
+                let Some(ReadReply::Number(length)) = told.next() else {
                     return None;
                 };
                 self.how = How::List(Some(length));
                 Some(Vec::new())
             }
-            (How::List(from), Told::Texts(items)) => {
+            (How::List(from), ReadReply::Texts(items)) => {
                 if let Some(from) = from.filter(|from| *from > many) {
                     self.how = How::List(Some(from - many));
                 }
@@ -260,11 +260,11 @@ impl Set {
         &mut self,
         page: Page,
         items: Vec<Option<Vec<u8>>>,
-        told: Vec<Told>,
+        told: Vec<ReadReply>,
         many: i64,
     ) -> Vec<Entry> {
         let with_scores = self.scored || page.scores;
-        let work = self.kind == Kind::Work;
+        let work = self.kind == ItemKind::Work;
         let items = items.into_iter().flatten();
         let mut entries: Vec<Entry> = match with_scores {
             true => pairs(items.collect()),
@@ -296,7 +296,7 @@ impl Set {
         // The rank of its first member.
         let rank = match (&page.from, told.first()) {
             (Some((from, _)), _) => from + 1 - many,
-            (None, Some(Told::Number(all))) => all - many,
+            (None, Some(ReadReply::Number(all))) => all - many,
             (None, _) => i64::from(entries.len() as i64 >= many),
         };
         let more = rank > 0;
@@ -343,17 +343,17 @@ fn pairs(items: Vec<Vec<u8>>) -> Vec<Entry> {
 }
 
 /// Returns a score that was asked for.
-fn scored(told: &Told) -> Option<f64> {
+fn scored(told: &ReadReply) -> Option<f64> {
     match told {
-        Told::Text(score) => validate::score(score.as_ref()?),
+        ReadReply::Text(score) => validate::score(score.as_ref()?),
         _ => None,
     }
 }
 
 /// Returns the only member that was asked for, and its score.
-fn end(told: &Told) -> Option<(&Vec<u8>, f64)> {
+fn end(told: &ReadReply) -> Option<(&Vec<u8>, f64)> {
     match told {
-        Told::Texts(pair) => Some((
+        ReadReply::Texts(pair) => Some((
             pair.first()?.as_ref()?,
             validate::score(pair.get(1)?.as_ref()?)?,
         )),

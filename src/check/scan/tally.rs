@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use crate::core::api::read::{Ask, Told};
+use crate::core::api::read::{Read, ReadReply};
 use crate::error::Error;
-use crate::model::verdict::Kind;
+use crate::model::verdict::ItemKind;
 use crate::name::Name;
 
-use super::Walk;
+use super::Scanner;
 
 /// So many counters are told apart. Of far fewer failed jobs the core judges any.
 const MOST: usize = 30_000;
@@ -54,7 +54,7 @@ impl Tally {
     }
 }
 
-impl Walk<'_> {
+impl Scanner<'_> {
     /// Suspects counters that do not say what was counted.
     pub(super) fn counters(&mut self) -> Result<(), Error> {
         let counts = std::mem::take(&mut self.tally.counts);
@@ -62,12 +62,12 @@ impl Walk<'_> {
         for counts in counts.chunks(500) {
             let keys = counts.iter().map(|(of, _)| self.keys.counters(of));
             let keys: Vec<Vec<u8>> = keys.collect();
-            let asks = keys.iter().map(|key| Ask::field(key, "failed"));
+            let asks = keys.iter().map(|key| Read::field(key, "failed"));
             let told = self.reads(asks.collect())?;
             self.sink.read(self.core, counts.len())?;
             for (((_, counted), key), told) in counts.iter().zip(keys).zip(told) {
                 let stored = match told {
-                    Told::Text(stored) => stored,
+                    ReadReply::Text(stored) => stored,
                     _ => None,
                 };
                 let stored = stored.unwrap_or_else(|| b"0".to_vec());
@@ -75,10 +75,10 @@ impl Walk<'_> {
                     continue;
                 }
                 let bare = self.keys.bare(&key).to_vec();
-                self.suspect(Kind::Key, b"", &bare)?;
+                self.suspect(ItemKind::Key, b"", &bare)?;
                 // Of a key that is not there only its jobs tell.
                 if let Some(jid) = &counted.one {
-                    self.suspect(Kind::Job, b"", jid.as_bytes())?;
+                    self.suspect(ItemKind::Job, b"", jid.as_bytes())?;
                 }
             }
         }

@@ -1,21 +1,21 @@
 //! Templates of recurring jobs.
 
-use crate::core::api::read::{Ask, Told};
+use crate::core::api::read::{Read, ReadReply};
 use crate::error::Error;
-use crate::model::verdict::Kind;
+use crate::model::verdict::ItemKind;
 
-use super::{Known, Walk, validate};
+use super::{Known, Scanner, validate};
 
 pub(super) const FIELDS: [&str; 9] = [
     "queue", "interval", "count", "priority", "retries", "backlog", "tags", "data", "klass",
 ];
 
-impl Walk<'_> {
+impl Scanner<'_> {
     pub(super) fn templates(&mut self, ids: &[Vec<u8>]) -> Result<(), Error> {
         for ids in ids.chunks(32) {
             let asks = ids.iter().map(|id| {
                 let key = self.keys.recurring(id);
-                Ask::fields(&key, &self.template)
+                Read::fields(&key, &self.template)
             });
             let told = self.reads(asks.collect())?;
             for (id, told) in ids.iter().zip(told) {
@@ -25,12 +25,12 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn template(&mut self, id: &[u8], told: Told) -> Result<(), Error> {
-        let Told::Texts(fields) = told else {
+    fn template(&mut self, id: &[u8], told: ReadReply) -> Result<(), Error> {
+        let ReadReply::Texts(fields) = told else {
             let key = self.keys.recurring(id);
             self.suspect_key(&key)?;
             return match self.first {
-                true => self.suspect(Kind::Recurring, b"", id),
+                true => self.suspect(ItemKind::Recurring, b"", id),
                 false => Ok(()),
             };
         };
@@ -39,7 +39,7 @@ impl Walk<'_> {
         let Some(queue) = text(0) else {
             // Without a queue it belongs nowhere; or it is gone by now.
             return match self.first {
-                true => self.suspect(Kind::Recurring, b"", id),
+                true => self.suspect(ItemKind::Recurring, b"", id),
                 false => Ok(()),
             };
         };
@@ -50,10 +50,10 @@ impl Walk<'_> {
             && text(6).is_some_and(|tags| validate::tags(tags).is_some())
             && text(7).is_some_and(validate::json)
             && text(8).is_some();
-        let struck = self.strike(Kind::Recur, queue, id, 0)?;
+        let struck = self.strike(ItemKind::Recur, queue, id, 0)?;
         let listed = self.knows(Known::Queue, queue);
         match !struck || self.first && !(sound && listed) {
-            true => self.suspect(Kind::Recurring, b"", id),
+            true => self.suspect(ItemKind::Recurring, b"", id),
             false => Ok(()),
         }
     }

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use crate::model::verdict::Kind;
+use crate::model::verdict::ItemKind;
 
 /// The most items of a call, however quick.
 pub(crate) const SLICE: usize = 100;
@@ -15,7 +15,7 @@ const LONG: Duration = Duration::from_millis(5);
 /// The size of a slice, by kind.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Slices {
-    sizes: HashMap<Kind, usize>,
+    sizes: HashMap<ItemKind, usize>,
     /// How long an empty call takes to come back.
     trip: Duration,
 }
@@ -27,12 +27,12 @@ impl Slices {
     }
 
     /// Returns how many items of a kind the next call takes.
-    pub(crate) fn size(&self, kind: Kind) -> usize {
+    pub(crate) fn size(&self, kind: ItemKind) -> usize {
         *self.sizes.get(&kind).unwrap_or(&1)
     }
 
     /// Learns from a call.
-    pub(crate) fn measure(&mut self, kind: Kind, items: usize, took: Duration) {
+    pub(crate) fn measure(&mut self, kind: ItemKind, items: usize, took: Duration) {
         self.trip = self.trip.min(took);
         let took = took - self.trip;
         let size = self.sizes.entry(kind).or_insert(1);
@@ -55,18 +55,18 @@ mod tests {
         let mut slices = Slices::new(ms(1));
         let mut sizes = Vec::new();
         for _ in 0..8 {
-            let size = slices.size(Kind::Job);
+            let size = slices.size(ItemKind::Job);
             sizes.push(size);
-            slices.measure(Kind::Job, size, ms(2));
+            slices.measure(ItemKind::Job, size, ms(2));
         }
         assert_eq!(sizes, [1, 2, 4, 8, 16, 32, 64, 100]);
-        slices.measure(Kind::Job, 100, ms(51));
-        assert_eq!(slices.size(Kind::Job), 10);
+        slices.measure(ItemKind::Job, 100, ms(51));
+        assert_eq!(slices.size(ItemKind::Job), 10);
         // Neither quick nor slow.
-        slices.measure(Kind::Job, 10, ms(4));
-        assert_eq!(slices.size(Kind::Job), 10);
-        slices.measure(Kind::Job, 10, ms(3001));
-        assert_eq!(slices.size(Kind::Job), 1);
-        assert_eq!(slices.size(Kind::Work), 1);
+        slices.measure(ItemKind::Job, 10, ms(4));
+        assert_eq!(slices.size(ItemKind::Job), 10);
+        slices.measure(ItemKind::Job, 10, ms(3001));
+        assert_eq!(slices.size(ItemKind::Job), 1);
+        assert_eq!(slices.size(ItemKind::Work), 1);
     }
 }

@@ -3,7 +3,7 @@
 use crate::core::api::check::Server;
 use crate::model::check::Found;
 use crate::model::finding::Severity;
-use crate::model::verdict::{Outcome, Verdict};
+use crate::model::verdict::{Verdict, VerdictOutcome};
 use crate::name::Name;
 use crate::text::{plural, thousands};
 
@@ -42,7 +42,7 @@ pub(crate) fn evicts(server: &Server) -> Option<Verdict> {
     Some(Verdict {
         id: "server-evicts".to_owned(),
         item: Name::from("maxmemory-policy"),
-        outcome: Outcome::Report,
+        outcome: VerdictOutcome::Report,
         detail: Name::from(detail.as_str()),
         changes: Vec::new(),
     })

@@ -2,7 +2,7 @@
 
 use super::overlaps;
 use super::stage::Stage;
-use crate::model::finding::{Consent, FINDINGS, Finding};
+use crate::model::finding::{Approval, FINDINGS, Finding};
 
 /// What has to be looked for besides, since it decides whether the first is told.
 const FIRST: [(&str, &[&str]); 3] = [
@@ -31,7 +31,7 @@ pub(crate) enum Word {
 
 /// The findings that are meant.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Wanted {
+pub(crate) struct FindingFilter {
     only: Vec<Word>,
     skip: Vec<&'static Finding>,
 }
@@ -45,9 +45,9 @@ pub(crate) enum Phase {
     Late,
 }
 
-impl Wanted {
-    pub(crate) fn new(only: Vec<Word>, skip: Vec<&'static Finding>) -> Wanted {
-        Wanted { only, skip }
+impl FindingFilter {
+    pub(crate) fn new(only: Vec<Word>, skip: Vec<&'static Finding>) -> FindingFilter {
+        FindingFilter { only, skip }
     }
 
     /// Whether it is to be told.
@@ -109,7 +109,7 @@ impl Wanted {
     /// Whether it is to be deleted, and not named itself: that all are named is not enough.
     fn spares(&self, finding: &Finding) -> bool {
         let named = |word: &Word| matches!(word, Word::One(one) if one.id == finding.id);
-        finding.consent == Consent::Typed && !self.only.iter().any(named)
+        finding.consent == Approval::Typed && !self.only.iter().any(named)
     }
 
     fn told(
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn what_waits_for_a_whole_walk_is_left_out_until_then() {
-        let all = Wanted::default();
+        let all = FindingFilter::default();
         assert_eq!(
             all.looks_for(Phase::Early, false).unwrap(),
             "-depends-on-nothing,-failed-counter,-tag-count"
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn a_look_decides_nothing() {
-        let wanted = Wanted::new(vec![one("dependency-missing")], Vec::new());
+        let wanted = FindingFilter::new(vec![one("dependency-missing")], Vec::new());
         let look = wanted.looks_for(Phase::Early, false).unwrap();
         assert!(look.starts_with("-ghost-waiting,-"), "{look}");
         assert!(!look.contains("-dependency-missing"), "{look}");
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn what_decides_over_another_is_looked_for_too_but_not_mended() {
-        let wanted = Wanted::new(vec![one("tag-count")], Vec::new());
+        let wanted = FindingFilter::new(vec![one("tag-count")], Vec::new());
         assert_eq!(wanted.looks_for(Phase::Early, true).unwrap(), "tag-index");
         assert_eq!(wanted.mends(Stage::Entries, &[]), None);
         assert_eq!(wanted.mends(Stage::Counts, &[]).unwrap(), "tag-count");
@@ -195,11 +195,11 @@ mod tests {
 
     #[test]
     fn what_is_deleted_has_to_be_named_itself() {
-        let all = Wanted::new(vec![Word::All], Vec::new());
+        let all = FindingFilter::new(vec![Word::All], Vec::new());
         let mends = all.mends(Stage::Entries, &[]).unwrap();
         assert!(!mends.contains("lost-key"), "{mends}");
         assert!(mends.contains("dependency-missing"), "{mends}");
-        let one = Wanted::new(vec![one("lost-key")], Vec::new());
+        let one = FindingFilter::new(vec![one("lost-key")], Vec::new());
         assert_eq!(one.mends(Stage::Entries, &[]).unwrap(), "lost-key");
         assert_eq!(one.mends(Stage::Keys, &[]), None);
         // A look tells them anyway.
@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn what_others_lean_on_is_mended_first() {
-        let mends = Wanted::default().mends(Stage::Keys, &[]).unwrap();
+        let mends = FindingFilter::default().mends(Stage::Keys, &[]).unwrap();
         assert!(mends.contains("-ghost-waiting"), "{mends}");
         assert!(!mends.contains("-job-stub"), "{mends}");
     }

@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 
-use crate::model::verdict::{Outcome, Place, Verdict};
+use crate::model::verdict::{Location, Verdict, VerdictOutcome};
 use crate::name::Name;
 
 /// What stands for what: of the same item, the first tells all that the others would.
@@ -40,7 +40,7 @@ pub(crate) fn stood_for(id: &str) -> &'static [&'static str] {
 
 /// What was met from several sides.
 #[derive(Debug, Default)]
-pub(crate) struct Sides {
+pub(crate) struct Overlaps {
     hasher: RandomState,
     /// Findings that stand for others, by id and item.
     stand: HashSet<u64>,
@@ -52,9 +52,9 @@ pub(crate) struct Sides {
     more: bool,
 }
 
-impl Sides {
+impl Overlaps {
     /// Notes a finding that a repair may mend. Returns whether this side of it is to be told.
-    pub(crate) fn meet(&mut self, place: &Place, verdict: &Verdict) -> bool {
+    pub(crate) fn meet(&mut self, place: &Location, verdict: &Verdict) -> bool {
         let id = verdict.id.as_str();
         let key = self.key(id, &verdict.item);
         if !stood_for(id).is_empty() {
@@ -66,7 +66,7 @@ impl Sides {
         if !SIDED.contains(&id) || self.changes.len().max(self.only.len()) >= MANY {
             return false;
         }
-        if verdict.outcome != Outcome::Found {
+        if verdict.outcome != VerdictOutcome::Found {
             if MOVES.contains(&id) {
                 // A lock that lives, and that maybe only this side sees.
                 self.only.insert(key, None);
@@ -91,7 +91,7 @@ impl Sides {
 
     /// Returns what is left out where an item is mended in a place, for it is mended elsewhere or
     /// not at all.
-    pub(crate) fn left_out(&self, place: &Place, item: &Name) -> Vec<&'static str> {
+    pub(crate) fn left_out(&self, place: &Location, item: &Name) -> Vec<&'static str> {
         let mut out = Vec::new();
         for (one, others) in STANDS {
             if self.more || self.stand.contains(&self.key(one, item)) {

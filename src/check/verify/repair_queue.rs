@@ -4,10 +4,10 @@
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 
-use super::overlaps::Sides;
+use super::overlaps::Overlaps;
 use super::stage;
 use super::stage::Stage;
-use crate::model::verdict::{Kind, MOST, Place, Verdict};
+use crate::model::verdict::{ItemKind, Location, MOST, Verdict};
 use crate::name::Name;
 
 /// The most that is kept, in items and in bytes of their names. What comes after is found by the
@@ -17,21 +17,21 @@ const BYTES: usize = 16 << 20;
 
 /// Candidates that a repair would mend.
 #[derive(Debug, Default)]
-pub(crate) struct Kept {
-    places: Vec<Place>,
-    index: HashMap<Place, u32>,
+pub(crate) struct RepairQueue {
+    places: Vec<Location>,
+    index: HashMap<Location, u32>,
     items: Vec<(Stage, u32, Name)>,
     /// Items that are large.
     heavy: HashSet<Name>,
     /// Jobs that lost what they wait for, and who still knows of it.
-    torn: Vec<(Name, Name)>,
+    lost_dependencies: Vec<(Name, Name)>,
     /// What was met from several sides.
-    sides: Sides,
+    sides: Overlaps,
     /// Those of whom others know that were not judged.
-    barred: HashSet<Name>,
+    excluded: HashSet<Name>,
     bytes: usize,
     overflowed: bool,
-    /// Whether there are more of the torn than are kept.
+    /// Whether there are more of the lost_dependencies than are kept.
     more_torn: bool,
     /// Whether only some queues are looked at.
     scoped: bool,
@@ -43,7 +43,7 @@ pub(crate) struct Kept {
 #[derive(Debug)]
 pub(crate) struct Batch {
     pub stage: Stage,
-    pub place: Place,
+    pub place: Location,
     /// Findings that are mended elsewhere, or not in this round.
     pub without: Vec<&'static str>,
     /// Items that go into one call, a group each.
@@ -70,12 +70,12 @@ impl Batch {
     }
 }
 
-impl Kept {
+impl RepairQueue {
     /// Keeps what a look finds, which may be one at some queues only.
-    pub(crate) fn of(scoped: bool) -> Kept {
-        Kept {
+    pub(crate) fn of(scoped: bool) -> RepairQueue {
+        RepairQueue {
             scoped,
-            ..Kept::default()
+            ..RepairQueue::default()
         }
     }
 
@@ -88,26 +88,26 @@ impl Kept {
 
     /// Notes a verdict, which may be met from several sides. Returns whether this one changes more
     /// than the one before, and is to be mended instead.
-    pub(crate) fn meet(&mut self, place: &Place, verdict: &Verdict) -> bool {
+    pub(crate) fn meet(&mut self, place: &Location, verdict: &Verdict) -> bool {
         self.sides.meet(place, verdict)
     }
 
     /// Keeps what a verdict about one of the `asked` is to be mended by, if there is room.
-    pub(crate) fn add(&mut self, place: &Place, asked: &[Name], verdict: &Verdict) {
-        if torn(verdict) {
+    pub(crate) fn add(&mut self, place: &Location, asked: &[Name], verdict: &Verdict) {
+        if lost_dependencies(verdict) {
             return self.tear(verdict);
         }
         let stage = Stage::of(&verdict.id);
         if verdict.id == "key-type" {
             // Whoever met the key, it is judged by its name.
-            return self.keep(stage, &Place::new(Kind::Key, ""), &verdict.item);
+            return self.keep(stage, &Location::new(ItemKind::Key, ""), &verdict.item);
         }
         for item in askers(place, asked, verdict) {
             self.keep(stage, place, item);
         }
     }
 
-    fn keep(&mut self, stage: Stage, place: &Place, item: &Name) {
+    fn keep(&mut self, stage: Stage, place: &Location, item: &Name) {
         if !self.has_room() {
             return;
         }
@@ -117,7 +117,7 @@ impl Kept {
                 let at = u32::try_from(self.places.len()).unwrap_or(u32::MAX);
                 self.places.push(place.clone());
                 self.index.insert(place.clone(), at);
-                self.bytes += 2 * size_of::<Place>() + place.name.as_bytes().len();
+                self.bytes += 2 * size_of::<Location>() + place.name.as_bytes().len();
                 at
             }
         };
@@ -137,17 +137,17 @@ impl Kept {
         } else {
             self.bytes += verdict.item.as_bytes().len() + verdict.detail.as_bytes().len();
             let (job, other) = (verdict.item.clone(), verdict.detail.clone());
-            self.torn.push((job, other));
+            self.lost_dependencies.push((job, other));
         }
     }
 
     /// Notes that not all who know of a job were judged: if it lost what it waits for, it is left so.
     pub(crate) fn bar(&mut self, job: &Name) {
-        self.barred.insert(job.clone());
+        self.excluded.insert(job.clone());
     }
 
     fn has_room(&mut self) -> bool {
-        let room = self.items.len() + self.torn.len() < ITEMS && self.bytes < BYTES;
+        let room = self.items.len() + self.lost_dependencies.len() < ITEMS && self.bytes < BYTES;
         self.overflowed |= !room;
         room
     }
@@ -168,23 +168,23 @@ impl Kept {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.items.is_empty() && self.torn.is_empty()
+        self.items.is_empty() && self.lost_dependencies.is_empty()
     }
 
     /// Returns how many items there are.
     pub(crate) fn len(&self) -> usize {
-        self.items.len() + self.torn.len()
+        self.items.len() + self.lost_dependencies.len()
     }
 
     /// Returns the jobs that lost what they wait for, of which more know than one call may judge.
     pub(crate) fn too_wide(&self) -> Vec<Name> {
         let mut known: HashMap<&Name, usize> = HashMap::new();
-        for (job, _) in &self.torn {
+        for (job, _) in &self.lost_dependencies {
             *known.entry(job).or_default() += 1;
         }
         let mut wide: Vec<Name> = known
             .into_iter()
-            .filter(|(job, count)| *count > MOST || self.barred.contains(job))
+            .filter(|(job, count)| *count > MOST || self.excluded.contains(job))
             .map(|(job, _)| job.clone())
             .collect();
         wide.sort();
@@ -194,24 +194,24 @@ impl Kept {
     /// Returns what is kept in the order in which it is mended: by stage, kind and place; each item
     /// once in a stage.
     pub(crate) fn in_order(self) -> Vec<Batch> {
-        let Kept {
+        let RepairQueue {
             places,
             mut items,
-            torn,
+            lost_dependencies,
             more_torn,
             heavy,
-            barred,
+            excluded,
             sides,
             ..
         } = self;
         let heavy = Rc::new(heavy);
-        let jobs = Place::new(Kind::Job, "");
-        let (whole, barred) = together(torn, more_torn, &barred);
-        // Who knows of a torn job of which not all can be judged at once is left alone.
+        let jobs = Location::new(ItemKind::Job, "");
+        let (whole, excluded) = together(lost_dependencies, more_torn, &excluded);
+        // Who knows of a lost_dependencies job of which not all can be judged at once is left alone.
         items.retain(|(stage, at, item)| {
             *stage != Stage::Edges
                 || places[*at as usize] != jobs
-                || !more_torn && !barred.contains(item)
+                || !more_torn && !excluded.contains(item)
         });
         let rank = |stage: Stage, at: u32| stage::rank(stage, &places[at as usize]);
         items.sort_by(|one, other| {
@@ -263,7 +263,7 @@ impl Kept {
 
 /// Whether a job has lost the set of those it waits for, which is made again from those that know
 /// of it. All of them have to be in one call: it would take the edges of the others for wrong.
-fn torn(verdict: &Verdict) -> bool {
+fn lost_dependencies(verdict: &Verdict) -> bool {
     let own = [verdict.item.as_bytes(), b"-dependencies"].concat();
     verdict.id == "dependency-one-sided"
         && verdict
@@ -274,10 +274,10 @@ fn torn(verdict: &Verdict) -> bool {
 
 /// Returns which of the items that were asked about may have made this verdict: a job may bring to
 /// light what is wrong with its queue, its group or its recurring job.
-fn askers<'a>(place: &Place, asked: &'a [Name], verdict: &Verdict) -> Vec<&'a Name> {
+fn askers<'a>(place: &Location, asked: &'a [Name], verdict: &Verdict) -> Vec<&'a Name> {
     let (item, detail) = (&verdict.item, &verdict.detail);
     let both = verdict.id.starts_with("dependency-");
-    let child = place.kind == Kind::Job && verdict.id == "recurring-count";
+    let child = place.kind == ItemKind::Job && verdict.id == "recurring-count";
     let made = |one: &Name| {
         let (one, item) = (one.as_bytes(), item.as_bytes());
         match child {
@@ -288,7 +288,8 @@ fn askers<'a>(place: &Place, asked: &'a [Name], verdict: &Verdict) -> Vec<&'a Na
     // Of keys those that have it in their name.
     let names = |one: &Name| {
         let one = one.as_bytes();
-        place.kind == Kind::Key && (holds(one, item.as_bytes()) || holds(one, detail.as_bytes()))
+        place.kind == ItemKind::Key
+            && (holds(one, item.as_bytes()) || holds(one, detail.as_bytes()))
     };
     let some: Vec<&Name> = asked.iter().filter(|one| made(one)).collect();
     if !some.is_empty() {
@@ -307,11 +308,11 @@ fn holds(text: &[u8], part: &[u8]) -> bool {
 
 /// Returns those who know of a job in one group with those who know of another that one of them
 /// knows of, too; and those whose group is too large for one call, or may not be whole, or knows of
-/// a job that is barred.
+/// a job that is excluded.
 fn together(
-    torn: Vec<(Name, Name)>,
+    lost_dependencies: Vec<(Name, Name)>,
     more: bool,
-    barred: &HashSet<Name>,
+    excluded: &HashSet<Name>,
 ) -> (Vec<Vec<Name>>, HashSet<Name>) {
     // Of each one who knows, its group; of each group, the one that it was merged into.
     let mut groups: Vec<usize> = Vec::new();
@@ -325,10 +326,10 @@ fn together(
         }
         at
     }
-    for (job, other) in torn {
+    for (job, other) in lost_dependencies {
         let fresh = groups.len();
         groups.push(fresh);
-        if barred.contains(&job) {
+        if excluded.contains(&job) {
             broken.push(fresh);
         }
         let one = *of_job.entry(job).or_insert(fresh);
@@ -345,27 +346,27 @@ fn together(
     }
     let broken = broken.into_iter().map(|at| root(&mut groups, at));
     let broken: HashSet<usize> = broken.collect();
-    let (mut whole, mut barred) = (Vec::new(), HashSet::new());
+    let (mut whole, mut excluded) = (Vec::new(), HashSet::new());
     for (at, mut group) in together {
         group.sort();
         match more || group.len() > MOST || broken.contains(&at) {
-            true => barred.extend(group),
+            true => excluded.extend(group),
             false => whole.push(group),
         }
     }
-    (whole, barred)
+    (whole, excluded)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::verdict::{Change, Outcome};
+    use crate::model::verdict::{Change, VerdictOutcome};
 
     fn verdict(id: &str, item: &str, detail: &str) -> Verdict {
         Verdict {
             id: id.to_owned(),
             item: Name::from(item),
-            outcome: Outcome::Found,
+            outcome: VerdictOutcome::Found,
             detail: Name::from(detail),
             changes: Vec::new(),
         }
@@ -375,7 +376,7 @@ mod tests {
         names.iter().map(|name| Name::from(*name)).collect()
     }
 
-    fn told(kept: Kept) -> Vec<String> {
+    fn told(kept: RepairQueue) -> Vec<String> {
         let batches = kept.in_order().into_iter();
         let told = batches.map(|batch| {
             let groups = batch.groups.iter().map(|group| {
@@ -391,19 +392,19 @@ mod tests {
 
     #[test]
     fn what_others_lean_on_comes_first_and_each_item_once() {
-        let mut kept = Kept::default();
+        let mut kept = RepairQueue::default();
         let asked = names(&["a", "b", "c"]);
         for (kind, place, id, item) in [
-            (Kind::Names, "tags", "tag-count", "c"),
-            (Kind::Job, "", "in-no-set", "b"),
-            (Kind::Work, "mail", "ghost-waiting", "b"),
-            (Kind::Job, "", "score", "b"),
-            (Kind::Work, "mail", "ghost-waiting", "a"),
-            (Kind::Job, "", "tag-index", "a"),
-            (Kind::Work, "mail", "in-two-sets", "a"),
-            (Kind::Job, "", "job-stub", "c"),
+            (ItemKind::Names, "tags", "tag-count", "c"),
+            (ItemKind::Job, "", "in-no-set", "b"),
+            (ItemKind::Work, "mail", "ghost-waiting", "b"),
+            (ItemKind::Job, "", "score", "b"),
+            (ItemKind::Work, "mail", "ghost-waiting", "a"),
+            (ItemKind::Job, "", "tag-index", "a"),
+            (ItemKind::Work, "mail", "in-two-sets", "a"),
+            (ItemKind::Job, "", "job-stub", "c"),
         ] {
-            kept.add(&Place::new(kind, place), &asked, &verdict(id, item, "x"));
+            kept.add(&Location::new(kind, place), &asked, &verdict(id, item, "x"));
         }
         assert_eq!(
             told(kept),
@@ -420,7 +421,7 @@ mod tests {
     fn the_item_that_brought_it_to_light_is_asked_again() {
         let asked = names(&["a", "j:b-dependents", "r-1"]);
         let askers = |kind, id, item, detail| {
-            let place = Place::new(kind, "");
+            let place = Location::new(kind, "");
             let verdict = verdict(id, item, detail);
             let found = askers(&place, &asked, &verdict);
             found
@@ -429,21 +430,24 @@ mod tests {
                 .collect::<Vec<_>>()
                 .join(" ")
         };
-        assert_eq!(askers(Kind::Job, "in-no-set", "a", "mail"), "a");
+        assert_eq!(askers(ItemKind::Job, "in-no-set", "a", "mail"), "a");
         let one_sided = "dependency-one-sided";
-        assert_eq!(askers(Kind::Key, one_sided, "y", "b"), "j:b-dependents");
-        assert_eq!(askers(Kind::Job, one_sided, "y", "a"), "a");
-        assert_eq!(askers(Kind::Job, "recurring-count", "r", "7"), "r-1");
+        assert_eq!(askers(ItemKind::Key, one_sided, "y", "b"), "j:b-dependents");
+        assert_eq!(askers(ItemKind::Job, one_sided, "y", "a"), "a");
+        assert_eq!(askers(ItemKind::Job, "recurring-count", "r", "7"), "r-1");
         assert_eq!(
-            askers(Kind::Job, "queue-unlisted", "mail", ""),
+            askers(ItemKind::Job, "queue-unlisted", "mail", ""),
             "a j:b-dependents r-1"
         );
     }
 
     #[test]
     fn what_is_large_takes_a_call_of_its_own() {
-        let mut kept = Kept::default();
-        let (place, asked) = (Place::new(Kind::Job, ""), names(&["a", "b", "c", "d", "e"]));
+        let mut kept = RepairQueue::default();
+        let (place, asked) = (
+            Location::new(ItemKind::Job, ""),
+            names(&["a", "b", "c", "d", "e"]),
+        );
         kept.heavy(&asked[2]);
         for item in ["a", "b", "c", "d", "e"] {
             kept.add(&place, &asked, &verdict("in-no-set", item, "mail"));
@@ -458,7 +462,7 @@ mod tests {
 
     #[test]
     fn all_that_know_of_a_job_go_into_one_call() {
-        let mut kept = Kept::default();
+        let mut kept = RepairQueue::default();
         for (job, other) in [
             ("y1", "x1"),
             ("y2", "x3"),
@@ -466,17 +470,17 @@ mod tests {
             ("y2", "x2"),
             ("y3", "x4"),
         ] {
-            let mut torn = verdict("dependency-one-sided", job, other);
-            torn.changes.push(Change {
+            let mut lost_dependencies = verdict("dependency-one-sided", job, other);
+            lost_dependencies.changes.push(Change {
                 key: Name::from(format!("ql:j:{job}-dependencies")),
                 item: Some(Name::from(other)),
                 before: None,
                 after: Some(Name::from("1")),
             });
             kept.add(
-                &Place::new(Kind::Job, ""),
+                &Location::new(ItemKind::Job, ""),
                 &names(&["x1", "x2", "x3", "x4"]),
-                &torn,
+                &lost_dependencies,
             );
         }
         let told = told(kept);
@@ -491,18 +495,18 @@ mod tests {
 
     #[test]
     fn who_is_one_of_too_many_is_left_alone() {
-        let mut kept = Kept::default();
-        let place = Place::new(Kind::Job, "");
+        let mut kept = RepairQueue::default();
+        let place = Location::new(ItemKind::Job, "");
         for number in 0..=MOST {
             let other = format!("x{number}");
-            let mut torn = verdict("dependency-one-sided", "y", &other);
-            torn.changes.push(Change {
+            let mut lost_dependencies = verdict("dependency-one-sided", "y", &other);
+            lost_dependencies.changes.push(Change {
                 key: Name::from("ql:j:y-dependencies"),
                 item: Some(Name::from(&*other)),
                 before: None,
                 after: Some(Name::from("1")),
             });
-            kept.add(&place, &names(&[&other]), &torn);
+            kept.add(&place, &names(&[&other]), &lost_dependencies);
         }
         let asked = names(&["x7", "z"]);
         kept.add(&place, &asked, &verdict("in-no-set", "x7", "mail"));
@@ -514,8 +518,8 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_left_to_the_next_look() {
-        let mut kept = Kept::default();
-        let place = Place::new(Kind::Work, "mail");
+        let mut kept = RepairQueue::default();
+        let place = Location::new(ItemKind::Work, "mail");
         for number in 0..=ITEMS {
             let jid = number.to_string();
             let asked = names(&[&jid]);

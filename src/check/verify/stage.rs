@@ -1,6 +1,6 @@
 //! The order in which things are mended (`core.md` 8.2.6): what others lean on comes first.
 
-use crate::model::verdict::{Kind, Place};
+use crate::model::verdict::{ItemKind, Location};
 
 /// A pass of a repair over everything that was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,27 +29,27 @@ impl Stage {
 }
 
 /// Returns the place of a kind in the order of a stage.
-pub(crate) fn rank(stage: Stage, place: &Place) -> u8 {
+pub(crate) fn rank(stage: Stage, place: &Location) -> u8 {
     match place.kind {
         // What is set aside takes its expiry along.
-        Kind::Key if stage == Stage::Keys => 0,
-        Kind::Locks => 0,
-        Kind::Work => 1,
-        Kind::Scheduled => 2,
-        Kind::Recur => 3,
-        Kind::Depends => 4,
-        Kind::Recurring => 5,
-        Kind::Job | Kind::Cycle => 6,
-        Kind::Group => 7,
-        Kind::Completed => 8,
-        Kind::Tracked => 9,
-        Kind::Worker => 10,
-        Kind::Tag => 11,
-        Kind::Names => match place.name.as_bytes() {
+        ItemKind::Key if stage == Stage::Keys => 0,
+        ItemKind::Locks => 0,
+        ItemKind::Work => 1,
+        ItemKind::Scheduled => 2,
+        ItemKind::Recur => 3,
+        ItemKind::Depends => 4,
+        ItemKind::Recurring => 5,
+        ItemKind::Job | ItemKind::Cycle => 6,
+        ItemKind::Group => 7,
+        ItemKind::Completed => 8,
+        ItemKind::Tracked => 9,
+        ItemKind::Worker => 10,
+        ItemKind::Tag => 11,
+        ItemKind::Names => match place.name.as_bytes() {
             b"failures" => 12,
             b"tags" => 14,
             _ => 13,
         },
-        Kind::Key => 15,
+        ItemKind::Key => 15,
     }
 }

@@ -34,7 +34,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.accepts(&[])?;
+    session.ui.require_format(&[])?;
     let file = args.file.filter(|file| file != "-");
     if file.as_ref().is_some_and(|file| file.is_empty()) {
         return Err(Error::usage("the name of the file is empty"));

@@ -29,10 +29,10 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let Some(key) = args.key else {
         return super::list::run(super::list::Args { all: true }, session);
     };
-    session.ui.accepts(&[Format::Raw])?;
-    session.ui.shows::<List<Item>>()?;
+    session.ui.require_format(&[Format::Raw])?;
+    session.ui.check_columns::<List<Item>>()?;
     let now = session.begin()?;
-    let (core, out) = session.parts()?;
+    let (core, out) = session.core_and_ui()?;
     if out.format() == Format::Raw {
         let text = core.raw(now, &Call::new("config.get").arg(&key))?;
         out.verbatim(&text)?;

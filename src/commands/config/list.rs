@@ -23,10 +23,10 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.accepts(&[Format::Raw])?;
-    session.ui.shows::<List<Item>>()?;
+    session.ui.require_format(&[Format::Raw])?;
+    session.ui.check_columns::<List<Item>>()?;
     let now = session.begin()?;
-    let (core, out) = session.parts()?;
+    let (core, out) = session.core_and_ui()?;
     if out.format() == Format::Raw {
         let text = core.raw(now, &Call::new("config.get"))?;
         out.verbatim(&text)?;

@@ -54,7 +54,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.accepts(&[])?;
+    session.ui.require_format(&[])?;
     let mut wanted = read(&args.file, args.limit.max_data)?;
     for (key, value) in &mut wanted {
         *value = checked(key, value, args.force)?;

@@ -33,7 +33,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.accepts(&[Format::Raw])?;
+    session.ui.require_format(&[Format::Raw])?;
     let mut settings = Vec::new();
     let mut pairs = args.pairs.chunks_exact(2);
     for pair in &mut pairs {

@@ -27,7 +27,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.accepts(&[Format::Raw])?;
+    session.ui.require_format(&[Format::Raw])?;
     let now = session.begin()?;
     let items = session.core()?.config(now)?;
     let keys: Vec<Name> = items.into_iter().map(|item| item.key).collect();

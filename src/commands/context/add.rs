@@ -59,7 +59,7 @@ fn variable(text: &str) -> Result<String, String> {
 }
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.accepts(&[])?;
+    session.ui.require_format(&[])?;
     let Some(address) = session.globals.redis.clone() else {
         return Err(missing());
     };

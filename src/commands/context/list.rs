@@ -18,8 +18,8 @@ use crate::session::Session;
 pub(super) struct Args {}
 
 pub(super) fn run(_: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.accepts(&[])?;
-    session.ui.shows::<List<Context>>()?;
+    session.ui.require_format(&[])?;
+    session.ui.check_columns::<List<Context>>()?;
     let file = file(session)?;
     let contexts = file.contexts();
     let items: Vec<Context> = contexts

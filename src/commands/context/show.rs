@@ -23,8 +23,8 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.accepts(&[])?;
-    session.ui.shows::<One>()?;
+    session.ui.require_format(&[])?;
+    session.ui.check_columns::<One>()?;
     let file = file(session)?;
     let Some(name) = args.name.as_deref().or(used(session, file)) else {
         return Err(Error::not_found("no context is in use")

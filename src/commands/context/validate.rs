@@ -23,8 +23,8 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.accepts(&[])?;
-    session.ui.shows::<Validated>()?;
+    session.ui.require_format(&[])?;
+    session.ui.check_columns::<Validated>()?;
     let contexts = match &args.name {
         Some(name) => vec![file(session)?.named(name)?],
         None => file(session)?.contexts(),

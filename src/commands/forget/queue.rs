@@ -34,7 +34,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.accepts(&[Format::Raw])?;
+    session.ui.require_format(&[Format::Raw])?;
     let now = session.begin()?;
     let core = session.core()?;
     for queue in core.queues(now, &args.queues)? {

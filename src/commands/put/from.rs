@@ -13,11 +13,11 @@ use crate::json::quote::array;
 use crate::name::Name;
 use crate::session::Session;
 use crate::submit;
-use crate::submit::Order;
+use crate::submit::SubmitOptions;
 use crate::submit::plan::Plan;
 
 pub(super) fn run(args: &Args, from: &OsStr, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.accepts(&[Format::Jid, Format::Raw])?;
+    session.ui.require_format(&[Format::Jid, Format::Raw])?;
     let mut source = Source::default();
     let data = args.data(&mut source)?;
     if from == "-" {
@@ -38,7 +38,7 @@ pub(super) fn run(args: &Args, from: &OsStr, session: &mut Session) -> Result<Ex
         jids: args.jid_from.clone().unwrap_or_default(),
         max_data: args.limit.max_data,
     };
-    let order = Order {
+    let order = SubmitOptions {
         from: from.to_owned(),
         plan,
         policy: Policy {

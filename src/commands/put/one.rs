@@ -15,7 +15,7 @@ use crate::text::{clean, short};
 use super::Args;
 
 pub(super) fn run(args: &Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.accepts(&[Format::Jid, Format::Raw])?;
+    session.ui.require_format(&[Format::Jid, Format::Raw])?;
     // Without `--from` both are required.
     let (Some(queue), Some(klass)) = (&args.queue, &args.klass) else {
         return Err(Error::usage("`qless put` wants a queue and a klass"));

@@ -6,7 +6,7 @@ use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids;
-use crate::input::jids::Told;
+use crate::input::jids::JidArgs;
 use crate::input::source::Source;
 use crate::model::list::List;
 use crate::name::Name;
@@ -29,13 +29,15 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.accepts(&[Format::Jid, Format::Raw])?;
+    session.ui.require_format(&[Format::Jid, Format::Raw])?;
     let told = jids::read(&mut Source::default(), &args.jids)?;
-    if matches!(told, Told::Many(_)) {
-        session.ui.shows::<List<crate::model::recur::Recurring>>()?;
+    if matches!(told, JidArgs::Many(_)) {
+        session
+            .ui
+            .check_columns::<List<crate::model::recur::Recurring>>()?;
     }
     let now = session.begin()?;
-    let (core, out) = session.parts()?;
+    let (core, out) = session.core_and_ui()?;
     let mut found = Vec::new();
     let mut missing = Vec::new();
     if out.format() == Format::Raw {
@@ -54,8 +56,8 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             }
         }
         match (&told, found.first()) {
-            (Told::One(_), Some(recurring)) => out.show(recurring)?,
-            (Told::One(_), None) => {}
+            (JidArgs::One(_), Some(recurring)) => out.show(recurring)?,
+            (JidArgs::One(_), None) => {}
             _ => out.show(&List::whole(found))?,
         }
     }

@@ -25,10 +25,10 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.accepts(&[Format::Jid])?;
-    session.ui.shows::<List<Recurring>>()?;
+    session.ui.require_format(&[Format::Jid])?;
+    session.ui.check_columns::<List<Recurring>>()?;
     let now = session.begin()?;
-    let (core, out) = session.parts()?;
+    let (core, out) = session.core_and_ui()?;
     let queues = core.queues_like(now, &args.queues)?;
     let holding = queues.into_iter().filter(|queue| queue.recurring > 0);
     let names: Vec<Name> = holding.map(|queue| queue.name).collect();

@@ -84,7 +84,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.accepts(&[Format::Jid, Format::Raw])?;
+    session.ui.require_format(&[Format::Jid, Format::Raw])?;
     let data = match args.positional.as_ref().or(args.data.as_ref()) {
         Some(given) => data::read(&mut Source::default(), given, args.limit.max_data)?.0,
         None => data::limited(data::build(&args.arg)?, args.limit.max_data)?,

@@ -31,7 +31,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.accepts(&[Format::Raw])?;
+    session.ui.require_format(&[Format::Raw])?;
     let told = jids::read(&mut Source::default(), &args.jids)?;
     let jids = told.jids().to_vec();
     let now = session.begin()?;

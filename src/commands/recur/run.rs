@@ -30,7 +30,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.accepts(&[Format::Jid])?;
+    session.ui.require_format(&[Format::Jid])?;
     let now = session.begin()?;
     let Some(found) = first(session, now, &args.jid)? else {
         return Err(gone(&args.jid));

@@ -57,7 +57,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.accepts(&[Format::Raw])?;
+    session.ui.require_format(&[Format::Raw])?;
     let mut changes: Vec<(&str, Vec<u8>)> = Vec::new();
     if let Some(every) = args.every {
         changes.push(("interval", duration::seconds(every).into_bytes()));

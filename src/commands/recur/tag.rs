@@ -39,7 +39,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     apart(("--add", &args.add), ("--remove", &args.remove))?;
-    session.ui.accepts(&[Format::Raw])?;
+    session.ui.require_format(&[Format::Raw])?;
     let now = session.begin()?;
     let Some(found) = first(session, now, &args.jid)? else {
         return Err(gone(&args.jid));

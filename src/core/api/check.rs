@@ -11,7 +11,7 @@ use crate::core::call::Core;
 use crate::core::call::reply;
 use crate::core::call::{Call, Value};
 use crate::error::Error;
-use crate::model::verdict::{Change, MOST, Mended, Outcome, Place, Verdict};
+use crate::model::verdict::{Change, Location, MOST, RepairReply, Verdict, VerdictOutcome};
 use crate::name::Name;
 
 impl Core {
@@ -21,7 +21,7 @@ impl Core {
         &mut self,
         now: Moment,
         findings: &str,
-        place: &Place,
+        place: &Location,
         items: &[Name],
     ) -> Result<Vec<Verdict>, Error> {
         self.plan(now, findings, "", place, items)
@@ -33,7 +33,7 @@ impl Core {
         now: Moment,
         findings: &str,
         run: &str,
-        place: &Place,
+        place: &Location,
         items: &[Name],
     ) -> Result<Vec<Verdict>, Error> {
         let (verdicts, _) = self.slice(now, "look", findings, run, place, items)?;
@@ -47,11 +47,11 @@ impl Core {
         now: Moment,
         findings: &str,
         run: &str,
-        place: &Place,
+        place: &Location,
         items: &[Name],
-    ) -> Result<Mended, Error> {
+    ) -> Result<RepairReply, Error> {
         let (verdicts, again) = self.slice(now, "mend", findings, run, place, items)?;
-        Ok(Mended { verdicts, again })
+        Ok(RepairReply { verdicts, again })
     }
 
     fn slice(
@@ -60,7 +60,7 @@ impl Core {
         mode: &str,
         findings: &str,
         run: &str,
-        place: &Place,
+        place: &Location,
         items: &[Name],
     ) -> Result<(Vec<Verdict>, bool), Error> {
         let words = [mode, findings, run, place.kind.word()];
@@ -210,10 +210,10 @@ fn verdict(row: Value) -> Result<Verdict, Error> {
         id: String::from_utf8(id).map_err(|_| reply::unexpected("a finding"))?,
         item: Name::from(item),
         outcome: match outcome.as_slice() {
-            b"found" => Outcome::Found,
-            b"decide" => Outcome::Decide,
-            b"report" => Outcome::Report,
-            b"mended" => Outcome::Mended,
+            b"found" => VerdictOutcome::Found,
+            b"decide" => VerdictOutcome::Decide,
+            b"report" => VerdictOutcome::Report,
+            b"mended" => VerdictOutcome::Mended,
             _ => return Err(reply::unexpected("an outcome")),
         },
         detail: Name::from(detail),

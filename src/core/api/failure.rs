@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::index::Index;
-use super::job::Tell;
+use super::job::Detail;
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
 use crate::core::call::reply;
@@ -51,7 +51,7 @@ impl Core {
             ));
             newest.extend(part.members);
         }
-        let mut told = self.jobs(now, Tell::Place, &newest)?.into_iter();
+        let mut told = self.jobs(now, Detail::Place, &newest)?.into_iter();
         for (group, members) in &mut groups {
             let mut queues = BTreeSet::new();
             for job in told.by_ref().take(*members).flatten() {

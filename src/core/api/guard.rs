@@ -10,12 +10,12 @@ use crate::core::call::reply;
 use crate::core::call::{Call, Value};
 use crate::error::Error;
 use crate::model::bulk::Code;
-use crate::model::job_snapshot::{Alike, Common, Seen};
+use crate::model::job_snapshot::{Interner, JobSnapshot, SharedFields};
 use crate::name::Name;
 
 /// What a guarded call did to one job.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
+pub struct GuardReply {
     pub code: Code,
     /// The mark of the job as it is, where it is not as it was seen.
     pub mark: Vec<u8>,
@@ -25,10 +25,10 @@ pub struct Outcome {
     pub settled: bool,
 }
 
-impl Outcome {
+impl GuardReply {
     /// What was done by a call that is not guarded.
-    pub(crate) fn done() -> Outcome {
-        Outcome {
+    pub(crate) fn done() -> GuardReply {
+        GuardReply {
             code: Code::Ok,
             mark: Vec::new(),
             detail: Vec::new(),
@@ -60,7 +60,7 @@ pub struct Requeue<'a> {
 /// A job and its neighbours.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Kin {
-    pub seen: Seen,
+    pub seen: JobSnapshot,
     pub dependencies: Vec<Name>,
     pub dependents: Vec<Name>,
 }
@@ -88,14 +88,14 @@ impl Dependents {
 }
 
 /// As many jobs are looked at by one call; with 500 it keeps a server busy for 10 ms.
-pub(crate) const LOOK: usize = 250;
+pub(crate) const JOBS_PER_READ: usize = 250;
 
 impl Core {
     /// Looks at jobs; those that do not exist are `None`.
-    pub fn seen(&mut self, now: Moment, jids: &[Name]) -> Result<Vec<Option<Seen>>, Error> {
-        let mut alike = Alike::default();
+    pub fn seen(&mut self, now: Moment, jids: &[Name]) -> Result<Vec<Option<JobSnapshot>>, Error> {
+        let mut alike = Interner::default();
         let mut seen = Vec::with_capacity(jids.len());
-        for jids in jids.chunks(LOOK) {
+        for jids in jids.chunks(JOBS_PER_READ) {
             let mut words: Vec<&[u8]> =
                 vec![b"state,queue,worker,priority,retries,shown,since,mark,due,scheduled"];
             words.extend(jids.iter().map(Name::as_bytes));
@@ -109,8 +109,8 @@ impl Core {
 
     /// Looks at jobs with those that they wait for, and that wait for them.
     pub fn kin(&mut self, now: Moment, jids: &[Name]) -> Result<Vec<Option<Kin>>, Error> {
-        let (mut kin, mut alike) = (Vec::with_capacity(jids.len()), Alike::default());
-        for jids in jids.chunks(LOOK) {
+        let (mut kin, mut alike) = (Vec::with_capacity(jids.len()), Interner::default());
+        for jids in jids.chunks(JOBS_PER_READ) {
             let mut words: Vec<&[u8]> =
                 vec![b"state,queue,shown,since,mark,dependencies,dependents"];
             words.extend(jids.iter().map(Name::as_bytes));
@@ -147,7 +147,7 @@ impl Core {
         jids: &[Name],
     ) -> Result<HashMap<Name, Vec<Name>>, Error> {
         let mut dependents = HashMap::new();
-        for jids in jids.chunks(LOOK) {
+        for jids in jids.chunks(JOBS_PER_READ) {
             let mut words: Vec<&[u8]> = vec![b"dependents"];
             words.extend(jids.iter().map(Name::as_bytes));
             let found = reply::list(self.call(now, "look.jobs", &words)?)?;
@@ -173,8 +173,8 @@ impl Core {
         now: Moment,
         how: &Requeue,
         note: &[u8],
-        jobs: &[(&Seen, Option<Moment>)],
-    ) -> Result<Vec<Outcome>, Error> {
+        jobs: &[(&JobSnapshot, Option<Moment>)],
+    ) -> Result<Vec<GuardReply>, Error> {
         let from: BTreeSet<Option<&str>> =
             jobs.iter().map(|(job, _)| job.stored.as_str()).collect();
         let mut options = serde_json::json!({ "from": from, "keep": how.keep });
@@ -209,9 +209,9 @@ impl Core {
         &mut self,
         now: Moment,
         dependents: Dependents,
-        jobs: &[&Seen],
+        jobs: &[&JobSnapshot],
         _: Consent,
-    ) -> Result<Vec<Outcome>, Error> {
+    ) -> Result<Vec<GuardReply>, Error> {
         let mut words: Vec<&[u8]> = vec![dependents.word().as_bytes()];
         for job in jobs {
             words.extend([job.jid.as_bytes(), &job.mark]);
@@ -220,7 +220,7 @@ impl Core {
         let (reply, again) = self.answer(now, call);
         let mut outcomes = outcomes(reply?)?;
         if again {
-            outcomes.iter_mut().for_each(Outcome::settle_cancel);
+            outcomes.iter_mut().for_each(GuardReply::settle_cancel);
         }
         Ok(outcomes)
     }
@@ -229,10 +229,10 @@ impl Core {
     pub fn depend(
         &mut self,
         now: Moment,
-        job: &Seen,
+        job: &JobSnapshot,
         note: &[u8],
         on: &[Name],
-    ) -> Result<Outcome, Error> {
+    ) -> Result<GuardReply, Error> {
         let mut words: Vec<&[u8]> = vec![job.jid.as_bytes(), &job.mark, note];
         words.extend(on.iter().map(Name::as_bytes));
         let call = Call::new("guard.depends").args(&words);
@@ -246,12 +246,17 @@ impl Core {
 }
 
 /// Reads what was asked of one job.
-fn read(now: Moment, jid: &Name, job: Value, alike: &mut Alike) -> Result<Option<Seen>, Error> {
+fn read(
+    now: Moment,
+    jid: &Name,
+    job: Value,
+    alike: &mut Interner,
+) -> Result<Option<JobSnapshot>, Error> {
     if matches!(job, Value::Nil) {
         return Ok(None);
     }
     let (mut due, mut scheduled, mut since) = (None, None, None);
-    let (mut common, mut mark) = (Common::default(), Vec::new());
+    let (mut common, mut mark) = (SharedFields::default(), Vec::new());
     for (field, value) in reply::pairs(job)? {
         let Some(text) = reply::optional(value)? else {
             continue;
@@ -274,7 +279,7 @@ fn read(now: Moment, jid: &Name, job: Value, alike: &mut Alike) -> Result<Option
     // What waits for other jobs has its time in the field.
     let waits = common.stored.as_bytes() == b"depends";
     let told = if waits { scheduled } else { due };
-    Ok(Some(Seen {
+    Ok(Some(JobSnapshot {
         jid: jid.clone(),
         mark: mark.into(),
         common: alike.share(common),
@@ -285,13 +290,13 @@ fn read(now: Moment, jid: &Name, job: Value, alike: &mut Alike) -> Result<Option
 }
 
 /// Reads `[outcome, mark, detail …]` of each job.
-pub(crate) fn outcomes(value: Value) -> Result<Vec<Outcome>, Error> {
+pub(crate) fn outcomes(value: Value) -> Result<Vec<GuardReply>, Error> {
     reply::list(value)?.into_iter().map(outcome).collect()
 }
 
 /// Reads what `guard.call` answers: what became of the job, and the command's own reply if it was
 /// run.
-pub(crate) fn outcome_and_reply(value: Value) -> Result<(Outcome, Option<Value>), Error> {
+pub(crate) fn outcome_and_reply(value: Value) -> Result<(GuardReply, Option<Value>), Error> {
     let mut words = reply::list(value)?;
     let done = matches!(words.first(), Some(Value::BulkString(word)) if word == b"done");
     let reply = match done && words.len() > 2 {
@@ -302,7 +307,7 @@ pub(crate) fn outcome_and_reply(value: Value) -> Result<(Outcome, Option<Value>)
     Ok((outcome(Value::Array(words))?, reply))
 }
 
-pub(crate) fn outcome(value: Value) -> Result<Outcome, Error> {
+pub(crate) fn outcome(value: Value) -> Result<GuardReply, Error> {
     let mut words = reply::list(value)?.into_iter();
     let code = match words.next() {
         Some(word) => Code::read(&reply::bytes(word)?),
@@ -316,7 +321,7 @@ pub(crate) fn outcome(value: Value) -> Result<Outcome, Error> {
     let detail = words
         .map(|word| Ok(reply::optional(word)?.map(Name::from)))
         .collect::<Result<_, Error>>()?;
-    Ok(Outcome {
+    Ok(GuardReply {
         code,
         mark,
         detail,

@@ -5,7 +5,7 @@ use crate::core::call::Core;
 use crate::core::call::reply;
 use crate::core::call::{Call, Value};
 use crate::error::Error;
-use crate::model::hashed_set::Met;
+use crate::model::hashed_set::HashedSet;
 use crate::name::Name;
 
 /// The most members that one call answers.
@@ -148,7 +148,7 @@ impl Core {
 
     /// Returns all members; those of a long index slice by slice.
     pub fn members(&mut self, now: Moment, index: &Index) -> Result<Vec<Name>, Error> {
-        let mut walk = Walk::new(index.clone(), MOST);
+        let mut walk = IndexReader::new(index.clone(), MOST);
         let mut members = Vec::new();
         while let Some(mut slice) = walk.next(self, now)? {
             members.append(&mut slice);
@@ -163,38 +163,38 @@ impl Core {
 /// each slice begins among the members that the one before has shown, and goes back until it meets
 /// one of them: nobody who was there all the time is missed, and nobody is told twice.
 #[derive(Debug)]
-pub(crate) struct Walk {
+pub(crate) struct IndexReader {
     index: Index,
     size: u64,
     next: u64,
     /// Where a walk from the end has come to; `None` for one from the beginning.
     back: Option<u64>,
-    seen: Met,
+    seen: HashedSet,
     /// How many members the index had when it was last asked.
     pub total: Option<u64>,
     done: bool,
 }
 
-impl Walk {
+impl IndexReader {
     /// A walk in slices of at most `size` members.
-    pub(crate) fn new(index: Index, size: u64) -> Walk {
+    pub(crate) fn new(index: Index, size: u64) -> IndexReader {
         let size = size.clamp(LEAST, MOST);
-        Walk {
+        IndexReader {
             index,
             size,
             next: 0,
             back: None,
-            seen: Met::default(),
+            seen: HashedSet::default(),
             total: None,
             done: false,
         }
     }
 
     /// A walk from the end to the beginning, of an index that nothing joins at its beginning.
-    pub(crate) fn back(index: Index, size: u64) -> Walk {
-        Walk {
+    pub(crate) fn back(index: Index, size: u64) -> IndexReader {
+        IndexReader {
             back: Some(u64::MAX),
-            ..Walk::new(index, size)
+            ..IndexReader::new(index, size)
         }
     }
 
@@ -279,8 +279,8 @@ mod tests {
             let mut list: Vec<Name> = (0..size).map(name).collect();
             let mut stayed: HashSet<Name> = list.iter().cloned().collect();
             let mut walk = match back {
-                true => Walk::back(Index::Tracked, 1),
-                false => Walk::new(Index::Tracked, 1),
+                true => IndexReader::back(Index::Tracked, 1),
+                false => IndexReader::new(Index::Tracked, 1),
             };
             let (mut told, mut fresh, mut moves) = (Vec::new(), size, moves.into_iter().cycle().take(40));
             while let Some(slice) = walk.step(&mut |offset, count| {

@@ -16,7 +16,7 @@ pub(crate) const MOST: usize = 500;
 
 /// How much is told of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tell {
+pub enum Detail {
     /// All but the history.
     Brief,
     Full,
@@ -30,18 +30,18 @@ pub enum Tell {
     Face,
 }
 
-impl Tell {
+impl Detail {
     /// Returns what is asked of the core: `brief`, `full` or names.
     pub const fn word(self) -> &'static str {
         match self {
-            Tell::Brief => "brief",
-            Tell::Full => "full",
-            Tell::Mark => {
+            Detail::Brief => "brief",
+            Detail::Full => "full",
+            Detail::Mark => {
                 "jid,queue,state,worker,priority,retries,failure,scheduled,shown,since,mark,due"
             }
-            Tell::Face => "jid,klass,shown",
-            Tell::Match => "jid",
-            Tell::Place => "jid,klass,queue,state,worker,failure,shown,since,lock",
+            Detail::Face => "jid,klass,shown",
+            Detail::Match => "jid",
+            Detail::Place => "jid,klass,queue,state,worker,failure,shown,since,lock",
         }
     }
 }
@@ -51,7 +51,7 @@ impl Core {
     pub fn jobs(
         &mut self,
         now: Moment,
-        tell: Tell,
+        tell: Detail,
         jids: &[Name],
     ) -> Result<Vec<Option<Job>>, Error> {
         self.jobs_told(now, tell.word(), jids)
@@ -86,7 +86,7 @@ impl Core {
             .flat_map(|job| job.dependencies.iter().cloned())
             .collect();
         let jids: Vec<Name> = jids.into_iter().collect();
-        let told = jids.iter().zip(self.jobs(now, Tell::Place, &jids)?);
+        let told = jids.iter().zip(self.jobs(now, Detail::Place, &jids)?);
         let failed: HashSet<&Name> = told
             .filter(|(_, job)| {
                 job.as_ref()
@@ -103,7 +103,7 @@ impl Core {
 
     /// Returns a job's neighbours in both directions; `None` if there is no such job.
     pub fn dependencies(&mut self, now: Moment, jid: &Name) -> Result<Option<Dependencies>, Error> {
-        let found = self.jobs(now, Tell::Brief, std::slice::from_ref(jid))?;
+        let found = self.jobs(now, Detail::Brief, std::slice::from_ref(jid))?;
         let Some(job) = found.into_iter().flatten().next() else {
             return Ok(None);
         };
@@ -126,7 +126,7 @@ impl Core {
             .chain(&job.dependents)
             .cloned()
             .collect();
-        let told = self.jobs(now, Tell::Place, &jids)?;
+        let told = self.jobs(now, Detail::Place, &jids)?;
         Ok(jids
             .into_iter()
             .zip(told)

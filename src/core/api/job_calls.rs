@@ -4,8 +4,8 @@
 //! A job that was seen is changed only if it still is as its mark says. One that does not exist,
 //! of which something can be changed all the same, is named without a mark.
 
-use super::guard::{Outcome, outcome_and_reply};
-use super::reconcile::After;
+use super::guard::{GuardReply, outcome_and_reply};
+use super::reconcile::SecondReply;
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
 use crate::core::call::refusal;
@@ -14,7 +14,7 @@ use crate::core::call::reply;
 use crate::core::call::{Call, Value};
 use crate::error::Error;
 use crate::model::bulk::Code;
-use crate::model::job_snapshot::Seen;
+use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 
 /// What became of each job.
@@ -26,13 +26,19 @@ pub enum Steered<T> {
     /// It was changed; what the command answered.
     Done(T),
     /// It is not as it was seen.
-    Refused(Outcome),
+    Refused(GuardReply),
 }
 
 impl Core {
     /// Gives jobs another priority.
-    pub fn priority(&mut self, now: Moment, note: &[u8], jobs: &[Seen], to: i64) -> Each<i64> {
-        let call = |job: &Seen| {
+    pub fn priority(
+        &mut self,
+        now: Moment,
+        note: &[u8],
+        jobs: &[JobSnapshot],
+        to: i64,
+    ) -> Each<i64> {
+        let call = |job: &JobSnapshot| {
             Call::new("priority")
                 .arg(job.jid.as_bytes())
                 .arg(to.to_string())
@@ -45,11 +51,11 @@ impl Core {
         &mut self,
         now: Moment,
         note: &[u8],
-        jobs: &[Seen],
+        jobs: &[JobSnapshot],
         off: &[Name],
         on: &[Name],
     ) -> Each<Vec<u8>> {
-        let call = |job: &Seen| {
+        let call = |job: &JobSnapshot| {
             let call = |verb: &str| Call::new("tag").arg(verb).arg(job.jid.as_bytes());
             let (off, on) = (off.iter(), on.iter());
             match (off.len(), on.len()) {
@@ -62,9 +68,15 @@ impl Core {
     }
 
     /// Tracks jobs, or no longer; returns whether that changed anything.
-    pub fn track(&mut self, now: Moment, note: &[u8], jobs: &[Seen], tracked: bool) -> Each<bool> {
+    pub fn track(
+        &mut self,
+        now: Moment,
+        note: &[u8],
+        jobs: &[JobSnapshot],
+        tracked: bool,
+    ) -> Each<bool> {
         let how = if tracked { "track" } else { "untrack" };
-        let call = |job: &Seen| Call::new("track").arg(how).arg(job.jid.as_bytes());
+        let call = |job: &JobSnapshot| Call::new("track").arg(how).arg(job.jid.as_bytes());
         let read = |value| Ok(reply::integer(value)? != 0);
         self.steer(now, note, jobs, call, read, |_| true)
     }
@@ -78,19 +90,25 @@ impl Core {
     }
 
     /// Takes the locks of running jobs away.
-    pub fn timeout(&mut self, now: Moment, note: &[u8], jobs: &[Seen]) -> Each<()> {
-        let call = |job: &Seen| Call::new("timeout").arg(job.jid.as_bytes());
+    pub fn timeout(&mut self, now: Moment, note: &[u8], jobs: &[JobSnapshot]) -> Each<()> {
+        let call = |job: &JobSnapshot| Call::new("timeout").arg(job.jid.as_bytes());
         self.steer(now, note, jobs, call, |_| Ok(()), |_| ())
     }
 
     /// Lets jobs no longer wait for these; for nothing at all where none is named.
-    pub fn undepend(&mut self, now: Moment, note: &[u8], jobs: &[Seen], off: &[Name]) -> Each<()> {
+    pub fn undepend(
+        &mut self,
+        now: Moment,
+        note: &[u8],
+        jobs: &[JobSnapshot],
+        off: &[Name],
+    ) -> Each<()> {
         let all = Name::from("all");
         let off = match off.is_empty() {
             true => std::slice::from_ref(&all),
             false => off,
         };
-        let call = |job: &Seen| {
+        let call = |job: &JobSnapshot| {
             Call::new("depends")
                 .arg(job.jid.as_bytes())
                 .arg("off")
@@ -118,26 +136,26 @@ impl Core {
         &mut self,
         now: Moment,
         note: &[u8],
-        jobs: &[Seen],
-        call: impl Fn(&Seen) -> Call,
+        jobs: &[JobSnapshot],
+        call: impl Fn(&JobSnapshot) -> Call,
         read: impl Fn(Value) -> Result<T, Error>,
-        after: impl Fn(After) -> T,
+        after: impl Fn(SecondReply) -> T,
     ) -> Each<T> {
-        let guarded = |job: &Seen| match job.mark.is_empty() {
+        let guarded = |job: &JobSnapshot| match job.mark.is_empty() {
             true => call(job),
             false => call(job).guarded(&job.jid, &job.mark, note),
         };
         let calls: Vec<Call> = jobs.iter().map(guarded).collect();
         let answers = self.answers(now, &calls, true);
         let mut made_again: Vec<bool> = Vec::with_capacity(jobs.len());
-        let mut outcomes: Vec<Result<(Outcome, Option<Value>), Error>> = Vec::new();
+        let mut outcomes: Vec<Result<(GuardReply, Option<Value>), Error>> = Vec::new();
         for (job, answer) in jobs.iter().zip(answers) {
             made_again.push(answer.again && !job.mark.is_empty());
             outcomes.push(match (job.mark.is_empty(), answer.reply) {
-                (true, Ok(reply)) => Ok((Outcome::done(), Some(reply))),
+                (true, Ok(reply)) => Ok((GuardReply::done(), Some(reply))),
                 // Not even a trace is left: the first try took it away.
                 (true, Err(error)) if answer.again && is_gone(&error, &job.jid) => {
-                    Ok((Outcome::done(), None))
+                    Ok((GuardReply::done(), None))
                 }
                 (_, reply) => reply.and_then(outcome_and_reply),
             });

@@ -1,7 +1,7 @@
 //! What the next pop of a queue would return.
 
 use super::index::Index;
-use super::job::Tell;
+use super::job::Detail;
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
 use crate::core::call::reply;
@@ -29,7 +29,7 @@ impl Core {
         });
         let jids: Vec<Name> = jids.collect();
         Ok(self
-            .jobs(now, Tell::Brief, &jids)?
+            .jobs(now, Detail::Brief, &jids)?
             .into_iter()
             .flatten()
             .collect())
@@ -51,7 +51,7 @@ impl Core {
         let mut jids = locks.clone();
         jids.extend(waiting.iter().cloned());
         jids.extend(scheduled);
-        let mut told = self.jobs(now, Tell::Brief, &jids)?.into_iter();
+        let mut told = self.jobs(now, Detail::Brief, &jids)?.into_iter();
         let mut next: Vec<Job> = told.by_ref().take(locks.len()).flatten().collect();
         next.retain(|job| job.state == Some(State::Stalled));
         let mut rest: Vec<Job> = told.by_ref().take(waiting.len()).flatten().collect();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::guard::{Outcome, outcomes};
+use super::guard::{GuardReply, outcomes};
 use crate::clock::duration::seconds;
 use crate::clock::moment::Moment;
 use crate::core::call::Call;
@@ -41,7 +41,7 @@ pub struct Policy {
 
 /// A job as the words of a call, for those who put many.
 #[derive(Clone, Copy, Debug)]
-pub struct Words<'j> {
+pub struct PackedJob<'j> {
     pub queue: &'j [u8],
     pub jid: &'j [u8],
     pub klass: &'j [u8],
@@ -52,7 +52,7 @@ pub struct Words<'j> {
     pub options: &'j [(&'static str, &'j [u8])],
 }
 
-impl Words<'_> {
+impl PackedJob<'_> {
     /// Hands over the words as `guard.put` takes them, their count first.
     fn each(&self, mut add: impl FnMut(&[u8])) {
         let count = 5 + 2 * self.options.len();
@@ -104,7 +104,7 @@ impl Puts {
         Puts { at, ..self }
     }
 
-    pub fn add(&mut self, job: &Words) {
+    pub fn add(&mut self, job: &PackedJob) {
         job.each(|word| self.words.add(word));
         let history = job.options.iter().any(|(name, _)| *name == "history");
         self.restored.push(history);
@@ -125,7 +125,7 @@ impl Puts {
 
 impl Core {
     /// Puts one job, if it may.
-    pub fn put(&mut self, now: Moment, policy: Policy, job: &Put) -> Result<Outcome, Error> {
+    pub fn put(&mut self, now: Moment, policy: Policy, job: &Put) -> Result<GuardReply, Error> {
         let mut options: Vec<(&'static str, Vec<u8>)> = Vec::new();
         if let Some(at) = job.at {
             options.push(("at", at.to_string().into_bytes()));
@@ -152,7 +152,7 @@ impl Core {
         let policy = policy.word();
         let delay = job.delay.map_or("0".into(), seconds);
         let mut words = vec![policy.into_bytes()];
-        let words_of_job = Words {
+        let words_of_job = PackedJob {
             queue: job.queue.as_bytes(),
             jid: job.jid.as_bytes(),
             klass: job.klass.as_bytes(),
@@ -179,7 +179,7 @@ impl Core {
 
     /// Puts many jobs in one round trip, call by call in order; of each call what became of its
     /// jobs, in order.
-    pub fn puts(&mut self, now: Moment, puts: Vec<Puts>) -> Vec<Result<Vec<Outcome>, Error>> {
+    pub fn puts(&mut self, now: Moment, puts: Vec<Puts>) -> Vec<Result<Vec<GuardReply>, Error>> {
         let restored: Vec<Vec<bool>> = puts.iter().map(|puts| puts.restored.clone()).collect();
         let calls: Vec<Call> = puts.into_iter().map(Puts::call).collect();
         let answers = self.answers(now, &calls, true).into_iter().zip(restored);

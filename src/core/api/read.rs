@@ -14,7 +14,7 @@ pub(crate) const PAGE: usize = 500;
 
 /// One read.
 #[derive(Clone, Debug)]
-pub struct Ask {
+pub struct Read {
     call: Call,
     how: How,
 }
@@ -30,7 +30,7 @@ enum How {
 
 /// What came back.
 #[derive(Debug)]
-pub enum Told {
+pub enum ReadReply {
     Texts(Vec<Option<Vec<u8>>>),
     /// Where the next page begins, if there is one; and this one.
     Page(Option<Vec<u8>>, Vec<Vec<u8>>),
@@ -55,126 +55,126 @@ impl Fields {
     }
 }
 
-impl Ask {
-    fn new(how: How, command: &str) -> Ask {
+impl Read {
+    fn new(how: How, command: &str) -> Read {
         let call = Call::plain(command);
-        Ask { call, how }
+        Read { call, how }
     }
 
-    fn arg(self, arg: impl AsRef<[u8]>) -> Ask {
+    fn arg(self, arg: impl AsRef<[u8]>) -> Read {
         let call = self.call.arg(arg);
-        Ask { call, ..self }
+        Read { call, ..self }
     }
 
     /// A page of key names that match a pattern.
-    pub fn keys(cursor: &[u8], pattern: &[u8], count: usize) -> Ask {
-        let ask = Ask::new(How::Page, "SCAN").arg(cursor);
+    pub fn keys(cursor: &[u8], pattern: &[u8], count: usize) -> Read {
+        let ask = Read::new(How::Page, "SCAN").arg(cursor);
         let ask = ask.arg("MATCH").arg(pattern);
         ask.arg("COUNT").arg(count.to_string())
     }
 
-    fn page(command: &str, key: &[u8], cursor: &[u8], count: usize) -> Ask {
-        let ask = Ask::new(How::Page, command).arg(key).arg(cursor);
+    fn page(command: &str, key: &[u8], cursor: &[u8], count: usize) -> Read {
+        let ask = Read::new(How::Page, command).arg(key).arg(cursor);
         ask.arg("COUNT").arg(count.to_string())
     }
 
     /// A page of a sorted set: members and scores in turn.
-    pub fn scores(key: &[u8], cursor: &[u8], count: usize) -> Ask {
-        Ask::page("ZSCAN", key, cursor, count)
+    pub fn scores(key: &[u8], cursor: &[u8], count: usize) -> Read {
+        Read::page("ZSCAN", key, cursor, count)
     }
 
     /// A page of a set.
-    pub fn members(key: &[u8], cursor: &[u8], count: usize) -> Ask {
-        Ask::page("SSCAN", key, cursor, count)
+    pub fn members(key: &[u8], cursor: &[u8], count: usize) -> Read {
+        Read::page("SSCAN", key, cursor, count)
     }
 
     /// A page of a hash: fields and values in turn.
-    pub fn hash(key: &[u8], cursor: &[u8], count: usize) -> Ask {
-        Ask::page("HSCAN", key, cursor, count)
+    pub fn hash(key: &[u8], cursor: &[u8], count: usize) -> Read {
+        Read::page("HSCAN", key, cursor, count)
     }
 
     /// Members of a sorted set by their rank, the highest score first; below 0 from the end.
-    pub fn ranks(key: &[u8], from: i64, to: i64) -> Ask {
-        let ask = Ask::new(How::Texts, "ZREVRANGE").arg(key);
+    pub fn ranks(key: &[u8], from: i64, to: i64) -> Read {
+        let ask = Read::new(How::Texts, "ZREVRANGE").arg(key);
         ask.arg(from.to_string()).arg(to.to_string())
     }
 
     /// The same, members and scores in turn.
-    pub fn ranked(key: &[u8], from: i64, to: i64) -> Ask {
-        Ask::ranks(key, from, to).arg("WITHSCORES")
+    pub fn ranked(key: &[u8], from: i64, to: i64) -> Read {
+        Read::ranks(key, from, to).arg("WITHSCORES")
     }
 
     /// How many members of a sorted set have a higher score.
-    pub fn higher(key: &[u8], score: f64) -> Ask {
-        let ask = Ask::new(How::Number, "ZCOUNT").arg(key);
+    pub fn higher(key: &[u8], score: f64) -> Read {
+        let ask = Read::new(How::Number, "ZCOUNT").arg(key);
         ask.arg(format!("({score}")).arg("+inf")
     }
 
     /// How many members of a sorted set have no higher score.
-    pub fn up_to(key: &[u8], score: f64) -> Ask {
-        let ask = Ask::new(How::Number, "ZCOUNT").arg(key);
+    pub fn up_to(key: &[u8], score: f64) -> Read {
+        let ask = Read::new(How::Number, "ZCOUNT").arg(key);
         ask.arg("-inf").arg(score.to_string())
     }
 
     /// All fields of a hash, names and values in turn; some of them where there are more than
     /// `most`. One pass over a hash, where each name would be looked for: two thirds of the cost.
-    pub fn some(key: &[u8], most: usize) -> Ask {
-        let ask = Ask::new(How::Texts, "HRANDFIELD").arg(key);
+    pub fn some(key: &[u8], most: usize) -> Read {
+        let ask = Read::new(How::Texts, "HRANDFIELD").arg(key);
         ask.arg(most.to_string()).arg("WITHVALUES")
     }
 
     /// Elements of a list; below 0 from its end.
-    pub fn range(key: &[u8], from: i64, to: i64) -> Ask {
-        let ask = Ask::new(How::Texts, "LRANGE").arg(key);
+    pub fn range(key: &[u8], from: i64, to: i64) -> Read {
+        let ask = Read::new(How::Texts, "LRANGE").arg(key);
         ask.arg(from.to_string()).arg(to.to_string())
     }
 
     /// Fields of a hash.
-    pub fn fields(key: &[u8], names: &Fields) -> Ask {
-        let ask = Ask::new(How::Texts, "HMGET").arg(key);
+    pub fn fields(key: &[u8], names: &Fields) -> Read {
+        let ask = Read::new(How::Texts, "HMGET").arg(key);
         let call = ask.call.more(names.0.clone());
-        Ask { call, ..ask }
+        Read { call, ..ask }
     }
 
-    pub fn field(key: &[u8], name: &str) -> Ask {
-        Ask::new(How::Text, "HGET").arg(key).arg(name)
+    pub fn field(key: &[u8], name: &str) -> Read {
+        Read::new(How::Text, "HGET").arg(key).arg(name)
     }
 
-    pub fn score(key: &[u8], member: &[u8]) -> Ask {
-        Ask::new(How::Text, "ZSCORE").arg(key).arg(member)
+    pub fn score(key: &[u8], member: &[u8]) -> Read {
+        Read::new(How::Text, "ZSCORE").arg(key).arg(member)
     }
 
     /// How many members a sorted set has.
-    pub fn count(key: &[u8]) -> Ask {
-        Ask::new(How::Number, "ZCARD").arg(key)
+    pub fn count(key: &[u8]) -> Read {
+        Read::new(How::Number, "ZCARD").arg(key)
     }
 
     /// How many elements a list has.
-    pub fn length(key: &[u8]) -> Ask {
-        Ask::new(How::Number, "LLEN").arg(key)
+    pub fn length(key: &[u8]) -> Read {
+        Read::new(How::Number, "LLEN").arg(key)
     }
 
     /// Whether there is a key: 1.
-    pub fn exists(key: &[u8]) -> Ask {
-        Ask::new(How::Number, "EXISTS").arg(key)
+    pub fn exists(key: &[u8]) -> Read {
+        Read::new(How::Number, "EXISTS").arg(key)
     }
 
     /// In how many seconds a key expires; below 0 it does not.
-    pub fn expiry(key: &[u8]) -> Ask {
-        Ask::new(How::Number, "TTL").arg(key)
+    pub fn expiry(key: &[u8]) -> Read {
+        Read::new(How::Number, "TTL").arg(key)
     }
 }
 
 impl How {
-    fn read(self, outcome: Result<Value, Error>) -> Result<Told, Error> {
+    fn read(self, outcome: Result<Value, Error>) -> Result<ReadReply, Error> {
         let value = match outcome {
-            Err(error) if error.kind() == Kind::Damaged => return Ok(Told::Wrong),
+            Err(error) if error.kind() == Kind::Damaged => return Ok(ReadReply::Wrong),
             outcome => outcome?,
         };
         Ok(match self {
             How::Texts => {
                 let texts = reply::list(value)?.into_iter().map(reply::optional);
-                Told::Texts(texts.collect::<Result<_, _>>()?)
+                ReadReply::Texts(texts.collect::<Result<_, _>>()?)
             }
             How::Page => {
                 let mut page = reply::list(value)?.into_iter();
@@ -184,17 +184,17 @@ impl How {
                 let next = reply::bytes(next)?;
                 let items = reply::list(items)?.into_iter().map(reply::bytes);
                 let items = items.collect::<Result<_, _>>()?;
-                Told::Page((next != START).then_some(next), items)
+                ReadReply::Page((next != START).then_some(next), items)
             }
-            How::Text => Told::Text(reply::optional(value)?),
-            How::Number => Told::Number(reply::integer(value)?),
+            How::Text => ReadReply::Text(reply::optional(value)?),
+            How::Number => ReadReply::Number(reply::integer(value)?),
         })
     }
 }
 
 impl Core {
     /// Makes reads in one round trip.
-    pub fn reads(&mut self, now: Moment, asks: Vec<Ask>) -> Result<Vec<Told>, Error> {
+    pub fn reads(&mut self, now: Moment, asks: Vec<Read>) -> Result<Vec<ReadReply>, Error> {
         if asks.is_empty() {
             return Ok(Vec::new());
         }
@@ -205,7 +205,7 @@ impl Core {
     }
 
     /// Makes one read.
-    pub fn read(&mut self, now: Moment, ask: Ask) -> Result<Told, Error> {
+    pub fn read(&mut self, now: Moment, ask: Read) -> Result<ReadReply, Error> {
         let told = self.reads(now, vec![ask])?.pop();
         told.ok_or_else(|| Error::internal("a read without outcome"))
     }

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use super::guard::Outcome;
+use super::guard::GuardReply;
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
 use crate::core::call::Value;
@@ -18,7 +18,7 @@ use crate::name::Name;
 
 /// A job that a call of ours has changed, as it is now.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct After {
+pub(crate) struct SecondReply {
     pub state: Option<Name>,
     pub queue: Option<Name>,
     /// A JSON array.
@@ -39,7 +39,7 @@ impl Core {
         now: Moment,
         note: &[u8],
         jids: &[&Name],
-    ) -> Result<HashMap<Name, After>, Error> {
+    ) -> Result<HashMap<Name, SecondReply>, Error> {
         let entry = [
             format!("[{},\"cli\",", second(now)).as_bytes(),
             note,
@@ -69,9 +69,9 @@ impl Core {
         &mut self,
         now: Moment,
         note: &[u8],
-        again: Vec<(&Name, &mut Outcome)>,
-    ) -> HashMap<Name, After> {
-        let changed = |outcome: &Outcome| outcome.code == Code::StateChanged;
+        again: Vec<(&Name, &mut GuardReply)>,
+    ) -> HashMap<Name, SecondReply> {
+        let changed = |outcome: &GuardReply| outcome.code == Code::StateChanged;
         let open = again.iter().filter(|(_, outcome)| changed(outcome));
         let open: Vec<&Name> = open.map(|(jid, _)| *jid).collect();
         let noted = match open.is_empty() {
@@ -99,7 +99,7 @@ impl Core {
     }
 }
 
-impl Outcome {
+impl GuardReply {
     /// Settles a cancel that was made again: what is gone was cancelled.
     pub(crate) fn settle_cancel(&mut self) {
         if self.code == Code::Gone {
@@ -130,8 +130,8 @@ fn second(moment: Moment) -> i64 {
 }
 
 /// Reads a job, if its history has the entry.
-fn read(job: Value, entry: &[u8]) -> Result<Option<After>, Error> {
-    let mut after = After::default();
+fn read(job: Value, entry: &[u8]) -> Result<Option<SecondReply>, Error> {
+    let mut after = SecondReply::default();
     let mut noted = false;
     for (field, value) in reply::pairs(job)? {
         if field == b"history" {
@@ -162,9 +162,9 @@ fn read(job: Value, entry: &[u8]) -> Result<Option<After>, Error> {
 mod tests {
     use super::*;
 
-    fn outcome(code: Code, detail: &[Option<&str>]) -> Outcome {
+    fn outcome(code: Code, detail: &[Option<&str>]) -> GuardReply {
         let detail = detail.iter().map(|word| word.map(Name::from)).collect();
-        Outcome {
+        GuardReply {
             code,
             mark: Vec::new(),
             detail,

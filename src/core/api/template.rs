@@ -31,7 +31,7 @@ pub struct Template {
 
 /// A recurring job as an export told it, numbers in their own digits.
 #[derive(Clone, Copy, Debug)]
-pub struct Told<'t> {
+pub struct ExportedTemplate<'t> {
     pub jid: &'t Name,
     pub queue: &'t Name,
     pub klass: &'t Name,
@@ -46,7 +46,7 @@ pub struct Told<'t> {
 
 impl Core {
     /// Makes a recurring job as it was told, due when it was.
-    pub fn recur_again(&mut self, now: Moment, job: &Told) -> Result<(), Error> {
+    pub fn recur_again(&mut self, now: Moment, job: &ExportedTemplate) -> Result<(), Error> {
         let offset = job.next.since(now).to_string();
         let tags = array(job.tags.iter().map(Name::as_bytes));
         let words: [&[u8]; 15] = [

@@ -1,7 +1,7 @@
 //! Looking at workers.
 
 use super::index::Index;
-use super::job::Tell;
+use super::job::Detail;
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
 use crate::core::call::reply;
@@ -52,7 +52,7 @@ impl Core {
             return Ok(None);
         }
         let mut details = Vec::with_capacity(jids.len());
-        for job in self.jobs(now, Tell::Brief, &jids)?.into_iter().flatten() {
+        for job in self.jobs(now, Detail::Brief, &jids)?.into_iter().flatten() {
             // The set may still name jobs that moved on: a job knows its holder.
             if job.worker.as_ref() == Some(name) {
                 details.push(job);

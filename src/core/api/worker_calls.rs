@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::job_calls::{Each, Steered};
-use super::reconcile::After;
+use super::reconcile::SecondReply;
 use crate::clock::duration::seconds;
 use crate::clock::moment::Moment;
 use crate::consent::Consent;
@@ -12,7 +12,7 @@ use crate::core::call::reply;
 use crate::core::call::{Call, Value};
 use crate::error::Error;
 use crate::json::quote::array;
-use crate::model::job_snapshot::Seen;
+use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 
 /// Where a job goes when it is completed.
@@ -49,13 +49,13 @@ impl Core {
         &mut self,
         now: Moment,
         note: &[u8],
-        job: &Seen,
+        job: &JobSnapshot,
         worker: &Name,
         data: &[u8],
         next: Option<&Next>,
     ) -> Result<Steered<Name>, Error> {
         let queue = job.queue.clone().unwrap_or_default();
-        let call = |job: &Seen| {
+        let call = |job: &JobSnapshot| {
             let mut call = Call::new("complete")
                 .arg(job.jid.as_bytes())
                 .arg(worker.as_bytes())
@@ -70,7 +70,7 @@ impl Core {
             call
         };
         let read = |value| reply::bytes(value).map(Name::from);
-        let after = |after: After| after.state.unwrap_or_default();
+        let after = |after: SecondReply| after.state.unwrap_or_default();
         let jobs = std::slice::from_ref(job);
         let mut steered = self.steer(now, note, jobs, call, read, after);
         steered
@@ -96,12 +96,12 @@ impl Core {
         &mut self,
         now: Moment,
         note: &[u8],
-        jobs: &[Seen],
-        worker: impl Fn(&Seen) -> Name,
+        jobs: &[JobSnapshot],
+        worker: impl Fn(&JobSnapshot) -> Name,
         why: &Why,
         data: Option<&[u8]>,
     ) -> Each<()> {
-        let call = |job: &Seen| {
+        let call = |job: &JobSnapshot| {
             Call::new("fail")
                 .arg(job.jid.as_bytes())
                 .arg(worker(job).as_bytes())
@@ -118,12 +118,12 @@ impl Core {
         &mut self,
         now: Moment,
         note: &[u8],
-        jobs: &[Seen],
-        worker: impl Fn(&Seen) -> Name,
+        jobs: &[JobSnapshot],
+        worker: impl Fn(&JobSnapshot) -> Name,
         delay: Duration,
         why: Option<&Why>,
     ) -> Each<i64> {
-        let call = |job: &Seen| {
+        let call = |job: &JobSnapshot| {
             let queue = job.queue.clone().unwrap_or_default();
             let call = Call::new("retry")
                 .arg(job.jid.as_bytes())
@@ -135,7 +135,7 @@ impl Core {
                 None => call,
             }
         };
-        let after = |after: After| match after.state {
+        let after = |after: SecondReply| match after.state {
             Some(state) if state.as_bytes() == b"failed" => -1,
             _ => after.remaining,
         };

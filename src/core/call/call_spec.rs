@@ -6,7 +6,7 @@ use crate::text;
 
 /// What a call is about: which of its arguments, after `now`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum About {
+pub(crate) enum Subject {
     Nothing,
     Jid(usize),
     Queue(usize),
@@ -19,7 +19,7 @@ pub(crate) enum About {
 
 /// What may be done about a call whose answer was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Class {
+pub(crate) enum RetryClass {
     /// It reads: repeat it.
     Read,
     /// It does the same twice as once: repeat it, with the same `now`.
@@ -32,19 +32,19 @@ pub(crate) enum Class {
 
 /// One call of the core.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wire {
-    pub class: Class,
+pub(crate) struct CallSpec {
+    pub class: RetryClass,
     /// `cannot {verb} …`
     pub verb: &'static str,
     /// `lost … while {doing} …`
     pub doing: &'static str,
-    pub about: About,
+    pub about: Subject,
 }
 
 /// Returns what is known of a call.
-pub(crate) fn wire(name: &str) -> Wire {
-    use About::{Group, Jid, Key, Nothing, Pop, Queue, Worker};
-    use Class::{Guarded, Idempotent, Never, Read};
+pub(crate) fn wire(name: &str) -> CallSpec {
+    use RetryClass::{Guarded, Idempotent, Never, Read};
+    use Subject::{Group, Jid, Key, Nothing, Pop, Queue, Worker};
     let (class, verb, doing, about) = match name {
         "get" | "recur.get" => (Read, "get", "getting", Jid(0)),
         "multiget" | "jobs" | "queues" | "workers" | "failed" | "config.get" => {
@@ -97,7 +97,7 @@ pub(crate) fn wire(name: &str) -> Wire {
         "unrecur" => (Idempotent, "remove", "removing", Jid(0)),
         _ => (Never, "call", "calling", Nothing),
     };
-    Wire {
+    CallSpec {
         class,
         verb,
         doing,
@@ -114,21 +114,21 @@ const DEPENDS: (&str, &str) = ("change the dependencies of", "changing the depen
 
 /// Returns what is known of a call with these arguments: `tag` and `track` read and write, and a
 /// guarded call is guarded by a mark.
-pub(crate) fn call(name: &str, args: &[Vec<u8>]) -> Wire {
+pub(crate) fn call(name: &str, args: &[Vec<u8>]) -> CallSpec {
     let known = wire(name);
     let first = args.first().map(|arg| arg.to_ascii_lowercase());
     let marked = |at: usize| args.get(at).is_some_and(|mark| !mark.is_empty());
     let class = match (name, first.as_deref()) {
         ("tag", Some(b"get" | b"top")) | ("track", None) | ("check.slice", Some(b"look")) => {
-            return Wire {
-                class: Class::Read,
+            return CallSpec {
+                class: RetryClass::Read,
                 verb: "read",
                 doing: "reading",
-                about: About::Nothing,
+                about: Subject::Nothing,
             };
         }
         ("guard.put", Some(policy)) => match replaces(policy) {
-            true => Class::Never,
+            true => RetryClass::Never,
             false => known.class,
         },
         // Options and note, then per job: jid, mark, due.
@@ -136,23 +136,23 @@ pub(crate) fn call(name: &str, args: &[Vec<u8>]) -> Wire {
             let (verb, doing) = args.get(1).map_or((known.verb, known.doing), |note| {
                 requeueing(note).unwrap_or((known.verb, known.doing))
             });
-            return Wire {
+            return CallSpec {
                 class: match (3..args.len()).step_by(3).all(marked) {
                     true => known.class,
-                    false => Class::Never,
+                    false => RetryClass::Never,
                 },
                 verb,
                 doing,
                 ..known
             };
         }
-        ("guard.depends", _) if !marked(1) => Class::Idempotent,
+        ("guard.depends", _) if !marked(1) => RetryClass::Idempotent,
         ("guard.call", _) => {
             let Some(inner) = args.get(3).and_then(|name| std::str::from_utf8(name).ok()) else {
                 return known;
             };
             let inner = call(inner, &args[4..]);
-            return Wire {
+            return CallSpec {
                 class: if marked(1) { known.class } else { inner.class },
                 about: known.about,
                 ..inner
@@ -160,7 +160,7 @@ pub(crate) fn call(name: &str, args: &[Vec<u8>]) -> Wire {
         }
         _ => known.class,
     };
-    Wire { class, ..known }
+    CallSpec { class, ..known }
 }
 
 /// Returns how a requeue is spoken of by its note.
@@ -190,15 +190,15 @@ pub(crate) fn may_write(name: &str, args: &[Vec<u8>]) -> bool {
     }
 }
 
-impl Wire {
+impl CallSpec {
     pub(crate) fn reads(&self) -> bool {
-        self.class == Class::Read
+        self.class == RetryClass::Read
     }
 
     /// Returns the job it is about.
     pub(crate) fn jid(&self, args: &[Vec<u8>]) -> Option<Name> {
         match self.about {
-            About::Jid(at) => args.get(at).map(|jid| Name::from(jid.as_slice())),
+            Subject::Jid(at) => args.get(at).map(|jid| Name::from(jid.as_slice())),
             _ => None,
         }
     }
@@ -206,11 +206,11 @@ impl Wire {
     /// Returns what it is about, cleaned and in backticks; else the name of the call.
     pub(crate) fn object(&self, name: &str, args: &[Vec<u8>]) -> String {
         let at = match self.about {
-            About::Nothing if self.reads() => return "the answer".into(),
-            About::Nothing => return format!("`{}`", text::clean(name)),
-            About::Pop => 0,
-            About::Jid(at) | About::Queue(at) | About::Key(at) => at,
-            About::Worker(at) | About::Group(at) => at,
+            Subject::Nothing if self.reads() => return "the answer".into(),
+            Subject::Nothing => return format!("`{}`", text::clean(name)),
+            Subject::Pop => 0,
+            Subject::Jid(at) | Subject::Queue(at) | Subject::Key(at) => at,
+            Subject::Worker(at) | Subject::Group(at) => at,
         };
         match args.get(at) {
             Some(arg) => format!("`{}`", text::clean(arg)),
@@ -226,13 +226,13 @@ impl Wire {
             Some(format!("`qless {command} {}` shows it", typed(arg)))
         };
         match self.about {
-            About::Nothing => None,
-            About::Jid(at) => shown("get", at),
-            About::Queue(at) => shown("queues", at),
-            About::Pop => shown("workers", 1),
-            About::Key(at) => shown("config get", at),
-            About::Worker(at) => shown("workers", at),
-            About::Group(at) => shown("failed --group", at),
+            Subject::Nothing => None,
+            Subject::Jid(at) => shown("get", at),
+            Subject::Queue(at) => shown("queues", at),
+            Subject::Pop => shown("workers", 1),
+            Subject::Key(at) => shown("config get", at),
+            Subject::Worker(at) => shown("workers", at),
+            Subject::Group(at) => shown("failed --group", at),
         }
     }
 }
@@ -273,36 +273,39 @@ mod tests {
     fn what_a_lost_call_allows_depends_on_its_words() {
         let args = |words: &[&str]| words.iter().map(|word| word.as_bytes().to_vec()).collect();
         let class = |name, words: &[&str]| call(name, &args(words) as &Vec<Vec<u8>>).class;
-        assert_eq!(class("guard.put", &["{}"]), Class::Idempotent);
+        assert_eq!(class("guard.put", &["{}"]), RetryClass::Idempotent);
         assert_eq!(
             class("guard.put", &[r#"{"replace":false}"#]),
-            Class::Idempotent
+            RetryClass::Idempotent
         );
-        assert_eq!(class("guard.put", &[r#"{"replace":true}"#]), Class::Never);
-        assert_eq!(class("guard.put", &["nonsense"]), Class::Never);
+        assert_eq!(
+            class("guard.put", &[r#"{"replace":true}"#]),
+            RetryClass::Never
+        );
+        assert_eq!(class("guard.put", &["nonsense"]), RetryClass::Never);
         let requeue = |marks: [&str; 2]| {
             let [one, other] = marks;
             class("guard.requeue", &["{}", "", "a", one, "", "b", other, ""])
         };
-        assert_eq!(requeue(["m", "m"]), Class::Guarded);
-        assert_eq!(requeue(["m", ""]), Class::Never);
+        assert_eq!(requeue(["m", "m"]), RetryClass::Guarded);
+        assert_eq!(requeue(["m", ""]), RetryClass::Never);
         assert_eq!(
             class("guard.call", &["a", "m", "", "retry", "a"]),
-            Class::Guarded
+            RetryClass::Guarded
         );
         assert_eq!(
             class("guard.call", &["a", "", "", "retry", "a"]),
-            Class::Guarded
+            RetryClass::Guarded
         );
         assert_eq!(
             class("guard.call", &["a", "", "", "tag", "add", "a"]),
-            Class::Idempotent
+            RetryClass::Idempotent
         );
         assert_eq!(
             class("guard.call", &["a", "", "", "log", "a"]),
-            Class::Never
+            RetryClass::Never
         );
-        assert_eq!(class("unfail", &["q", "g"]), Class::Never);
+        assert_eq!(class("unfail", &["q", "g"]), RetryClass::Never);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use redis::io::tcp::{TcpSettings, socket2::TcpKeepalive};
-use redis::{Client, Connection, ConnectionAddr, ErrorKind, IntoConnectionInfo};
+use redis::{Client, ConnectionAddr, ErrorKind, IntoConnectionInfo};
 use redis::{RedisConnectionInfo, RedisError, RedisResult, Value};
 use zeroize::Zeroize;
 
@@ -21,7 +21,7 @@ use crate::error::io_words;
 
 /// An open line.
 #[derive(Debug)]
-pub(crate) struct Line {
+pub(crate) struct Connection {
     asks: Sender<Ask>,
     answers: Receiver<Answer>,
 }
@@ -153,9 +153,9 @@ fn head(bytes: &mut Vec<u8>, sign: u8, mut number: usize) {
 /// How much later than the deadline the thread may say so itself.
 const GRACE: Duration = Duration::from_millis(100);
 
-impl Line {
+impl Connection {
     /// Connects; nothing is sent.
-    pub(crate) fn open(address: &Address, deadline: Instant) -> Result<Line, Fault> {
+    pub(crate) fn open(address: &Address, deadline: Instant) -> Result<Connection, Fault> {
         let (asks, inbox) = mpsc::channel::<Ask>();
         let (outbox, answers) = mpsc::channel();
         let address = address.clone();
@@ -180,7 +180,7 @@ impl Line {
                 }
             }
         });
-        let line = Line { asks, answers };
+        let line = Connection { asks, answers };
         match line.await_answer(deadline).fault {
             None => Ok(line),
             Some(fault) => Err(fault),
@@ -215,7 +215,7 @@ impl Answer {
     }
 }
 
-fn connect(address: &Address, deadline: Instant) -> Result<Connection, Fault> {
+fn connect(address: &Address, deadline: Instant) -> Result<redis::Connection, Fault> {
     let (host, port) = match address {
         Address::Tcp(host, port) => (host, *port),
         Address::Unix(path) => return open(ConnectionAddr::Unix(path.clone()), deadline),
@@ -244,7 +244,7 @@ fn connect(address: &Address, deadline: Instant) -> Result<Connection, Fault> {
 }
 
 /// Opens a bare connection: no password, no database and no name, so the crate sends nothing.
-fn open(address: ConnectionAddr, deadline: Instant) -> Result<Connection, Fault> {
+fn open(address: ConnectionAddr, deadline: Instant) -> Result<redis::Connection, Fault> {
     let left = deadline.saturating_duration_since(Instant::now());
     if left.is_zero() {
         return Err(Fault::TimedOut);
@@ -265,7 +265,7 @@ fn open(address: ConnectionAddr, deadline: Instant) -> Result<Connection, Fault>
         .map_err(|error| fault(&error))
 }
 
-fn exchange(connection: &mut Connection, ask: &Ask) -> Answer {
+fn exchange(connection: &mut redis::Connection, ask: &Ask) -> Answer {
     let mut replies = Vec::with_capacity(ask.bytes.commands);
     let fault = pass(connection, ask, &mut replies).err();
     let fault = fault.map(|error| match self::fault(&error) {
@@ -277,7 +277,11 @@ fn exchange(connection: &mut Connection, ask: &Ask) -> Answer {
 
 /// No timeout is set on the socket: the one who asked waits no longer than the deadline anyhow, and
 /// with one a read would end in `EINTR` when the process is stopped and continued (Ctrl-Z, `fg`).
-fn pass(connection: &mut Connection, ask: &Ask, replies: &mut Vec<Value>) -> RedisResult<()> {
+fn pass(
+    connection: &mut redis::Connection,
+    ask: &Ask,
+    replies: &mut Vec<Value>,
+) -> RedisResult<()> {
     if ask.deadline <= Instant::now() {
         return Err(io::Error::from(io::ErrorKind::TimedOut).into());
     }

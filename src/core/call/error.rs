@@ -7,7 +7,7 @@ use std::io;
 use std::time::Duration;
 
 use super::call_spec;
-use super::call_spec::Wire;
+use super::call_spec::CallSpec;
 use super::connect::Fault;
 use super::refusal;
 use super::refusal::Refusal;
@@ -20,7 +20,7 @@ use crate::text;
 
 /// What the server said: the code of its said, and the words after it.
 #[derive(Clone, Debug)]
-pub(crate) struct Said {
+pub(crate) struct ServerError {
     pub code: String,
     pub words: String,
 }
@@ -168,7 +168,7 @@ fn about(error: Error, jid: Option<Name>) -> Error {
 }
 
 /// Says what a refusal of the login means.
-pub(crate) fn locked_out(said: &Said, target: &Target) -> Error {
+pub(crate) fn locked_out(said: &ServerError, target: &Target) -> Error {
     let words = said.words.as_str();
     let auth = |message: String| Error::new(Kind::Auth, message);
     let error = match said.code.as_str() {
@@ -200,7 +200,7 @@ pub(crate) fn locked_out(said: &Said, target: &Target) -> Error {
 
 /// Says what a refusal of a call means.
 pub(crate) fn refused(
-    said: &Said,
+    said: &ServerError,
     name: &str,
     args: &[Vec<u8>],
     target: &Target,
@@ -238,7 +238,7 @@ pub(crate) fn refused(
 }
 
 /// Refusals that mean the same in a login and in a call.
-fn common(said: &Said, target: &Target) -> Option<Error> {
+fn common(said: &ServerError, target: &Target) -> Option<Error> {
     let words = said.bare();
     let error = |kind, message: String| Error::new(kind, message);
     Some(match said.code.as_str() {
@@ -295,7 +295,12 @@ fn common(said: &Said, target: &Target) -> Option<Error> {
 }
 
 /// Refusals with `ERR` that no line of the core raised.
-fn by_the_server(said: &Said, target: &Target, wire: Wire, script: &Script) -> Option<Error> {
+fn by_the_server(
+    said: &ServerError,
+    target: &Target,
+    wire: CallSpec,
+    script: &Script,
+) -> Option<Error> {
     let words = said.bare();
     // Redis up to 7.0 does not say which.
     if let Some((_, lacks)) = words.split_once("The user executing the script can't ") {
@@ -329,7 +334,7 @@ fn by_the_server(said: &Said, target: &Target, wire: Wire, script: &Script) -> O
 }
 
 /// Says that a right is missing in the middle of a call.
-fn in_part(lacks: &str, wire: Wire) -> Error {
+fn in_part(lacks: &str, wire: CallSpec) -> Error {
     match wire.reads() {
         true => Error::new(Kind::NoPerm, lacks).hint(rights::HINT),
         false => Error::new(
@@ -363,7 +368,7 @@ fn raised(
     said: &str,
     name: &str,
     args: &[Vec<u8>],
-    wire: Wire,
+    wire: CallSpec,
     script: &Script,
 ) -> Error {
     let read = |jid: &Vec<u8>| {
@@ -393,7 +398,7 @@ fn raised(
 }
 
 /// Says why a job was refused.
-fn told(refusal: Refusal, jid: &Name, wire: Wire) -> Error {
+fn told(refusal: Refusal, jid: &Name, wire: CallSpec) -> Error {
     let shown = text::clean(jid);
     let cannot = format!("cannot {} `{shown}`", wire.verb);
     match refusal {
@@ -451,7 +456,7 @@ fn quoted(words: &str) -> Option<&str> {
 /// Refusals that a script meets at its first write.
 const AGAIN: [&str; 4] = ["OOM", "READONLY", "MISCONF", "NOREPLICAS"];
 
-impl Said {
+impl ServerError {
     /// Returns code and words.
     fn whole(&self) -> String {
         format!("{} {}", self.code, self.words)
@@ -468,12 +473,12 @@ impl Said {
 
     /// Returns the refusal behind `ERR Error running script (call to f_…): @user_script:N: …`, as
     /// Redis 6.2 wraps it.
-    fn inner(&self) -> Said {
+    fn inner(&self) -> ServerError {
         // What the script has caught and raised again comes with a code before its own.
         let again = AGAIN.iter().find_map(|code| {
             let words = self.words.strip_prefix(code)?.strip_prefix(' ')?;
             let (code, words) = (code.to_string(), words.to_owned());
-            (self.code == "ERR").then_some(Said { code, words })
+            (self.code == "ERR").then_some(ServerError { code, words })
         });
         if let Some(again) = again {
             return again;
@@ -485,7 +490,7 @@ impl Said {
             .split_once("@lua/")
             .and_then(|(_, rest)| rest.split_once(": "))
         {
-            return Said {
+            return ServerError {
                 code: "ERR".into(),
                 words: rest.to_string(),
             };
@@ -499,15 +504,15 @@ impl Said {
         let code = first.split(' ').next().unwrap_or_default();
         let is_code = code.len() > 2 && code.bytes().all(|byte| byte.is_ascii_uppercase());
         match is_code && !rest.starts_with("user_script:") {
-            true => Said {
+            true => ServerError {
                 code: code.to_string(),
                 words: first[code.len()..].trim_start().to_string(),
             },
-            false if rest.starts_with("user_script:") => Said {
+            false if rest.starts_with("user_script:") => ServerError {
                 code: "ERR".into(),
                 words: rest.to_string(),
             },
-            false => Said {
+            false => ServerError {
                 code: "ERR".into(),
                 words: format!("{rest} script: 0, on @user_script:{}.", line.trim()),
             },
@@ -535,7 +540,7 @@ mod tests {
     fn told(name: &str, args: &[&str], code: &str, words: &str) -> Error {
         let target = Target::parse("redis://ops@h:1/0").unwrap();
         let args: Vec<Vec<u8>> = args.iter().map(|arg| arg.as_bytes().to_vec()).collect();
-        let said = Said {
+        let said = ServerError {
             code: code.into(),
             words: words.into(),
         };

@@ -4,7 +4,7 @@
 
 use std::time::Instant;
 
-use super::connect::{Answer, Fault, Line, Packed};
+use super::connect::{Answer, Connection, Fault, Packed};
 use super::error;
 use super::rights;
 use super::{Value, refusal};
@@ -46,7 +46,7 @@ pub(crate) enum Failed {
 
 /// Logs in. `rights`: the prefix, if the user's rights on its keys are to be asked.
 pub(crate) fn login(
-    line: &Line,
+    line: &Connection,
     target: &Target,
     name: &str,
     rights: Option<&str>,
@@ -124,7 +124,7 @@ fn rest<'a>(target: &'a Target, rights: Option<&'a str>, steps: &mut Vec<Step<'a
 /// A server that does not know HELLO, or whose user may not say it: no name, and the version from
 /// INFO where it is told.
 fn without_hello(
-    line: &Line,
+    line: &Connection,
     target: &Target,
     rights: Option<&str>,
     deadline: Instant,
@@ -152,7 +152,7 @@ fn without_hello(
     Ok(server)
 }
 
-fn exchange(line: &Line, steps: &[Step], deadline: Instant) -> Result<Vec<Value>, Failed> {
+fn exchange(line: &Connection, steps: &[Step], deadline: Instant) -> Result<Vec<Value>, Failed> {
     let mut packed = Packed::default();
     packed.secret();
     for step in steps {

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::connect::{Fault, Line};
+use super::connect::{Connection, Fault};
 use crate::address::{Address, Fsync, Target};
 use crate::env;
 use crate::error::{Error, Kind, io_words};
@@ -90,17 +90,17 @@ impl Local {
         fsync: Option<Fsync>,
         deadline: Instant,
         told: impl Fn(Fault) -> Error,
-    ) -> Result<Line, Error> {
+    ) -> Result<Connection, Error> {
         let address = Address::Unix(self.socket());
         if self.owned()? {
-            match Line::open(&address, deadline) {
+            match Connection::open(&address, deadline) {
                 Ok(line) => return Ok(line),
                 Err(Fault::Unreachable(..)) => {}
                 Err(fault) => return Err(told(fault)),
             }
         }
         self.ensure(fsync, deadline)?;
-        Line::open(&address, deadline).map_err(told)
+        Connection::open(&address, deadline).map_err(told)
     }
 
     /// Makes sure that a server listens; returns whether this call started it.

@@ -20,9 +20,9 @@ use std::time::{Duration, Instant};
 
 pub(crate) use redis::Value;
 
-use self::call_spec::Class;
-use self::connect::{Fault, Line, Packed, Words};
-use self::error::Said;
+use self::call_spec::RetryClass;
+use self::connect::{Connection, Fault, Packed, Words};
+use self::error::ServerError;
 use self::handshake::{Failed, Server};
 use self::retry_policy::Backoff;
 use super::script::Script;
@@ -118,7 +118,7 @@ impl Call {
         call_spec::may_write(&self.name, &self.args)
     }
 
-    fn class(&self) -> Class {
+    fn class(&self) -> RetryClass {
         call_spec::call(&self.name, &self.args).class
     }
 }
@@ -148,7 +148,7 @@ pub struct Core {
     /// The server's version, as it told last.
     version: String,
     /// Dropped after any fault.
-    line: Option<Line>,
+    line: Option<Connection>,
     /// Whether to wait for a server that is not there but was.
     patient: bool,
     /// Whether there was a line.
@@ -387,7 +387,7 @@ impl Core {
                 let error = error::refused(&refusal, name, args, &self.target, &self.script);
                 match lost {
                     // That the server takes no such call now says nothing of the first time.
-                    Some(fault) if call.class() != Class::Read && error::withheld(&error) => {
+                    Some(fault) if call.class() != RetryClass::Read && error::withheld(&error) => {
                         let (target, timeout) = (&self.target, self.timeout);
                         Err(error::unanswered(fault, name, args, target, timeout))
                     }
@@ -396,7 +396,7 @@ impl Core {
             }
             // Of a call that only reads it matters more that the server is gone.
             (None, None, Some(error)) => Err(error.clone()),
-            (None, Some(_), Some(error)) if call.class() == Class::Read => Err(error.clone()),
+            (None, Some(_), Some(error)) if call.class() == RetryClass::Read => Err(error.clone()),
             (None, Some(fault), _) => {
                 let (target, timeout) = (&self.target, self.timeout);
                 Err(error::unanswered(fault, name, args, target, timeout))
@@ -443,7 +443,7 @@ impl Core {
     }
 
     /// Opens a line and logs in on it.
-    fn greet(&self, deadline: Instant) -> Result<(Line, Server), Error> {
+    fn greet(&self, deadline: Instant) -> Result<(Connection, Server), Error> {
         let told = |fault| error::unconnected(fault, &self.target, self.timeout);
         let rights = self.writes.then_some(self.script.prefix());
         loop {
@@ -451,7 +451,7 @@ impl Core {
                 Address::Local { dir, fsync } => {
                     local::Local::new(dir.as_deref())?.open(*fsync, deadline, told)?
                 }
-                address => Line::open(address, deadline).map_err(told)?,
+                address => Connection::open(address, deadline).map_err(told)?,
             };
             let local = matches!(self.target.address, Address::Local { .. });
             match handshake::login(&line, &self.target, &self.name, rights, deadline) {
@@ -513,7 +513,7 @@ pub(crate) struct Answer {
 
 /// The calls of one round trip, and how far they came.
 struct Round {
-    classes: Vec<Class>,
+    classes: Vec<RetryClass>,
     /// Those to be sent, in order.
     left: Vec<usize>,
     replies: Vec<Option<Value>>,
@@ -527,7 +527,7 @@ struct Round {
 impl Round {
     fn of(calls: &[Call], guarded: bool) -> Round {
         let class = |call: &Call| match call.class() {
-            Class::Guarded if !guarded => Class::Never,
+            RetryClass::Guarded if !guarded => RetryClass::Never,
             class => class,
         };
         Round {
@@ -550,7 +550,7 @@ impl Round {
                 fault => fault.clone(),
             };
             self.lost[at] = Some(fault);
-            if lossless && self.classes[at] != Class::Never {
+            if lossless && self.classes[at] != RetryClass::Never {
                 self.again[at] = true;
                 self.left.push(at);
             }
@@ -574,9 +574,9 @@ impl Round {
 const PUT_OFF: [&str; 3] = ["LOADING", "BUSY", "MASTERDOWN"];
 
 /// Returns the refusal, if the reply is one.
-pub(crate) fn refusal(reply: &Value) -> Option<Said> {
+pub(crate) fn refusal(reply: &Value) -> Option<ServerError> {
     match reply {
-        Value::ServerError(error) => Some(Said {
+        Value::ServerError(error) => Some(ServerError {
             code: error.code().to_string(),
             words: error.details().unwrap_or_default().to_string(),
         }),

@@ -201,7 +201,7 @@ pub(crate) fn refused(lacks: &[String], user: Option<&str>, prefix: &str) -> Err
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::script::source::{COMMANDS, RARE, ROOMS, Source};
+    use crate::core::script::source::{COMMANDS, ON_DEMAND, SHARED, Source};
 
     /// The commands that Lua files name behind `call(`, `pcall(` or `ask(`.
     fn named(source: &Source) -> impl Iterator<Item = &'static str> {
@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn the_table_is_what_the_script_runs() {
-        // What a room runs only where it may.
+        // The commands that a function runs only if the user has the right.
         let other = ["pexpire", "lpos"];
         let of = |sources: &[(&str, Source)]| {
             let names = sources.iter().flat_map(|(_, source)| named(source));
@@ -227,7 +227,7 @@ mod tests {
             names.dedup();
             names
         };
-        let usual: Vec<_> = ROOMS
+        let usual: Vec<_> = SHARED
             .iter()
             .chain(COMMANDS)
             .copied()
@@ -243,7 +243,7 @@ mod tests {
                 "{name}"
             );
         }
-        for name in of(RARE) {
+        for name in of(ON_DEMAND) {
             assert!(CALLS.contains(&name) || SCANS.contains(&name), "{name}");
         }
     }

@@ -1,14 +1,14 @@
-//! Joins the Lua sources. The build does so for the usual prefix (`build.rs`), the binary for any
-//! other, and to know which line came from where.
+//! Joins the Lua sources. The build joins them for the usual prefix (`build.rs`), the binary for any
+//! other prefix, and to find the file of a line.
 //!
-//! Redis runs the script text anew at each call, so nothing is built before it is asked for: each
-//! shared room and each command becomes one branch of a choice, and key names are written as
-//! literals. Comments and blank lines are dropped, so that they never change the SHA. What is
-//! seldom needed stays text, which is compiled when it is asked for and kept for the call.
+//! Redis runs the script text from scratch at each call, so nothing is built before a call asks for
+//! it: each shared function and each command becomes one branch of a choice. Key names, lists of
+//! fields and slots are written as literals. Comments and blank lines are dropped, so that they never
+//! change the SHA. Functions that few calls use stay text, which is compiled on demand, once per call.
 
 use std::collections::HashMap;
 
-use super::source::{COMMANDS, HEAD, KEYS, RARE, ROOMS, Source};
+use super::source::{COMMANDS, HEAD, KEYS, ON_DEMAND, SHARED, Source};
 
 /// A joined script.
 pub(crate) struct Joined {
@@ -17,15 +17,15 @@ pub(crate) struct Joined {
     pub places: Vec<Option<(&'static str, usize)>>,
 }
 
-/// Joins all rooms and commands for a prefix, with `last` in the end.
+/// Joins all functions and commands for a prefix, with `last` at the end.
 pub(crate) fn join(prefix: &str, last: Source) -> Joined {
     let mut join = Join::new(prefix);
     join.source(HEAD);
-    join.line("local need, kept");
+    join.line("local need, built");
     join.line("need = function(name, command)");
     join.line("if not command then");
-    join.choice(ROOMS);
-    join.rare(RARE);
+    join.choice(SHARED);
+    join.on_demand();
     join.line("end");
     join.choice(COMMANDS);
     join.line("end");
@@ -61,7 +61,7 @@ impl Join {
         self.places.push(None);
     }
 
-    /// Adds a choice by name, of which a call enters one branch.
+    /// Adds a choice by name. A call enters one branch.
     fn choice(&mut self, sources: &[(&str, Source)]) {
         for (at, (name, source)) in sources.iter().enumerate() {
             let word = if at == 0 { "if" } else { "elseif" };
@@ -71,21 +71,22 @@ impl Join {
         self.line("end");
     }
 
-    /// Adds a choice among texts, and what compiles one. Each has the lines of its file, so that
-    /// what it raises names them.
-    fn rare(&mut self, sources: &[(&str, Source)]) {
-        self.line("kept = kept or {}");
-        self.line("if kept[name] then return kept[name](need) end");
+    /// Adds a choice among texts, and the lines that compile one. Each text has the lines of its
+    /// file, so that an error names the line of the file.
+    fn on_demand(&mut self) {
+        self.line("built = built or {}");
+        self.line("if built[name] then return built[name](need) end");
         self.line("local path, text");
-        for (at, (name, source)) in sources.iter().enumerate() {
+        for (at, (name, source)) in ON_DEMAND.iter().enumerate() {
             let word = if at == 0 { "if" } else { "elseif" };
             let path = source.path;
             self.line(&format!(
                 "{word} name == '{name}' then path, text = '@{path}', [==[local need = ..."
             ));
+            let lists = field_lists(source.text);
             for (at, line) in source.text.lines().enumerate().skip(1) {
-                if says(line) {
-                    self.keyed(line);
+                if is_code(line) && !lists.declares(at) {
+                    self.code(line, &lists);
                 }
                 self.text.push('\n');
                 self.places.push(Some((source.path, at + 1)));
@@ -93,44 +94,179 @@ impl Join {
             self.line("]==]");
         }
         self.line("end");
-        self.line("kept[name] = loadstring(text, path)");
-        self.line("return kept[name](need)");
+        self.line("built[name] = loadstring(text, path)");
+        self.line("return built[name](need)");
     }
 
-    /// Adds the lines of a file that say something to Lua.
+    /// Adds the code of a file.
     fn source(&mut self, source: Source) {
+        let lists = field_lists(source.text);
         for (at, line) in source.text.lines().enumerate() {
-            if !says(line) {
+            if !is_code(line) || lists.declares(at) {
                 continue;
             }
-            self.keyed(line);
+            self.code(line, &lists);
             self.text.push('\n');
             self.places.push(Some((source.path, at + 1)));
         }
     }
 
-    /// Adds a line with literals in place of `Keys.<name>`. A name that is none stays as it is;
-    /// a test says that there is none.
-    fn keyed(&mut self, line: &str) {
+    /// Adds a line of code with literals in place of `Keys.<name>`, `unpack(<List>)`, `#<List>` and
+    /// `<List>.<field>`. Unknown names stay as they are; a test asserts that there are none.
+    fn code(&mut self, line: &str, lists: &FieldLists) {
         let mut rest = line;
-        while let Some(at) = rest.find("Keys.") {
-            let (before, name) = (&rest[..at], &rest[at + 5..]);
-            let end = name
-                .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-                .unwrap_or(name.len());
-            self.text.push_str(before);
-            match self.keys.get(&name[..end]) {
-                Some(literal) => self.text.push_str(literal),
-                None => self.text.push_str(&rest[at..at + 5 + end]),
+        while let Some(start) = rest.find(is_word) {
+            let (before, from) = rest.split_at(start);
+            let (name, after) = from.split_at(word_length(from));
+            let member = after
+                .strip_prefix('.')
+                .map(|text| &text[..word_length(text)]);
+            let key = member.filter(|_| name == "Keys");
+            let key = key.and_then(|member| self.keys.get(member));
+            if let (Some(key), Some(member)) = (key, member) {
+                self.text.push_str(before);
+                self.text.push_str(key);
+                rest = &after[1 + member.len()..];
+                continue;
             }
-            rest = &name[end..];
+            rest = after;
+            let Some(fields) = lists.get(name) else {
+                self.text.push_str(before);
+                self.text.push_str(name);
+                continue;
+            };
+            let slot = member
+                .and_then(|member| fields.iter().position(|field| slot_name(field) == member));
+            if let (Some(slot), Some(member)) = (slot, member) {
+                self.text.push_str(&format!("{before}{}", slot + 1));
+                rest = &after[1 + member.len()..];
+            } else if let Some(before) = before.strip_suffix('#') {
+                self.text.push_str(&format!("{before}{}", fields.len()));
+            } else if let (true, Some(after)) = (self.ends_unpack(before), after.strip_prefix(')'))
+            {
+                self.text.truncate(self.text.len() - "unpack".len());
+                self.text.push_str(&format!("'{}'", fields.join("', '")));
+                rest = after;
+            } else {
+                self.text.push_str(before);
+                self.text.push_str(name);
+            }
         }
         self.text.push_str(rest);
     }
+
+    /// Whether the text so far, and `before`, open the arguments of `unpack`.
+    fn ends_unpack(&self, before: &str) -> bool {
+        before == "(" && self.text.ends_with("unpack")
+    }
 }
 
-/// Whether a line says something to Lua, or to Dragonfly.
-fn says(line: &str) -> bool {
+/// Joins one file alone, for the usual prefix.
+#[cfg(test)]
+pub(crate) fn join_source(source: Source) -> String {
+    let mut join = Join::new("ql:");
+    join.source(source);
+    join.text
+}
+
+/// The lists of fields that a file declares with `local Name = Fields(…)`.
+///
+/// An item is a field, an earlier list of the file, or the path of another file (`'job/read'`),
+/// which stands for the list of the same name there.
+pub(crate) struct FieldLists {
+    lists: Vec<(&'static str, Vec<&'static str>)>,
+    /// The numbers of the lines that declare them, from 0.
+    lines: Vec<usize>,
+}
+
+impl FieldLists {
+    /// Returns the fields of a list.
+    pub(crate) fn get(&self, name: &str) -> Option<&[&'static str]> {
+        let list = self.lists.iter().find(|(known, _)| *known == name);
+        list.map(|(_, fields)| fields.as_slice())
+    }
+
+    /// Returns the names of the lists.
+    #[cfg(test)]
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.lists.iter().map(|(name, _)| *name)
+    }
+
+    /// Whether a line, counted from 0, belongs to a declaration.
+    pub(crate) fn declares(&self, line: usize) -> bool {
+        self.lines.contains(&line)
+    }
+}
+
+/// Reads the declarations of lists of fields in a file.
+pub(crate) fn field_lists(text: &'static str) -> FieldLists {
+    let mut found = FieldLists {
+        lists: Vec::new(),
+        lines: Vec::new(),
+    };
+    let mut open: Option<(&str, Vec<&str>)> = None;
+    for (at, line) in text.lines().enumerate() {
+        let mut items = line;
+        if open.is_none() {
+            let declared = line.strip_prefix("local ");
+            let Some((name, rest)) = declared.and_then(|line| line.split_once(" = Fields(")) else {
+                continue;
+            };
+            open = Some((name, Vec::new()));
+            items = rest;
+        }
+        found.lines.push(at);
+        let (items, ends) = match items.strip_suffix(')') {
+            Some(items) => (items, true),
+            None => (items, false),
+        };
+        let Some((name, fields)) = &mut open else {
+            continue;
+        };
+        for item in items
+            .split(',')
+            .map(str::trim)
+            .filter(|item| !item.is_empty())
+        {
+            match item.trim_matches('\'') {
+                path if path.contains('/') => fields.extend(list_of(path, name)),
+                list if list == item => fields.extend(found.get(list).unwrap_or_default()),
+                field => fields.push(field),
+            }
+        }
+        if ends {
+            found.lists.extend(open.take());
+        }
+    }
+    found
+}
+
+/// Returns the list of this name in another file.
+fn list_of(path: &str, name: &str) -> Vec<&'static str> {
+    let all = SHARED.iter().chain(ON_DEMAND);
+    let source = all.into_iter().find(|(known, _)| *known == path);
+    let lists = source.map(|(_, source)| field_lists(source.text));
+    let list = lists.and_then(|lists| lists.get(name).map(<[&str]>::to_vec));
+    list.unwrap_or_default()
+}
+
+/// Returns the name of a field's slot: a dash becomes an underscore.
+fn slot_name(field: &str) -> String {
+    field.replace('-', "_")
+}
+
+/// Whether a character belongs to a name in Lua.
+fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
+/// Returns the length of the name that a text begins with.
+fn word_length(text: &str) -> usize {
+    text.find(|c| !is_word(c)).unwrap_or(text.len())
+}
+
+/// Whether a line is code, or a comment that Dragonfly reads.
+fn is_code(line: &str) -> bool {
     let start = line.trim_start();
     !start.is_empty() && (!start.starts_with("--") || start.starts_with("--!df"))
 }

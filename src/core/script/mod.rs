@@ -85,11 +85,11 @@ impl Script {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::script::join::keys;
-    use crate::core::script::source::{COMMANDS, HEAD, KEYS, RARE, ROOMS};
+    use crate::core::script::join::{field_lists, join_source, keys};
+    use crate::core::script::source::{COMMANDS, HEAD, KEYS, ON_DEMAND, SHARED};
 
     fn sources() -> impl Iterator<Item = Source> {
-        let named = ROOMS.iter().chain(RARE).chain(COMMANDS);
+        let named = SHARED.iter().chain(ON_DEMAND).chain(COMMANDS);
         let named = named.map(|(_, source)| *source);
         [HEAD, DISPATCH, LIB].into_iter().chain(named)
     }
@@ -98,10 +98,13 @@ mod tests {
     fn every_file_of_lua_is_joined() {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("lua");
         let mut found = Vec::new();
-        for dir in ["", "room", "command"] {
-            for entry in std::fs::read_dir(root.join(dir)).unwrap().flatten() {
+        let mut folders = vec![root.clone()];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).unwrap().flatten() {
                 let path = entry.path();
-                if path.extension().is_some_and(|kind| kind == "lua") {
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path.extension().is_some_and(|kind| kind == "lua") {
                     let path = path.strip_prefix(root.parent().unwrap()).unwrap();
                     found.push(path.to_str().unwrap().to_string());
                 }
@@ -122,7 +125,7 @@ mod tests {
             // The list of outcomes is one text, to which its comments mean nothing.
             let text = source.text.replace("%[[", "").replace("'[['", "");
             let text = match path {
-                "lua/room/check_outcomes.lua" => text.replacen("return [[", "", 1),
+                "lua/check/repair/outcomes.lua" => text.replacen("return [[", "", 1),
                 _ => text,
             };
             assert!(!text.contains("[["), "{path}: multi-line text");
@@ -130,7 +133,7 @@ mod tests {
             assert!(!source.text.contains('\r'), "{path}: carriage return");
             assert!(!text.contains("]==]"), "{path}: end of a text");
         }
-        for (_, source) in RARE {
+        for (_, source) in ON_DEMAND {
             assert!(
                 source.text.starts_with("--"),
                 "{}: the first line is left out",
@@ -148,6 +151,47 @@ mod tests {
     }
 
     #[test]
+    fn every_list_of_fields_is_known_and_its_slots_are_replaced() {
+        let mut count = 0;
+        for source in sources() {
+            let lists = field_lists(source.text);
+            for name in lists.names() {
+                count += 1;
+                assert!(lists.get(name).is_some_and(|fields| fields.len() > 2));
+                let joined = join_source(source);
+                for left in [format!("{name}."), format!("({name})"), format!("#{name}")] {
+                    assert!(!joined.contains(&left), "{}: {left}", source.path);
+                }
+            }
+        }
+        assert!(count > 30);
+        assert_eq!(Script::new("ql:").text.find("Fields("), None);
+    }
+
+    #[test]
+    fn lists_of_fields_and_slots_become_literals() {
+        let lists =
+            field_lists("local A = Fields('jid', 'max-size')\nlocal B = Fields(A,\n  'c')\nx");
+        assert_eq!(lists.get("A"), Some(&["jid", "max-size"][..]));
+        assert_eq!(lists.get("B"), Some(&["jid", "max-size", "c"][..]));
+        assert!(lists.declares(2) && !lists.declares(3));
+        let text = "local A = Fields('jid', 'max-size')\ncall('hmget', key, unpack(A), #A + 1, r[A.max_size], MA.x)\n";
+        let path = "";
+        assert_eq!(
+            join_source(Source { path, text }),
+            "call('hmget', key, 'jid', 'max-size', 2 + 1, r[2], MA.x)\n"
+        );
+        let read = SHARED
+            .iter()
+            .find(|(name, _)| *name == "job/read")
+            .unwrap()
+            .1;
+        let pop = COMMANDS.iter().find(|(name, _)| *name == "pop").unwrap().1;
+        let (read, pop) = (field_lists(read.text), field_lists(pop.text));
+        assert_eq!(read.get("Job"), pop.get("Job"));
+    }
+
+    #[test]
     fn the_prefix_is_the_only_difference_between_two_scripts() {
         let (ours, other) = (Script::new("ql:"), Script::new("{t}:"));
         assert_ne!(ours.sha(), other.sha());
@@ -162,9 +206,10 @@ mod tests {
         let places = join("ql:", DISPATCH).places;
         assert_eq!(lines.len(), places.len());
         for source in sources().filter(|source| source.path != LIB.path) {
+            let lists = field_lists(source.text);
             for (at, line) in source.text.lines().enumerate() {
                 let line = line.trim_start();
-                if line.is_empty() || line.starts_with("--") {
+                if line.is_empty() || line.starts_with("--") || lists.declares(at) {
                     continue;
                 }
                 assert!(places.contains(&Some((source.path, at + 1))));

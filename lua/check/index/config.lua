@@ -1,0 +1,21 @@
+-- Checks a setting: settings that the core reads as numbers must be numbers, and some not below 0.
+-- Takes: option
+return function(c)
+  local numeric = {['heartbeat'] = true, ['grace-period'] = true, ['jobs-history'] = true,
+    ['jobs-history-count'] = true, ['max-job-history'] = true, ['max-worker-age'] = true, ['stats-history'] = true,
+    ['histogram-history'] = true}
+  return function(option)
+    local value, wrong = c.ask('hget', Keys.config, option)
+    if wrong then return c.wrong_type(Keys.config, 'hash') end
+    if not value then return end
+    local most = string.find(option, '%-max%-concurrency$')
+    if not numeric[option] and not most and not string.find(option, '%-heartbeat$') then return end
+    local n = need('value/number')(value)
+    if not n then
+      local unread = option == 'stats-history' or option == 'histogram-history'
+      c.add('config-value', option, unread and 'nobody reads it, is no number' or 'is no number')
+    elseif n < 0 and (most or option == 'max-worker-age') then
+      c.add('config-value', option, 'is below 0')
+    end
+  end
+end

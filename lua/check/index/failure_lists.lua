@@ -1,0 +1,91 @@
+-- Finds a job in failure lists, and plans its removal from them.
+-- Returns: a table of functions
+return function(c)
+  local lists = {}
+
+  -- Returns the positions of a job in the list of a group, the length of the list, and whether the list
+  -- is longer than a check may read; nil if the key is not a list. One LPOS; pages if the user has no
+  -- right to LPOS.
+  function lists.find(group, jid)
+    local key = Keys.group .. group
+    local length, wrong = c.ask('llen', key)
+    if wrong then
+      c.wrong_type(key, 'list')
+      return nil
+    end
+    local places = {}
+    if length == 0 then return places, 0, false end
+    local reply = lists.paged and {} or redis.pcall('lpos', key, jid, 'COUNT', 0, 'MAXLEN', 100000)
+    if reply.err then lists.paged = true end
+    if lists.paged then
+      for from = 0, math.min(length, 100000) - 1, 1000 do
+        local page = redis.call('lrange', key, from, from + 999)
+        for i = 1, #page do
+          if page[i] == jid then places[#places + 1] = from + i - 1 end
+        end
+      end
+    else
+      places = reply
+    end
+    return places, length, length > 100000
+  end
+
+  -- The same for neighboring jobs that are removed: the list is searched only for the first of them. A
+  -- job far from the others is left for another call.
+  local window
+  function lists.near(group, jid)
+    local gone = window and c.repair and c.relisted - window.relisted or 0
+    -- Either all planned changes were made, or none.
+    if gone > 0 and gone ~= window.planned then window = nil end
+    local place = window and window.group == group and window.places[jid]
+    if not place then
+      local places, length, beyond = lists.find(group, jid)
+      window = nil
+      if not places or #places ~= 1 then return places, length, beyond end
+      place = places[1]
+      local from, held = math.max(0, place - 200), {}
+      local page = redis.call('lrange', Keys.group .. group, from, place + 200)
+      for i = 1, #page do held[page[i]] = held[page[i]] == nil and from + i - 1 end
+      window = {group = group, places = held, length = length, relisted = c.relisted, planned = 0, taken = {}}
+      gone = 0
+    end
+    local before = 0
+    if gone > 0 then
+      for i = 1, #window.taken do
+        if window.taken[i] < place then before = before + 1 end
+      end
+    end
+    window.planned = window.planned + 1
+    window.taken[#window.taken + 1] = place
+    return {place - before}, window.length - gone, false
+  end
+
+  -- Adds the removal of these positions, from last to first, and of a group that is empty afterwards.
+  function lists.drop(changes, group, jid, places, length)
+    local key = Keys.group .. group
+    for i = #places, 1, -1 do changes[#changes + 1] = {'list', key, '' .. places[i], jid, false} end
+    if #places == length and length > 0 and c.ask('sismember', Keys.failures, group) == 1 then
+      changes[#changes + 1] = {'set', Keys.failures, group, '1', false}
+    end
+  end
+
+  -- Returns up to 500 groups, and whether there are more.
+  function lists.groups()
+    local count, wrong = c.ask('scard', Keys.failures)
+    if wrong then return {}, false end
+    if count <= 500 then return redis.call('smembers', Keys.failures), false end
+    return {}, true
+  end
+
+  -- Adds the removal of a job from all lists.
+  function lists.remove_everywhere(changes, jid)
+    local groups, left = lists.groups(), 100000
+    for i = 1, #groups do
+      local places, length
+      if left > 0 then places, length = lists.find(groups[i], jid) end
+      left = left - (length or 0)
+      if places and places[1] then lists.drop(changes, groups[i], jid, places, length) end
+    end
+  end
+  return lists
+end

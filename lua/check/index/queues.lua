@@ -1,0 +1,33 @@
+-- Checks a name in `ql:queues`: the queue must be in use. Reports due work that nobody takes, and more
+-- running jobs than the limit.
+-- Takes: queue
+return function(c)
+  return function(queue)
+    local score, wrong = c.ask('zscore', Keys.queues, queue)
+    if wrong then return c.wrong_type(Keys.queues, 'zset') end
+    local base = Keys.queue .. queue
+    local used = redis.call('exists', base .. Keys.work, base .. Keys.locks, base .. Keys.scheduled,
+      base .. Keys.depends, base .. Keys.recur) > 0
+    if score and not used then c.add('queue-empty', queue, 'nothing in it') end
+    if used then c.need('index/queue_listed')(queue) end
+    if score and tonumber(score) > c.now + 3600 then c.add('clock', queue, 'first seen at ' .. score) end
+    if not used then return end
+    if c.ask('sismember', Keys.paused, queue) ~= 1 then
+      local old = string.format('%.17g', c.now - 86400)
+      for _, part in ipairs({Keys.locks, Keys.scheduled, Keys.recur}) do
+        local first = c.ask('zrangebyscore', base .. part, '-inf', old, 'WITHSCORES', 'LIMIT', 0, 1)
+        if first and first[1] then
+          c.add('queue-stuck', queue, string.sub(part, 2) .. ' since ' .. first[2])
+          break
+        end
+      end
+    end
+    local limit = need('value/number')(c.ask('hget', Keys.config, queue .. '-max-concurrency'))
+    if limit and limit >= 1 then
+      local held = c.ask('zcount', base .. Keys.locks, string.format('(%.17g', c.now), '+inf')
+      if held and held > math.floor(limit) then
+        c.add('over-limit', queue, held .. ' of ' .. string.format('%.0f', math.floor(limit)))
+      end
+    end
+  end
+end

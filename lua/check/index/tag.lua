@@ -1,0 +1,30 @@
+-- Checks an entry of the index of a tag.
+-- Takes: jid
+return function(c, tag)
+  local key = Keys.tag .. tag
+
+  -- Whether the tags are readable and do not include this one.
+  local function misses(text)
+    local tags = c.need('judge/tag_list')(text)
+    for i = 1, #(tags or {}) do
+      if tags[i] == tag then return false end
+    end
+    return tags ~= nil
+  end
+
+  return function(jid)
+    local score, wrong = c.ask('zscore', key, jid)
+    if wrong then return c.wrong_type(key, 'zset') end
+    if not score then return end
+    local text
+    text, wrong = c.ask('hget', Keys.job .. jid, 'tags')
+    if not wrong and text and not misses(text) then return end
+    local what, j = c.read(jid)
+    local stray = what == 'gone' or what == 'job' and misses(j.tags)
+    if stray then
+      local changes = {{'zset', key, jid, score, false}}
+      c.need('index/tag_counter')(changes, tag, -1)
+      c.add('tag-index', jid, tag, changes)
+    end
+  end
+end

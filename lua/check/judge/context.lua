@@ -1,0 +1,109 @@
+-- Holds the state of one check: its options, its reads and its findings. The functions for findings are
+-- in `repair/record` and `repair/plan`; they are built with the first finding.
+-- Takes: now as number and as text; whether to repair; name of the run; `findings` of check.slice
+-- Returns: the context; or nil and the unknown id in `findings`
+local Brief = Fields('jid', 'state', 'queue', 'klass')
+local Job = Fields(Brief, 'priority', 'tags', 'retries', 'remaining', 'worker', 'expires', 'time', 'failure',
+  'grace', 'scheduled', 'spawned_from_jid')
+
+-- Returns the set of excluded findings, and the set of the only ones (false for all). If an id is unknown,
+-- returns nil and that id.
+local function chosen(findings)
+  local known, only, out = need('repair/outcomes')(), false, {}
+  for word in string.gmatch(findings .. ',', '([^,]*),') do
+    local id = string.match(word, '^%-?([a-z%-]*)$')
+    if not id or not string.find(known, "['" .. id .. "']", 1, true) then return nil, word end
+    if string.byte(word) == 45 then
+      out[id] = true
+    else
+      only = only or {}
+      only[id] = true
+    end
+  end
+  return out, only
+end
+
+return function(now, t, repair, run, findings)
+  local out, only = {}, false
+  if findings ~= '' then
+    out, only = chosen(findings)
+    if not out then return nil, only end
+  end
+  local built, number = {}, need('value/number')
+  local states = {waiting = 1, running = 1, stalled = 1, scheduled = 1, depends = 1, failed = 1, complete = 1}
+  local c = {now = now, t = t, repair = repair, run = run, out = out, only = only, states = states,
+    rows = {}, pending = {}, relisted = 0, wrote = false, refused = false}
+  setmetatable(c, {__index = function(_, name)
+    local noting = name == 'outcome' or name == 'add' or name == 'flush' or name == 'wrong_type'
+    need(noting and 'repair/record' or 'repair/plan')(c)
+    return rawget(c, name)
+  end})
+
+  -- Runs a read. Returns nil and true if the key is of another type. Any other refusal is raised: keys
+  -- that the user may not read must not count as clean.
+  local function ask(...)
+    local reply = redis.pcall(...)
+    if type(reply) == 'table' and reply.err then
+      if string.find(reply.err, 'WRONGTYPE', 1, true) then return nil, true end
+      return redis.call(...)
+    end
+    return reply
+  end
+  c.ask = ask
+
+  -- Returns a function of `check/`, built once per call.
+  function c.need(name)
+    local part = built[name]
+    if not part then
+      part = need(name)(c)
+      built[name] = part
+    end
+    return part
+  end
+
+  -- Reads a job. Returns what the key holds, and the fields: `gone` (no key), `type` (not a hash), `stub`
+  -- (nothing of a job remains), `odd` (state or queue is missing or unknown), `job`. `brief`: read only
+  -- jid, state, queue and klass.
+  function c.read(jid, brief)
+    local key, r, wrong = Keys.job .. jid, nil, nil
+    if brief then
+      r, wrong = ask('hmget', key, unpack(Brief))
+    else
+      r, wrong = ask('hmget', key, unpack(Job))
+    end
+    if wrong then return 'type' end
+    local j = {
+      id = jid,
+      key = key,
+      jid = r[Job.jid],
+      state = r[Job.state],
+      queue = r[Job.queue],
+      klass = r[Job.klass],
+      priority = r[Job.priority],
+      tags = r[Job.tags],
+      retries = r[Job.retries],
+      remaining = r[Job.remaining],
+      worker = r[Job.worker],
+      expires = r[Job.expires],
+      time = r[Job.time],
+      failure = r[Job.failure],
+      grace = r[Job.grace],
+      scheduled = r[Job.scheduled],
+      spawned = r[Job.spawned_from_jid],
+    }
+    if j.jid == jid and states[j.state] and j.queue then return 'job', j end
+    if not j.jid and not j.klass then
+      if not j.state and redis.call('exists', key) == 0 then return 'gone' end
+      if not ask('hget', key, 'data') then return 'stub', j end
+    end
+    return 'odd', j
+  end
+
+  -- Whether a job of this priority can have this score in the work set.
+  function c.fits_priority(j, score)
+    local n, p = tonumber(score), number(j.priority) or 0
+    if n == math.huge then return j.state == 'stalled' end
+    return (n > p - 1 or p - 1 == p and n == p) and n <= p + 1e-6 + math.abs(p) * 1e-12
+  end
+  return c
+end

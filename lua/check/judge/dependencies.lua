@@ -1,0 +1,76 @@
+-- Checks the dependencies of a job, in both directions.
+-- Takes: job; the only dependency to check, if not all
+return function(c)
+  local edges = c.need('judge/edge_sets')
+
+  -- Returns what a job is to its dependents (`missing`, `complete`, `there`; nil if it is unclear), and
+  -- the job.
+  local function there(x)
+    local what, j = c.read(x, true)
+    if what == 'gone' or what == 'stub' then return 'missing' end
+    if what ~= 'job' then return nil end
+    return j.state == 'complete' and j.queue == '' and 'complete' or 'there', j
+  end
+
+  return function(y, one)
+    local own = y.key .. Keys.dependencies
+    local list, count = edges.members(own)
+    if not list then return end
+    if count == 0 then
+      if y.state == 'depends' and not one and not edges.rebuilt[y.id] then
+        local changes = {}
+        if not edges.locked(y) then edges.release(changes, y) end
+        local word = not changes[1] and 'locked' or nil
+        c.add('depends-on-nothing', y.id, word or '', changes, word)
+      end
+      return
+    end
+    if one then list = {one} end
+    local left, sure, unsure, ids = count, {}, {}, {}
+    for i = 1, #list do
+      local x = list[i]
+      local how, j = there(x)
+      local below = Keys.job .. x .. Keys.dependents
+      if x == y.id then
+        c.add('dependency-cycle', y.id, x)
+      elseif how == 'missing' or how == 'complete' then
+        ids[x] = how == 'missing' and 'dependency-missing' or 'dependency-complete'
+        local word = c.outcome(ids[x])
+        if word == 'found' then
+          left = left - 1
+          sure[#sure + 1] = x
+        elseif word then
+          unsure[#unsure + 1] = x
+        end
+      elseif how then
+        if y.state ~= 'depends' then
+          c.add('dependency-one-sided', y.id, x, edges.cut(y.id, x), 'idle')
+        else
+          local listed, wrong = c.ask('sismember', below, y.id)
+          if wrong then
+            c.wrong_type(below, 'set')
+          elseif listed == 0 then
+            c.add('dependency-one-sided', y.id, x, {{'set', below, y.id, false, '1'}})
+          end
+          if j.state == 'failed' then c.add('depends-on-failed', y.id, x) end
+        end
+      end
+    end
+    -- The removal of the last edge releases the job. If the job may not be released, the edge stays.
+    local function drop(x, last)
+      local changes, word = edges.cut(y.id, x), nil
+      if last and y.state == 'depends' then
+        if edges.locked(y) then
+          changes, word = {}, 'locked'
+        else
+          edges.release(changes, y)
+        end
+      end
+      c.add(ids[x], y.id, x, changes, word)
+    end
+    for i = 1, #unsure do drop(unsure[i], left == 1) end
+    -- Sort, so that the last one is not a matter of chance.
+    if sure[2] then need('value/sort')(sure) end
+    for i = 1, #sure do drop(sure[i], left == 0 and i == #sure) end
+  end
+end

@@ -1,0 +1,69 @@
+-- Checks the history of a job.
+-- Takes: job
+
+-- Returns the entry with its third element, which is not an object, wrapped in one; nil if that fails.
+local function wrapped(entry)
+  local at = string.match(entry, '^%s*%[[^"]*"()')
+  if not at then return nil end
+  repeat
+    local found = string.find(entry, '[\\"]', at)
+    if not found then return nil end
+    local quote = string.byte(entry, found) == 34
+    at = found + (quote and 1 or 2)
+  until quote
+  local from, item = string.match(entry, '^%s*,%s*()(.-)%s*%]%s*$', at)
+  if not from then return nil end
+  local text = string.sub(entry, 1, from - 1) .. '{"data":' .. item .. '}]'
+  local ok, list = pcall(cjson.decode, text)
+  if ok and type(list[3]) == 'table' and pcall(cjson.encode, list[3]) then return text end
+end
+
+-- Returns nil for a correct entry, or its replacement, or false if the entry does no harm.
+local function better(entry)
+  if string.find(entry, '^%[[1-9]%d*,"[^"\\%c]*"%]$') then return nil end
+  if string.find(entry, '^%[[1-9]%d*,"[^"\\%c]*",{"%l+":"[^"\\%c]*"}%]$') then return nil end
+  local ok, list = pcall(cjson.decode, entry)
+  if ok and type(list) == 'table' and type(list[1]) == 'number' and list[1] - list[1] == 0
+    and type(list[2]) == 'string' then
+    local item, count = list[3], 0
+    for _ in pairs(list) do count = count + 1 end
+    if item == nil and count == 2 then return nil end
+    if count > 3 then return false end
+    local text = type(item) == 'table' and pcall(cjson.encode, item)
+    -- An empty array looks like an object here, and does no harm.
+    if text and (item[1] == nil or string.find(entry, '}%s*%]%s*$')) then return nil end
+    text = (type(item) ~= 'table' or item[1] ~= nil) and wrapped(entry)
+    if text then return text end
+  end
+  return '[0,"unreadable",{"raw":' .. cjson.encode(entry) .. '}]'
+end
+
+return function(c)
+  return function(j)
+    local key = j.key .. Keys.history
+    local changes, odd, from, bytes = {}, false, 0, 0
+    -- The pages grow, because entries may be long.
+    for _, to in ipairs({9, 99, 999}) do
+      local list, wrong = c.ask('lrange', key, from, to)
+      if wrong then return c.wrong_type(key, 'list') end
+      for i = 1, #list do
+        local entry = list[i]
+        bytes = bytes + #entry
+        if bytes <= 250000 then
+          local text = better(entry)
+          if text then changes[#changes + 1] = {'list', key, '' .. from + i - 1, entry, text} end
+          odd = odd or text == false
+        end
+      end
+      from = from + #list
+      if from <= to or bytes > 250000 then break end
+    end
+    if changes[1] then c.add('job-unreadable', j.id, 'history', changes) end
+    if odd then c.add('job-unreadable', j.id, 'history has entries of more than three elements', {}, 'part') end
+    if bytes > 250000 then
+      c.add('not-judged', 'j:' .. j.id .. Keys.history, 'entries beyond 250000 bytes')
+    elseif from == 1000 and redis.call('llen', key) > 1000 then
+      c.add('not-judged', 'j:' .. j.id .. Keys.history, 'more than 1000 entries')
+    end
+  end
+end

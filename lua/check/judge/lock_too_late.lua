@@ -1,0 +1,15 @@
+-- Tests whether a lock of a queue expires absurdly late: more than 100 days and more than 10 heartbeats
+-- from now.
+-- Takes: queue; time
+-- Returns: true or false
+return function(c)
+  local number, beats = need('value/number'), {}
+  return function(queue, moment)
+    if moment <= c.now + 8640000 then return false end
+    if not beats[queue] then
+      local set = c.ask('hmget', Keys.config, queue .. '-heartbeat', 'heartbeat') or {}
+      beats[queue] = number(set[1]) or number(set[2]) or 0
+    end
+    return moment > c.now + 10 * beats[queue]
+  end
+end

@@ -1,0 +1,113 @@
+-- Checks that a job is in the set of its state in its own queue, and in no other set of any queue.
+-- Takes: job; the queue in whose set the check met it, if any
+return function(c)
+  local home_of = {waiting = Keys.work, stalled = Keys.work, running = Keys.locks, scheduled = Keys.scheduled,
+    depends = Keys.depends}
+  local parts = {Keys.work, Keys.locks, Keys.scheduled, Keys.depends}
+
+  -- Adds the entry of a job in a set, if there is one. Returns its score, and whether the key is not a set.
+  local function enter(entries, key, part, queue, jid)
+    local score, wrong = c.ask('zscore', key, jid)
+    if wrong then
+      c.wrong_type(key, 'zset')
+    elseif score then
+      entries[#entries + 1] = {key = key, part = part, queue = queue, score = score}
+    end
+    return score, wrong
+  end
+
+  -- Adds the entries of a job in one queue to `entries`. Returns them by part, and whether all sets were
+  -- readable.
+  local function collect(entries, queue, jid)
+    local held, fine = {}, true
+    for i = 1, #parts do
+      local score, wrong = enter(entries, Keys.queue .. queue .. parts[i], parts[i], queue, jid)
+      held[parts[i]] = score or nil
+      fine = fine and not wrong
+    end
+    return held, fine
+  end
+
+  return function(j, seen)
+    local home, own = home_of[j.state], j.queue
+    if j.state == 'complete' and own ~= '' then return c.need('judge/complete')(j) end
+    if seen == own and j.state ~= 'complete' then seen = nil end
+    local entries, held, fine = {}, {}, true
+    -- Complete jobs have no queue.
+    if home or j.state == 'failed' then held, fine = collect(entries, own, j.id) end
+    if not fine then return end
+    j.scores = held
+    if j.state == 'waiting' and not held[home] and held[Keys.scheduled] then home = Keys.scheduled end
+    if j.state == 'depends' and not held[home] and c.outcome('depends-on-nothing')
+      and c.ask('scard', j.key .. Keys.dependencies) == 0 then
+      return
+    end
+    local placed, beyond = not home or held[home], false
+    if seen then collect(entries, seen, j.id) end
+    if not placed then
+      local sets
+      sets, beyond = c.sets()
+      for i = 1, #sets do
+        local set = sets[i]
+        if set.queue ~= own and set.queue ~= seen then enter(entries, set.key, set.part, set.queue, j.id) end
+      end
+    end
+
+    -- Find the wrong entries, in this queue and in others.
+    local wrong, drops, foreign, outside, locked = {}, {}, {}, {}, {}
+    local part, score, extra
+    if not placed then part, score, extra = c.need('repair/home')(j, home_of[j.state], entries) end
+    for i = 1, #entries do
+      local entry = entries[i]
+      local here = entry.queue == own
+      local right = here and entry.part == (placed and home or part)
+      if not right or not placed then
+        local list = here and wrong or foreign
+        list[#list + 1] = entry
+        -- An entry that is not part of the move is repaired on its own.
+        local from = (here or not placed) and drops or outside
+        if not right then from[#from + 1] = {'zset', entry.key, j.id, entry.score, false} end
+        if entry.part == Keys.locks and j.state ~= 'running' and tonumber(entry.score) > c.now then
+          locked[from] = 'locked'
+        end
+      end
+    end
+    if not home then
+      for i = 1, #entries do
+        local entry = entries[i]
+        c.add(entry.part == Keys.locks and 'lock-without-run' or 'in-two-sets', j.id,
+          string.sub(entry.key, #Keys.prefix + 1), {{'zset', entry.key, j.id, entry.score, false}})
+      end
+      return
+    end
+    local function where(list)
+      table.sort(list, function(a, b) return a.key < b.key end)
+      return string.sub(list[1].key, #Keys.prefix + 1)
+    end
+    if placed then
+      if wrong[1] then c.add('in-two-sets', j.id, where(wrong), drops, locked[drops]) end
+      if foreign[1] then c.add('in-foreign-queue', j.id, where(foreign), outside, locked[outside]) end
+      return
+    end
+    local id, detail = 'in-no-set', own
+    if wrong[1] then
+      id, detail = 'in-two-sets', where(wrong)
+    elseif foreign[1] then
+      id, detail = 'in-foreign-queue', where(foreign)
+    elseif beyond then
+      c.add('not-judged', j.id, 'more than 500 queues')
+      return
+    elseif j.state == 'running' then
+      id = 'running-without-lock'
+    end
+    if not score then return c.add(id, j.id, detail, {}, (wrong[1] or foreign[1]) and 'locked' or 'ahead') end
+    if held[part] ~= score then
+      drops[#drops + 1] = {'zset', Keys.queue .. own .. part, j.id, held[part], score}
+    end
+    -- A release of the job in the same call expects it in this set.
+    if not locked[drops] and c.outcome(id) == 'found' then j.enters = {[part] = score} end
+    for i = 1, #extra do drops[#drops + 1] = extra[i] end
+    c.list_queue(drops, own)
+    c.add(id, j.id, detail, drops, locked[drops])
+  end
+end

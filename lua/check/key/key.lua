@@ -1,0 +1,43 @@
+-- Checks a key by its name: its type, its expiry, and that the owner of the key exists.
+-- Takes: name without the prefix
+return function(c)
+  local kind_of = need('key/kind')
+  local sizes = {string = 'strlen', list = 'llen', set = 'scard', zset = 'zcard', hash = 'hlen'}
+
+  -- Checks a companion key of a job: the job must exist.
+  local function companion(name, key, owner, part)
+    if redis.call('exists', Keys.job .. owner) == 1 then return end
+    if part == 'dependents' then c.need('judge/dependents')(owner, 'missing') end
+    c.add(part == 'history' and 'history-orphan' or 'edges-orphan', name, 'no job', c.set_aside({}, key))
+  end
+
+  return function(name)
+    local key = Keys.prefix .. name
+    local held = redis.call('type', key)
+    held = held.ok or held
+    if held == 'none' then return end
+    local lost = string.sub(key, 1, #Keys.lost) == Keys.lost
+    local kind, family, owner, part, day = kind_of(name)
+    if not kind and not lost then return c.add('key-unknown', name, held) end
+    local ttl = redis.call('ttl', key)
+    if ttl >= 0 then
+      c.add('key-expires', name, 'in ' .. ttl .. ' seconds', {{'expiry', key, false, ttl .. '000', false}})
+    end
+    if lost then
+      local size = sizes[held] and redis.call(sizes[held], key)
+      return c.add('lost-key', name, size and held .. ' of ' .. size or held, {{'delete', key, false, false, false}})
+    end
+    if held ~= kind then return c.wrong_type(key, kind) end
+    if family == 'j' and part then
+      companion(name, key, owner, part)
+    elseif family == 'q' then
+      c.need('index/queue_listed')(owner)
+    elseif family == 'f' then
+      c.need('index/failures')(owner)
+    elseif family == 's' and part == 'stats' then
+      c.need('index/failed_count')(key, day, owner)
+    elseif family == 's' then
+      c.need('key/stats')(name, key)
+    end
+  end
+end

@@ -1,0 +1,36 @@
+-- Returns the type that a key must have by its name, and what it belongs to.
+-- Takes: name without the prefix
+-- Returns: type, family (its letter), owner, part, day; nil if the name is unknown
+return function(key)
+  if key == 'queues' or key == 'workers' or key == 'completed' or key == 'tracked' or key == 'tags' then
+    return 'zset'
+  elseif key == 'paused_queues' or key == 'failures' then
+    return 'set'
+  elseif key == 'config' or key == 'pauses' then
+    return 'hash'
+  end
+  local family, name = string.match(key, '^(%l+):(.*)$')
+  if family == 'j' then
+    local owner, part = string.match(name, '^(.*)%-([^%-]*)$')
+    if part == 'history' then return 'list', family, owner, part end
+    if part == 'dependencies' or part == 'dependents' then return 'set', family, owner, part end
+    return 'hash', family, name
+  elseif family == 'r' then
+    return 'hash', family, name
+  elseif family == 'q' then
+    local queue, part = string.match(name, '^(.*)%-([^%-]*)$')
+    if part == 'work' or part == 'locks' or part == 'scheduled' or part == 'depends' or part == 'recur' then
+      return 'zset', family, queue, part
+    end
+  elseif family == 'w' then
+    local worker = string.match(name, '^(.*):jobs$')
+    if worker then return 'zset', family, worker end
+  elseif family == 'f' then
+    return 'list', family, name
+  elseif family == 't' then
+    return 'zset', family, name
+  elseif family == 's' then
+    local part, day, queue = string.match(name, '^(%l+):(%-?%d+):(.*)$')
+    if part == 'wait' or part == 'run' or part == 'stats' then return 'hash', family, queue, part, day end
+  end
+end

@@ -1,0 +1,51 @@
+-- Changes one field, member, list entry or key from `before` to `after`; false means nothing.
+-- Takes: kind key item before after
+-- Refuses: raises what the server refuses
+
+-- Inserts a value into a list at an index, working from the nearer end.
+local function insert(key, at, value)
+  local call, in_chunks = redis.call, need('value/in_chunks')
+  local length = call('llen', key)
+  if at == 0 then
+    call('lpush', key, value)
+  elseif at >= length then
+    call('rpush', key, value)
+  elseif at > length / 2 then
+    local rest = call('lrange', key, at, -1)
+    call('ltrim', key, 0, at - 1)
+    call('rpush', key, value)
+    in_chunks('rpush', key, rest, 1, #rest)
+  else
+    local front, back = call('lrange', key, 0, at - 1), {}
+    call('ltrim', key, at, -1)
+    call('lpush', key, value)
+    for i = #front, 1, -1 do back[#back + 1] = front[i] end
+    in_chunks('lpush', key, back, 1, #back)
+  end
+end
+
+return function(kind, key, item, before, after)
+  local call = redis.call
+  if kind == 'hash' then
+    if after then call('hset', key, item, after) else call('hdel', key, item) end
+  elseif kind == 'zset' then
+    if after then call('zadd', key, after, item) else call('zrem', key, item) end
+  elseif kind == 'set' then
+    call(after and 'sadd' or 'srem', key, item)
+  elseif kind == 'list' then
+    if before and after then
+      call('lset', key, item, after)
+    elseif after then
+      insert(key, tonumber(item), after)
+    else
+      -- The removed entry is the first, or the last of its kind.
+      call('lrem', key, tonumber(item) == 0 and 1 or -1, before)
+    end
+  elseif kind == 'move' then
+    call('rename', key, after)
+  elseif kind == 'expiry' then
+    call('persist', key)
+  else
+    call('del', key)
+  end
+end

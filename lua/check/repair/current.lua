@@ -1,0 +1,19 @@
+-- Returns what a field, a member or a list entry holds.
+-- Takes: kind key item
+-- Returns: text (`1` for a member of a set); false for nothing; nil if the key is of another type
+return function(kind, key, item)
+  local pcall, value = redis.pcall, nil
+  if kind == 'hash' then
+    value = pcall('hget', key, item)
+  elseif kind == 'zset' then
+    value = pcall('zscore', key, item)
+  elseif kind == 'set' then
+    value = pcall('sismember', key, item)
+    if type(value) == 'number' then value = value == 1 and '1' end
+  else
+    value = pcall('lrange', key, item, item)
+    if not value.err then value = value[1] or false end
+  end
+  if type(value) == 'table' then return nil end
+  return value
+end

@@ -1,0 +1,72 @@
+-- Adds the functions to the context that note findings. Nothing is written until an item has been judged;
+-- then `flush` writes its changes.
+
+-- Returns the changes with additions first. A full server refuses those; then nothing has been removed.
+local function ordered(changes)
+  if not changes[2] then return changes end
+  local list = {}
+  for i = 1, #changes do
+    if changes[i][3] and changes[i][5] then list[#list + 1] = changes[i] end
+  end
+  for i = 1, #changes do
+    if not (changes[i][3] and changes[i][5]) then list[#list + 1] = changes[i] end
+  end
+  return list
+end
+
+return function(c)
+  local noted, write, rows, known = {}, nil, c.rows, need('repair/outcomes')()
+  local out, only, outcomes = c.out, c.only, {}
+
+  -- Returns the outcome of a finding, nil if the caller did not ask for it.
+  function c.outcome(id, case)
+    if out[id] or only and not only[id] then return nil end
+    local name = case and id .. ' ' .. case or id
+    if outcomes[name] then return outcomes[name] end
+    local _, at = string.find(known, "['" .. name .. "'] = '", 1, true)
+    local word = string.match(known, '^%l+', at + 1)
+    if word == 'decide' and only then word = 'found' end
+    outcomes[name] = word
+    return word
+  end
+
+  -- Notes a finding, once. `changes`: kind of key, key, item, before, after (false for nothing) each.
+  function c.add(id, item, detail, changes, case)
+    local word = c.outcome(id, case)
+    if not word then return end
+    local name = id .. '\n' .. item .. '\n' .. detail
+    if noted[name] then return end
+    noted[name] = true
+    changes = changes or {}
+    if word ~= 'report' and not changes[1] then word = 'report' end
+    c.pending[#c.pending + 1] = {{id, item, word, detail}, word == 'report' and {} or ordered(changes)}
+  end
+
+  function c.wrong_type(key, kind) c.need('key/wrong_type')(key, kind) end
+
+  -- Writes the noted changes, if this is a repair, and adds the findings to the reply. A refusal of the
+  -- server is raised, unless this call has written before: then the finding stays `found`, and the call
+  -- ends there.
+  function c.flush()
+    local pending = c.pending
+    for i = 1, #pending do
+      local row, changes = pending[i][1], pending[i][2]
+      if c.repair and row[3] == 'found' and not c.refused then
+        write = write or need('repair/write')()
+        local made = write(changes, c.wrote, i == 1)
+        if made then
+          row[3], changes, c.wrote = 'mended', made, c.wrote or made[1] ~= nil
+        else
+          c.refused = true
+        end
+      end
+      for k = 1, #changes do
+        local change = changes[k]
+        row[k + 4] = {change[2], change[3] or false, change[4] or false, change[5] or false}
+        if change[1] == 'list' then c.relisted = c.relisted + 1 end
+      end
+      rows[#rows + 1] = row
+    end
+    c.pending = {}
+  end
+end

@@ -1,0 +1,81 @@
+-- Makes the changes of a finding. If the server refuses one, the changes before it are undone.
+-- Takes: changes; whether to return nil for a refusal; whether nothing was written since the judgment
+-- Returns: the changes that were needed, with the values that were really there before
+-- Refuses: raises what the server refuses
+return function()
+  local apply, current, asked = need('repair/apply'), need('repair/current'), {}
+
+  -- Returns the change that is needed now, nil if there is none.
+  local function needed(change)
+    local kind, key, item, before, after = unpack(change)
+    if kind == 'move' then
+      if redis.call('exists', key) == 0 then return nil end
+      local free, n = after, 1
+      while redis.call('exists', free) == 1 do
+        n = n + 1
+        free = after .. ':' .. n
+      end
+      return {kind, key, item, before, free}
+    end
+    if kind == 'expiry' or kind == 'delete' then return change end
+    local held = current(kind, key, item)
+    if held == nil then return nil end
+    if kind == 'list' then
+      if before and held ~= before then return nil end
+      return change
+    end
+    if held == after or kind == 'zset' and held and after and tonumber(held) == tonumber(after) then return nil end
+    return {kind, key, item, held, after}
+  end
+
+  -- Raises what the server would refuse of a change, if the server can be asked (7.0). Rights cover commands
+  -- and keys, so one member stands for all.
+  local function allowed(kind, key, item, before, after)
+    local name, command = kind .. (before and '-' or '') .. (after and '+' or ' ') .. key, nil
+    if asked[name] then return end
+    asked[name] = true
+    if kind == 'hash' then
+      command = after and {'hset', key, item, after} or {'hdel', key, item}
+    elseif kind == 'zset' then
+      command = after and {'zadd', key, after, item} or {'zrem', key, item}
+    elseif kind == 'set' then
+      command = {after and 'sadd' or 'srem', key, item}
+    elseif kind == 'list' then
+      command = before and after and {'lset', key, item, after} or after and {'lpush', key, after}
+        or {'lrem', key, '1', before}
+    elseif kind == 'move' then
+      command = {'rename', key, after}
+    else
+      command = {kind == 'expiry' and 'persist' or 'del', key}
+    end
+    if not redis.acl_check_cmd(unpack(command)) then redis.call(unpack(command)) end
+  end
+
+  return function(changes, quiet, first)
+    local made = {}
+    local ok, refusal = pcall(function()
+      if redis.acl_check_cmd then
+        for i = 1, #changes do allowed(unpack(changes[i])) end
+      end
+      for i = 1, #changes do
+        local change = changes[i]
+        -- A member that was just read is not read again.
+        if not (first and change[1] == 'zset' and not change[5]) then change = needed(change) end
+        if change then
+          apply(unpack(change))
+          made[#made + 1] = change
+        end
+      end
+    end)
+    if ok then return made end
+    for i = #made, 1, -1 do
+      local kind, key, item, before, after = unpack(made[i])
+      if kind == 'move' then
+        pcall(apply, kind, after, false, false, key)
+      elseif item then
+        pcall(apply, kind, key, item, after, before)
+      end
+    end
+    if not quiet then error(refusal, 0) end
+  end
+end

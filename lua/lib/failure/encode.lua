@@ -1,0 +1,7 @@
+-- Returns the stored form of a failure.
+-- Takes: group message when worker
+return function(group, message, when, worker)
+  local encode = cjson.encode
+  return '{"group":' .. encode(group) .. ',"message":' .. encode(message) .. ',"when":' .. when .. ',"worker":' ..
+    encode(worker) .. '}'
+end

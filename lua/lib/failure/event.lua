@@ -1,0 +1,7 @@
+-- Returns the payload of the event `failed`. The order of its members is part of the contract.
+-- Takes: jid group message worker
+return function(jid, group, message, worker)
+  local encode = cjson.encode
+  return '{"message":' .. encode(message) .. ',"jid":' .. encode(jid) .. ',"group":' .. encode(group) ..
+    ',"event":"failed","worker":' .. encode(worker) .. '}'
+end

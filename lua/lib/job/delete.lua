@@ -1,0 +1,63 @@
+-- Deletes jobs with everything that belongs to them. Complete jobs are left alone.
+-- Takes: jids; whether any may have dependencies; whether any may be tracked; by jid, jobs that the caller has
+--   read and found correct
+-- Publishes: `canceled` to the log and to the holder, for each job; the jid to `canceled` if tracked
+local Job = Fields('state', 'queue', 'failure', 'worker', 'tags')
+
+local call, encode = redis.call, cjson.encode
+
+return function(jids, related, tracked, known)
+  local count = #jids
+  local failed, tags_of, untag
+  -- All are read before the first is deleted: a key of another type stops the call here.
+  local jobs, deleted = {}, {}
+  for i = 1, count do
+    local job = known and known[jids[i]]
+    jobs[i] = job or call('hmget', Keys.job .. jids[i], unpack(Job))
+    if related and not job then
+      local names = call('smembers', Keys.job .. jids[i] .. Keys.dependencies)
+      for k = 1, #names do call('scard', Keys.job .. names[k] .. Keys.dependents) end
+      jobs[i].dependencies = names
+    end
+  end
+  for i = 1, count do
+    local jid = jids[i]
+    local key = Keys.job .. jid
+    local job = deleted[jid] and {false, false, false, false, false} or jobs[i]
+    local state, queue, worker = job[Job.state], job[Job.queue], job[Job.worker]
+    if state ~= 'complete' then
+      local message = '{"jid":' .. encode(jid) .. ',"queue":' .. encode(queue) .. ',"event":"canceled","worker":' ..
+        (worker == '' and '""' or encode(worker)) .. '}'
+      call('publish', Keys.on_log, message)
+      if worker and worker ~= '' then
+        call('zrem', Keys.worker .. worker .. Keys.held, jid)
+        call('publish', Keys.worker .. worker, message)
+      end
+      if state == 'waiting' and queue and call('zrem', Keys.queue .. queue .. Keys.work, jid) == 1 then
+        queue = nil
+      end
+      if queue then need('queue/remove_from_state_set')(jid, state, queue) end
+      local names = job.dependencies
+      if names then
+        for k = 1, #names do call('srem', Keys.job .. names[k] .. Keys.dependents, jid) end
+      end
+      if state == 'failed' then
+        if count == 1 then
+          need('failure/leave')(jid, job[Job.failure], queue or '')
+        else
+          failed = failed or {}
+          failed[#failed + 1] = {jid, job[Job.failure], queue or ''}
+        end
+      end
+      if job[Job.tags] and job[Job.tags] ~= '{}' then
+        tags_of, untag = tags_of or need('job/tags'), untag or need('job/untag')
+        local tags = tags_of(job[Job.tags])
+        for k = 1, #tags do untag(jid, tags[k]) end
+      end
+      if tracked and call('zscore', Keys.tracked, jid) then call('publish', Keys.on_canceled, jid) end
+      call('del', key, key .. Keys.history, key .. Keys.dependencies, key .. Keys.dependents)
+      deleted[jid] = true
+    end
+  end
+  if failed then need('failure/leave_many')(failed) end
+end

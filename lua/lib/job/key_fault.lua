@@ -1,0 +1,25 @@
+-- Tests the types of all keys from which a stored job is removed.
+-- Takes: the function of value/key_fault; jid state queue worker tags (or false) failure
+-- Returns: nil, or what is wrong
+return function(key_fault, jid, state, queue, worker, tags, failure)
+  local key = Keys.job .. jid
+  local bad = key_fault('list', key .. Keys.history, 'set', key .. Keys.dependencies, 'set', key .. Keys.dependents,
+    'zset', Keys.tracked)
+  if not bad and queue and queue ~= '' then
+    local base = Keys.queue .. queue
+    bad = key_fault('zset', base .. Keys.work, 'zset', base .. Keys.locks, 'zset', base .. Keys.scheduled,
+      'zset', base .. Keys.depends)
+  end
+  if not bad and worker and worker ~= '' then bad = key_fault('zset', Keys.worker .. worker .. Keys.held) end
+  if not bad and state == 'complete' then bad = key_fault('zset', Keys.completed) end
+  if not bad and state == 'failed' then
+    local decoded = need('failure/decode')(failure)
+    bad = key_fault('set', Keys.failures)
+    if not bad and type(decoded.group) == 'string' then bad = key_fault('list', Keys.group .. decoded.group) end
+  end
+  if not bad and tags and tags ~= '{}' then
+    bad = key_fault('zset', Keys.tags)
+    for _, tag in ipairs(need('job/tags')(tags)) do bad = bad or key_fault('zset', Keys.tag .. tag) end
+  end
+  return bad
+end

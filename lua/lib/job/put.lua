@@ -1,0 +1,126 @@
+-- Puts a job, new or old, into a queue. The caller has checked everything.
+-- Takes: now t seconds me queue jid klass data delay o old
+--   `o`: priority, retries (numbers), tags (list), depends (all given jids), pending (those to wait for); and to
+--   restore a job: due (a time), history (entries), remaining, spawned_from_jid, failed (group, when, text),
+--   note (an entry). `old`: the stored fields.
+-- Returns: the state
+-- Publishes: `put` to the log; `lock_lost` to a holder; the jid to `put` if tracked
+local Old = Fields('state', 'queue', 'worker', 'priority', 'tags', 'retries', 'failure', 'history', 'grace',
+  'scheduled')
+
+return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old)
+  local call, encode = redis.call, cjson.encode
+  local key = Keys.job .. jid
+  local state, worker = old[Old.state], old[Old.worker]
+  -- One command for the usual case: the job is not tracked and has no dependencies.
+  local any = call('exists', key .. Keys.dependencies, Keys.tracked) > 0
+  local blockers = any and call('smembers', key .. Keys.dependencies)
+  local blocked = blockers and #blockers or 0
+  local tracked = any and call('zscore', Keys.tracked, jid)
+  local pending, history = o.pending, key .. Keys.history
+  if pending and pending[1] then
+    -- A key of another type refuses either of these, so they precede all other writes.
+    call('llen', history)
+    blocked = blocked + need('dependency/link')(jid, pending)
+  end
+  if old[Old.history] then need('history/migrate')(jid, old[Old.history]) end
+  -- The first write goes to the key that another core might have created with another type.
+  local quoted = encode(queue)
+  local entry = '[' .. seconds .. ',"put",{"q":' .. quoted .. '}]'
+  if o.history then
+    call('del', history)
+    if o.history[1] then need('value/in_chunks')('rpush', history, o.history, 1, #o.history) end
+  end
+  local length
+  if o.note then
+    length = call('rpush', history, entry, o.note)
+  else
+    length = call('rpush', history, entry)
+  end
+  if length > 1 then
+    local limit = tonumber(redis.pcall('hget', Keys.config, 'max-job-history') or 100) or 100
+    if length > limit then need('history/trim')(history, length, limit) end
+  end
+
+  local given = o.depends
+  if blockers and given and given[1] then
+    local keep = {}
+    for i = 1, #given do keep[given[i]] = true end
+    for i = 1, #blockers do
+      if not keep[blockers[i]] then blocked = blocked - need('dependency/unlink')(jid, blockers[i]) end
+    end
+  end
+  call('publish', Keys.on_log, '{"jid":' .. encode(jid) .. ',"event":"put","queue":' .. quoted .. '}')
+
+  local priority, retries = o.priority, o.retries
+  local remaining = o.remaining or retries and need('value/whole_tries')(retries)
+  local tags, leftover, stored = o.tags, false, '{}'
+  if state or old[Old.tags] or worker then
+    local from = old[Old.queue]
+    if from then need('queue/remove_from_state_set')(jid, state, from) end
+    if state == 'complete' then call('zrem', Keys.completed, jid) end
+    if state == 'failed' then need('failure/leave')(jid, old[Old.failure], from or '') end
+    if worker and worker ~= '' then
+      call('zrem', Keys.worker .. worker .. Keys.held, jid)
+      if worker ~= me then need('job/lock_lost')(jid, worker) end
+    end
+    priority = priority or need('value/number')(old[Old.priority])
+    retries = retries or need('value/number')(old[Old.retries])
+    remaining = remaining or retries and need('value/whole_tries')(retries)
+    if old[Old.tags] and old[Old.tags] ~= '{}' then
+      local before, keep = need('job/tags')(old[Old.tags]), {}
+      tags = tags or before
+      for i = 1, #tags do keep[tags[i]] = true end
+      for i = 1, #before do
+        if not keep[before[i]] then need('job/untag')(jid, before[i]) end
+      end
+    end
+  end
+  if tags and tags[1] then
+    for i = 1, #tags do
+      if call('zadd', Keys.tag .. tags[i], t, jid) == 1 then call('zincrby', Keys.tags, 1, tags[i]) end
+    end
+    stored = encode(tags)
+  end
+
+  local due = o.due or (delay > 0 and string.format('%.17g', now + delay))
+  local placed
+  if o.failed then
+    placed = 'failed'
+  elseif blocked > 0 then
+    placed = 'depends'
+  else
+    placed = due and 'scheduled' or 'waiting'
+  end
+  call('hmset', key, 'jid', jid, 'klass', klass, 'data', data, 'priority', priority or '0', 'tags', stored,
+    'state', placed, 'worker', '', 'expires', o.failed and '' or '0', 'queue', queue, 'retries', retries or '5',
+    'remaining', remaining or '5', 'time', string.format('%.20f', now))
+  local base = Keys.queue .. queue
+  if placed == 'waiting' then
+    call('zadd', base .. Keys.work, (priority or 0) - now / 10000000000, jid)
+    leftover = old[Old.scheduled]
+  elseif placed == 'scheduled' then
+    call('zadd', base .. Keys.scheduled, due, jid)
+    leftover = old[Old.scheduled]
+  elseif placed == 'depends' then
+    call('zadd', base .. Keys.depends, t, jid)
+    if due then
+      call('hset', key, 'scheduled', due)
+    else
+      leftover = old[Old.scheduled]
+    end
+  else
+    local failed = o.failed
+    call('hset', key, 'failure', failed.text)
+    need('stats/count')(Keys.stats .. failed.when - failed.when % 86400 .. ':' .. queue, 'failed', 1)
+    call('sadd', Keys.failures, failed.group)
+    call('lpush', Keys.group .. failed.group, jid)
+    leftover = old[Old.scheduled]
+  end
+  if o.spawned_from_jid then call('hset', key, 'spawned_from_jid', o.spawned_from_jid) end
+  if old[Old.grace] then call('hdel', key, 'grace') end
+  if leftover then call('hdel', key, 'scheduled') end
+  call('zadd', Keys.queues, 'NX', t, queue)
+  if tracked then call('publish', Keys.on_put, jid) end
+  return placed
+end

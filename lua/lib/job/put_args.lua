@@ -1,0 +1,51 @@
+-- Reads the words of one job of guard.put.
+-- Takes: argv; the position of its first word; the number of its words
+-- Returns: queue, jid, klass, data, delay, at, note; `o`, the options as job/put takes them; `invalid`, if
+--   no job can have this jid or queue
+-- Refuses: wrong words
+return function(argv, first, count)
+  local job = {queue = argv[first], jid = argv[first + 1], klass = argv[first + 2], data = argv[first + 3]}
+  if count < 5 or count % 2 == 0 then error('Guard(): a job has 5 words and pairs of options') end
+  local json, number = need('value/json_arg'), need('value/number')
+  local delay = number(argv[first + 4])
+  if not delay then error('Guard(): delay is not a number: ' .. argv[first + 4]) end
+  if json('data', job.data) == false then error('Guard(): data must not be the bare document false') end
+  local o, given = {}, {}
+  for i = first + 5, first + count - 1, 2 do given[argv[i]] = argv[i + 1] end
+  for name, value in pairs(given) do
+    if name == 'priority' or name == 'retries' or name == 'remaining' or name == 'at' then
+      local n = number(value)
+      if not n then error('Guard(): ' .. name .. ' is not a number: ' .. value) end
+      if name == 'remaining' and n % 1 ~= 0 then error('Guard(): remaining must be a whole number') end
+      if name == 'remaining' then n = need('value/whole_tries')(n) end
+      if name == 'at' then job.at = n else o[name] = n end
+    elseif name == 'tags' or name == 'depends' then
+      json(name, value)
+      o[name] = need('value/names')(value)
+      if not o[name] then error('Guard(): ' .. name .. ' must be a JSON array of texts') end
+    elseif name == 'history' then
+      o.history = need('job/restore').history(value)
+    elseif name == 'failed' then
+      o.failed = need('job/restore').failed(value)
+    elseif name == 'spawned_from_jid' then
+      o.spawned_from_jid = value
+    elseif name == 'note' then
+      job.note = value
+    else
+      error('Guard(): unknown option ' .. name)
+    end
+  end
+  if job.at and delay ~= 0 then error('Guard(): at and a delay exclude each other') end
+  if o.failed and (o.depends and o.depends[1] or job.at or delay ~= 0) then
+    error('Guard(): failed excludes depends, at and a delay')
+  end
+  job.delay, job.o = delay, o
+  if job.queue == '' then
+    job.invalid = 'queue name is empty'
+  elseif job.jid == '' then
+    job.invalid = 'jid is empty'
+  elseif need('job/reserved')(job.jid) then
+    job.invalid = 'jid ends in -history, -dependencies or -dependents'
+  end
+  return job
+end

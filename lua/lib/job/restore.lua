@@ -1,0 +1,45 @@
+-- Checks the history and the failure that guard.put restores.
+-- Returns: a table of functions
+-- Refuses: documents that a client could not read
+local Restore = {}
+
+-- Whether a document is nested at most `most` levels deep.
+local function shallow(value, most)
+  if type(value) ~= 'table' then return true end
+  if most == 0 then return false end
+  for _, member in pairs(value) do
+    if not shallow(member, most - 1) then return false end
+  end
+  return true
+end
+
+-- Returns a list of history entries that every client can read.
+function Restore.history(text)
+  local list = need('value/json_arg')('history', text)
+  if type(list) ~= 'table' or next(list) ~= nil and not string.find(text, '^%s*%[') then
+    error('Guard(): history must be a JSON array')
+  end
+  for i = 1, #list do
+    local entry = list[i]
+    if type(entry) ~= 'string' then error('Guard(): history must hold texts') end
+    local value = need('value/json_arg')('a history entry', entry)
+    if type(value) ~= 'table' or type(value[1]) ~= 'number' or type(value[2]) ~= 'string' or #value > 3
+      or (value[3] ~= nil and (type(value[3]) ~= 'table' or not string.find(entry, '}%s*%]%s*$')))
+      or not shallow(value, 100) or not pcall(cjson.encode, value) then
+      error('Guard(): not a history entry: ' .. string.sub(entry, 1, 100))
+    end
+  end
+  return list
+end
+
+-- Returns the failure of a job that is restored as failed.
+function Restore.failed(text)
+  local failed = need('value/object_arg')('failed', text,
+    {group = 'string', message = 'string', when = 'number', worker = 'string'})
+  if not failed.group or not failed.when then error('Guard(): failed wants group and when') end
+  if failed.group == '' then error('Guard(): failed wants a group') end
+  failed.text = need('failure/encode')(failed.group, failed.message or '', failed.when, failed.worker or '')
+  return failed
+end
+
+return Restore

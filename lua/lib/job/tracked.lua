@@ -1,0 +1,10 @@
+-- Returns the set of tracked jobs among the given ones, false if nothing is tracked (one command).
+-- Takes: jids; their number
+return function(jids, count)
+  if redis.call('exists', Keys.tracked) == 0 then return false end
+  local set = {}
+  for i = 1, count do
+    if type(redis.pcall('zscore', Keys.tracked, jids[i])) == 'string' then set[jids[i]] = true end
+  end
+  return set
+end

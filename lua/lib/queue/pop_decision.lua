@@ -1,0 +1,25 @@
+-- Decides what pop does with an entry of the work set. The job is the authority.
+-- Takes: queue; t; jid; reply of job/read
+-- Returns: `take`; `drop`; or `leave`, which keeps a remnant for the operator to inspect
+local Job = Fields('job/read')
+
+return function(queue, t, jid, job)
+  local call = redis.call
+  local state, home = job[Job.state], job[Job.queue]
+  if not job[Job.jid] then return (job[Job.klass] or job[Job.data] or job.err) and 'leave' or 'drop' end
+  if state == 'waiting' or state == 'stalled' or state == 'scheduled' then
+    local base = Keys.queue .. (home or queue)
+    if home and home ~= queue and call('zscore', base .. Keys.work, jid) then return 'drop' end
+    if (state == 'scheduled' or home ~= queue) and call('zscore', base .. Keys.scheduled, jid) then return 'drop' end
+    return 'take'
+  elseif state == 'running' then
+    -- The holder keeps the job. Add a lock if it has none: otherwise no later pop would find the job.
+    local expires = need('value/number')(job[Job.expires])
+    expires = expires and string.format('%.17g', expires) or t
+    call('zadd', Keys.queue .. (home or queue) .. Keys.locks, 'NX', expires, jid)
+    return 'drop'
+  elseif state == 'failed' or state == 'complete' or state == 'depends' then
+    return 'drop'
+  end
+  return 'leave'
+end

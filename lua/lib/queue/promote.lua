@@ -1,0 +1,29 @@
+-- Moves due jobs from the schedule to the work set. Entries without a job, or of a job in another state, are
+-- removed.
+-- Takes: now; queue; jids
+local Job = Fields('state', 'priority', 'jid')
+
+return function(now, queue, due)
+  local call, base = redis.call, Keys.queue .. queue
+  local work, scores, age = {}, {}, now / 10000000000
+  for i = 1, #due do
+    local key = Keys.job .. due[i]
+    local job = call('hmget', key, unpack(Job))
+    local state = job[Job.state]
+    if job[Job.jid] and (state == 'scheduled' or state == 'waiting') then
+      local score = scores[job[Job.priority]]
+      if not score then
+        local priority = tonumber(job[Job.priority]) or 0
+        if priority - priority ~= 0 then priority = 0 end
+        score = string.format('%.17g', priority - age)
+        scores[job[Job.priority]] = score
+      end
+      work[#work + 1] = score
+      work[#work + 1] = due[i]
+      if state == 'scheduled' then call('hset', key, 'state', 'waiting') end
+    end
+  end
+  local in_chunks = need('value/in_chunks')
+  if work[1] then in_chunks('zadd', base .. Keys.work, work, 1, #work) end
+  in_chunks('zrem', base .. Keys.scheduled, due, 1, #due)
+end

@@ -1,0 +1,79 @@
+-- Creates the jobs of due templates. Each template continues at its next run; runs beyond its backlog are
+-- skipped.
+-- Takes: now; t; queue; templates as jid, time, ...; the maximum number of jobs
+local Template = Fields('jid', 'klass', 'data', 'priority', 'tags', 'retries', 'interval', 'backlog', 'count')
+
+return function(now, t, queue, due, limit)
+  local call, floor = redis.call, math.floor
+  local base = Keys.queue .. queue
+  local whole_tries = need('value/whole_tries')
+  local moved, work, next_runs, gone, tagged = 0, {}, {}, {}, {}
+  for n = 1, #due, 2 do
+    local id = due[n]
+    local key = Keys.recurring .. id
+    local r = call('hmget', key, unpack(Template))
+    local interval = tonumber(r[Template.interval])
+    if not (r[Template.jid] and r[Template.klass] and r[Template.data] and interval and interval > 0) then
+      gone[#gone + 1] = id
+    else
+      local at = floor(tonumber(due[n + 1]))
+      local backlog, count = tonumber(r[Template.backlog]) or 0, tonumber(r[Template.count]) or 0
+      local started, priority, tried = moved, tonumber(r[Template.priority]) or 0, 0
+      if not (count >= 0 and count < 9e15) then count = 0 end
+      if priority - priority ~= 0 then priority = 0 end
+      local behind = (now - at) / interval
+      if backlog > 0 and behind > backlog then at = at + math.ceil(behind - backlog) * interval end
+      local tags = r[Template.tags] and r[Template.tags] ~= '{}' and need('job/tags')(r[Template.tags]) or {}
+      while at <= now and moved < limit do
+        -- A number already in use, as after a template was created again, is skipped: up to 1000 in one call. The
+        -- next call continues there.
+        count = count + 1
+        local jid = id .. '-' .. count
+        while tried < 1000 and call('exists', Keys.job .. jid) == 1 do
+          count, tried = count + 1, tried + 1
+          jid = id .. '-' .. count
+        end
+        if tried == 1000 then
+          call('hset', key, 'count', count - 1)
+          break
+        end
+        call('rpush', Keys.job .. jid .. Keys.history,
+          '[' .. floor(at) .. ',"put",{"q":' .. cjson.encode(queue) .. '}]')
+        call('hmset', Keys.job .. jid, 'jid', jid, 'klass', r[Template.klass], 'data', r[Template.data],
+          'priority', priority, 'tags', tags[1] and r[Template.tags] or '{}', 'state', 'waiting', 'worker', '',
+          'expires', '0', 'queue', queue, 'retries', r[Template.retries] or '0',
+          'remaining', whole_tries(tonumber(r[Template.retries]) or 0), 'time', string.format('%.20f', at),
+          'spawned_from_jid', id)
+        for i = 1, #tags do
+          local list = tagged[tags[i]]
+          if not list then
+            list = {}
+            tagged[tags[i]] = list
+          end
+          list[#list + 1] = t
+          list[#list + 1] = jid
+        end
+        work[#work + 1] = priority - at / 10000000000
+        work[#work + 1] = jid
+        moved = moved + 1
+        at = at + interval
+      end
+      if moved > started then
+        if tried < 1000 then call('hset', key, 'count', count) end
+        next_runs[#next_runs + 1] = at
+        next_runs[#next_runs + 1] = id
+      end
+    end
+  end
+  local in_chunks = need('value/in_chunks')
+  if gone[1] then in_chunks('zrem', base .. Keys.recur, gone, 1, #gone) end
+  if work[1] then
+    in_chunks('zadd', base .. Keys.work, work, 1, #work)
+    in_chunks('zadd', base .. Keys.recur, next_runs, 1, #next_runs)
+    for tag, list in pairs(tagged) do
+      local added = in_chunks('zadd', Keys.tag .. tag, list, 1, #list)
+      if added > 0 then call('zincrby', Keys.tags, added, tag) end
+    end
+    call('zadd', Keys.queues, 'NX', t, queue)
+  end
+end

@@ -1,0 +1,11 @@
+-- Calls a command on one key with a list of any length, in chunks that `unpack` can carry.
+-- Takes: command; key; list; first and last index
+-- Returns: the sum of the replies
+local size = 4000
+return function(name, key, list, first, last)
+  local sum = 0
+  for from = first, last, size do
+    sum = sum + redis.call(name, key, unpack(list, from, math.min(from + size - 1, last)))
+  end
+  return sum
+end

@@ -1,0 +1,9 @@
+-- Decodes a JSON argument of a `guard` command.
+-- Takes: its name in errors; text
+-- Refuses: text that is not JSON, NUL bytes
+return function(what, text)
+  if string.find(text, '%z') then error('Guard(): NUL byte in ' .. what) end
+  local ok, value = pcall(cjson.decode, text)
+  if not ok then error('Guard(): ' .. what .. ' is not JSON: ' .. tostring(value)) end
+  return value
+end

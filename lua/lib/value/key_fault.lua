@@ -1,0 +1,31 @@
+-- Returns a function that tests the types of keys, so that a job whose writes would fail half-way is refused
+-- before the first write. Each key is read once per call.
+-- Takes: the progress of a call that writes between tests: `wrote` in it says whether it has written
+return function(progress)
+  local pcall, known = redis.pcall, {}
+  -- Takes kind, key, kind, key, ... Returns nil, or what is wrong.
+  return function(...)
+    local args = {...}
+    for i = 1, #args, 2 do
+      local kind, key = args[i], args[i + 1]
+      if not known[key] then
+        local reply
+        if kind == 'hash' then
+          reply = pcall('hget', key, 'jid')
+        elseif kind == 'list' then
+          reply = pcall('llen', key)
+        elseif kind == 'set' then
+          reply = pcall('scard', key)
+        else
+          reply = pcall('zcard', key)
+        end
+        if type(reply) == 'table' then
+          local command = {kind == 'list' and 'llen' or kind == 'set' and 'scard' or 'zcard', key}
+          if kind == 'hash' then command = {'hget', key, 'jid'} end
+          return need('value/wrong_type')(reply, progress and progress.wrote, kind, key, unpack(command))
+        end
+        known[key] = true
+      end
+    end
+  end
+end

@@ -1,6 +1,0 @@
--- Returns the stored form of a failure.
-return function(group, message, when, worker)
-  local encode = cjson.encode
-  return '{"group":' .. encode(group) .. ',"message":' .. encode(message) .. ',"when":' .. when .. ',"worker":' ..
-    encode(worker) .. '}'
-end

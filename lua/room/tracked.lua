@@ -1,9 +1,0 @@
--- Returns which of the jobs are tracked, as a set, or false. One command where nothing is.
-return function(jids, count)
-  if redis.call('exists', Keys.tracked) == 0 then return false end
-  local set = {}
-  for i = 1, count do
-    if type(redis.pcall('zscore', Keys.tracked, jids[i])) == 'string' then set[jids[i]] = true end
-  end
-  return set
-end

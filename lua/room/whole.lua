@@ -1,5 +1,0 @@
--- Returns the tries that a number of retries allows: whole, and such that every client can count
--- them down.
-return function(n)
-  return math.floor(math.max(-9007199254740992, math.min(9007199254740992, n)))
-end
