@@ -801,6 +801,7 @@ fn the_example_of_the_issue_runs() {
             "PATH",
             format!("{}:{}", bin.display(), std::env::var("PATH").unwrap()),
         )
+        .env("QLESS_NOW", "100")
         .env("HOME", "/nonexistent")
         .env("QLESS_REDIS_URL", redis.url())
         .output()

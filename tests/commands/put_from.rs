@@ -729,7 +729,7 @@ fn waiting(connection: &mut redis::Connection) -> i64 {
 fn lost_replies_neither_lose_nor_duplicate_jobs() {
     let workspace = Workspace::new();
     let path = workspace.file("night.ndjson", night(2_000));
-    let line = format!("put --from {} --batch 20", path.display());
+    let line = format!("put --from {} --batch 20 --rate 2000/s", path.display());
     let mut run = workspace.redis.qless().start(&line);
     let mut connection = workspace.redis.connection();
     let mut kill = redis::cmd("CLIENT");
