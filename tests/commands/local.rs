@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use crate::support::qless::Qless;
 
-/// A directory for a server of its own, which is stopped in the end.
+/// A directory for a private server, which is stopped at the end.
 struct LocalServer {
     dir: TempDir,
 }
