@@ -114,7 +114,7 @@ show "qless queues$queues"
 check 'uploads after the failure' '0 0 0 0 0' "$(counts uploads)"
 check 'videos after the failure' '0 0 0 0 0' "$(counts videos)"
 
-say 'The operator looks: one group of failures, some of its jobs, one in full.'
+say 'The operator inspects them: one failure group, some of its jobs, one in full.'
 show "qless failed$failed"
 show "qless jobs --group 'upload error' --limit 3 --columns jid,klass,queue,detail$jobs"
 show "qless get \$(head -n 1 jids)"
@@ -125,8 +125,8 @@ run 'mkdir bucket'
 show "qless failed --group 'upload error' --retry-all --yes"
 show "qless queues$queues"
 check 'groups after the retry' '' "$(groups)"
-check 'photos back' "$photos 0 0 0 0" "$(counts uploads)"
-check 'videos back' "$videos 0 0 0 0" "$(counts videos)"
+check 'photos retried' "$photos 0 0 0 0" "$(counts uploads)"
+check 'videos retried' "$videos 0 0 0 0" "$(counts videos)"
 
 say 'The same worker, once more.'
 run 'worker uploads videos >log 2>&1'
@@ -139,14 +139,14 @@ check 'groups in the end' '' "$(groups)"
 check 'the bucket' "$(sort jids)" "$(ls bucket)"
 check 'jobs complete' "$all" "$(qless jobs --state complete -o jid | wc -l | tr -d ' ')"
 
-say 'Noon. Two more photos wait, and somebody cleans up by hand, the wrong key: from now on every pop of a
-# client with the reference core fails in this queue.'
+say 'Noon. Two more photos wait, and a cleanup by hand deletes the wrong key: from now on every pop of
+# a client with the reference core fails in this queue.'
 run "for i in 1 2; do qless put uploads Photo::Upload --tag noon; done >noon"
 run 'redis-cli -s night/redis.sock DEL ql:j:$(head -n 1 noon)'
 show "qless check$damage || echo exit \$?"
 check 'what a check says' 7 "$(qless -q check >/dev/null && echo 0 || echo $?)"
 
-say 'What would be done about it, command by command. Then it is done; the file could undo it.'
+say 'The repair, command by command, as a dry run. Then for real; the undo file can revert it.'
 show 'qless check --repair --dry-run --quiet'
 show "qless check --repair --undo undo.ndjson --yes$repaired"
 show "qless check$damage && echo clean"
@@ -155,4 +155,4 @@ check 'the photo that was not deleted' "$(tail -n 1 noon)" "$(qless pop uploads 
 
 run 'qless local stop'
 check 'the server' $'running\tno' "$(qless local status | head -n 1)"
-printf '\n%s# %s%s\n' "$dim" "$all jobs put, failed, brought back and done, each once. Morning." "$plain"
+printf '\n%s# %s%s\n' "$dim" "$all jobs put, failed, retried and completed, each once. Morning." "$plain"

@@ -306,7 +306,7 @@ fn starting_a_server_that_never_replies_ends_with_the_timeout() {
 
 #[test]
 fn local_is_suggested_if_the_default_server_refuses_connections() {
-    // Only where nobody listens on the usual port.
+    // Only if no server listens on the default port.
     if std::net::TcpStream::connect("127.0.0.1:6379").is_ok() {
         return;
     }
