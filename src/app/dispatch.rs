@@ -19,8 +19,8 @@ use crate::watch;
 /// Runs one command line and returns the code to exit with.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
     let args: Vec<OsString> = args.into_iter().collect();
-    if let Some(asked) = completion::asked(&args) {
-        return completion::run(asked);
+    if let Some(request) = completion::requested(&args) {
+        return completion::run(request);
     }
     let mut cli = match parse::parse(&args) {
         Ok(cli) => cli,

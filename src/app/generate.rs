@@ -1,13 +1,12 @@
-//! Completions and man pages, written from the one tree of commands.
+//! Completion scripts, and the man pages, which are written from the one tree of commands.
 
 use std::io;
 
-use clap::Command;
-use clap_complete::{Generator, Shell};
+use clap::{Command, ValueEnum};
 use clap_mangen::Man;
 
+use super::completion::shell::Shell;
 use super::help::layout::Parts;
-use super::hook;
 use crate::exit::Exit;
 use crate::model::finding::{BEYOND, Severity};
 use crate::settings::key;
@@ -29,14 +28,11 @@ impl Generated {
 
 /// Returns all files of `completions/` and `man/`.
 pub fn files() -> io::Result<Vec<Generated>> {
-    let shells = [
-        Shell::Bash,
-        Shell::Elvish,
-        Shell::Fish,
-        Shell::PowerShell,
-        Shell::Zsh,
-    ];
-    let mut files: Vec<Generated> = shells.map(completion).into();
+    let scripts = Shell::value_variants().iter().map(|shell| Generated {
+        path: format!("completions/{}", shell.file()),
+        bytes: shell.script().into(),
+    });
+    let mut files: Vec<Generated> = scripts.collect();
     files.extend(manual()?);
     Ok(files)
 }
@@ -204,17 +200,6 @@ fn roff(text: &str) -> String {
     text.replace('\\', "\\\\")
         .replace('-', "\\-")
         .replace('\'', "\\*(Aq")
-}
-
-/// Returns the script that lets a shell complete.
-pub(crate) fn completion(shell: Shell) -> Generated {
-    let mut bytes = Vec::new();
-    let mut tree = super::parse::command();
-    clap_complete::generate(shell, &mut tree, "qless", &mut bytes);
-    let path = format!("completions/{}", shell.file_name("qless"));
-    let script = String::from_utf8_lossy(&bytes).into_owned();
-    let bytes = hook::names(shell, script, &tree).into_bytes();
-    Generated { path, bytes }
 }
 
 /// Writes the page of a command and of all below it.

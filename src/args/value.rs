@@ -26,6 +26,8 @@ use crate::name::Name;
 use crate::text;
 use crate::text::clean;
 
+pub(crate) use super::candidates::{Candidates, Jobs};
+
 /// Doubles are exact up to here, and the core's numbers are doubles.
 pub(crate) const LARGEST: u64 = 1 << 53;
 

@@ -35,7 +35,7 @@ use crate::text::{clean, short};
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// The job
-    #[arg(value_parser = value::jids())]
+    #[arg(value_parser = value::jids(), add = value::Candidates::Jids(value::Jobs::Held))]
     jid: Name,
     /// The job's data from now on: JSON, `@FILE`, or `-` for stdin
     #[arg(long, allow_hyphen_values = true)]
@@ -43,12 +43,14 @@ pub(crate) struct Args {
     #[command(flatten)]
     limit: MaxData,
     /// Put the job into this queue instead of ending it
-    #[arg(long, value_name = "QUEUE", value_parser = value::new_name())]
+    #[arg(long, value_name = "QUEUE", value_parser = value::new_name(),
+          add = value::Candidates::Queues)]
     next: Option<Name>,
     #[command(flatten)]
     later: Later,
     /// A job that must be complete first
-    #[arg(long, value_name = "JID", value_parser = value::name(), requires = "next")]
+    #[arg(long, value_name = "JID", value_parser = value::name(), requires = "next",
+          add = value::Candidates::Jids(value::Jobs::Open))]
     depends: Vec<Name>,
     #[command(flatten)]
     holder: Holder,

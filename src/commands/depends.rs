@@ -35,12 +35,15 @@ use crate::text::clean;
 /// Exit codes: 0, 3 some failed, 4 unknown jid, 5 not in state depends, or a cycle, 6 server,
 /// 9 not confirmed.
 #[derive(Clone, Debug, clap::Args)]
+#[command(add = value::Jobs::Depends)]
 pub(crate) struct Args {
     /// Let it wait for further jobs: for all of them, or for none
-    #[arg(long, value_name = "JID", num_args = 1.., value_parser = value::name())]
+    #[arg(long, value_name = "JID", num_args = 1.., value_parser = value::name(),
+          add = value::Candidates::Jids(value::Jobs::Open))]
     on: Vec<Name>,
     /// Let it no longer wait for these
-    #[arg(long, value_name = "JID", num_args = 1.., value_parser = value::jids())]
+    #[arg(long, value_name = "JID", num_args = 1.., value_parser = value::jids(),
+          add = value::Candidates::Jids(value::Jobs::Open))]
     off: Vec<Name>,
     /// Let it no longer wait for anything
     #[arg(long, conflicts_with_all = ["on", "off"])]

@@ -38,9 +38,11 @@ use crate::text::{clean, quoted};
 ///
 /// See also: `qless timeout`, `qless cancel`, `qless help selectors`
 #[derive(Clone, Debug, clap::Args)]
+#[command(add = value::Jobs::Held)]
 pub(crate) struct Args {
     /// What kind of failure it is
-    #[arg(long, value_name = "G", value_parser = value::new_name())]
+    #[arg(long, value_name = "G", value_parser = value::new_name(),
+          add = value::Candidates::Groups)]
     group: Name,
     /// What went wrong: text, `@FILE`, or `-` for stdin
     #[arg(long, value_name = "M", allow_hyphen_values = true)]

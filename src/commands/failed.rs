@@ -47,7 +47,8 @@ pub(crate) struct Args {
     #[arg(long, requires = "action", conflicts_with_all = ["queues", "groups", "tags", "all"])]
     all_groups: bool,
     /// With `--retry-all`: into this queue instead of their own
-    #[arg(long, value_name = "QUEUE", value_parser = value::new_name(), requires = "retry_all")]
+    #[arg(long, value_name = "QUEUE", value_parser = value::new_name(), requires = "retry_all",
+          add = value::Candidates::Queues)]
     to: Option<Name>,
     /// With `--retry-all`: run them after this time
     #[arg(long, value_name = "D", value_parser = value::duration, allow_hyphen_values = true,

@@ -31,7 +31,7 @@ use crate::text::short;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// The job
-    #[arg(value_parser = value::jids())]
+    #[arg(value_parser = value::jids(), add = value::Candidates::Jids(value::Jobs::Held))]
     jid: Name,
     /// The job's data from now on: JSON, `@FILE`, or `-` for stdin
     #[arg(long, allow_hyphen_values = true)]

@@ -27,7 +27,7 @@ use crate::text::{clean, short};
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// The job
-    #[arg(value_parser = value::jids())]
+    #[arg(value_parser = value::jids(), add = value::Candidates::Jids(value::Jobs::Open))]
     jid: Name,
     /// What happened
     #[arg(value_parser = value::new_name())]

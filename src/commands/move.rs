@@ -32,7 +32,8 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// The queue
-    #[arg(long, value_name = "QUEUE", value_parser = value::new_name())]
+    #[arg(long, value_name = "QUEUE", value_parser = value::new_name(),
+          add = value::Candidates::Queues)]
     to: Name,
     #[command(flatten)]
     later: Later,

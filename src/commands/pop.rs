@@ -32,13 +32,15 @@ use crate::text::{clean, duration, quoted};
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// The queues
-    #[arg(required = true, value_name = "QUEUE", value_parser = value::name())]
+    #[arg(required = true, value_name = "QUEUE", value_parser = value::name(),
+          add = value::Candidates::Queues)]
     queues: Vec<Name>,
     /// At most so many jobs
     #[arg(long, value_name = "N", value_parser = value::at_least_one, default_value = "1")]
     count: u64,
     /// The worker that takes them [QLESS_WORKER; default cli-USER@HOST]
-    #[arg(long, value_name = "NAME", value_parser = value::new_name())]
+    #[arg(long, value_name = "NAME", value_parser = value::new_name(),
+          add = value::Candidates::Workers)]
     worker: Option<Name>,
     #[command(flatten)]
     dry: DryRun,

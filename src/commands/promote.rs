@@ -3,6 +3,7 @@
 use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, Spread, Targets};
+use crate::args::value;
 use crate::bulk::Plan;
 use crate::bulk::requeue::promote::{PROMOTE, judge, run as promote};
 use crate::error::Error;
@@ -24,6 +25,7 @@ use crate::session::Session;
 ///
 /// See also: `qless move`, `qless help selectors`
 #[derive(Clone, Debug, clap::Args)]
+#[command(add = value::Jobs::Scheduled)]
 pub(crate) struct Args {
     #[command(flatten)]
     bulk: BulkFlags,

@@ -37,10 +37,11 @@ use crate::session::Session;
 ///
 /// See also: `qless failed`, `qless help selectors`, `qless help recipes`
 #[derive(Clone, Debug, clap::Args)]
+#[command(add = value::Jobs::Failed)]
 pub(crate) struct Args {
     /// Into this queue instead of their own
     #[arg(long, value_name = "QUEUE", value_parser = value::new_name(),
-          conflicts_with_all = ["worker", "as_holder"])]
+          conflicts_with_all = ["worker", "as_holder"], add = value::Candidates::Queues)]
     to: Option<Name>,
     /// Run them after this time
     #[arg(long, value_name = "D", value_parser = value::duration, allow_hyphen_values = true)]
@@ -58,7 +59,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     holder: Holder,
     /// What kind of failure it was, recorded with the holder's retry
-    #[arg(long, value_name = "G", value_parser = value::new_name())]
+    #[arg(long, value_name = "G", value_parser = value::new_name(),
+          add = value::Candidates::Groups)]
     fail_group: Option<Name>,
     /// What went wrong, recorded with the holder's retry
     #[arg(long, value_name = "M", value_parser = value::name(), requires = "fail_group")]

@@ -33,7 +33,8 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// The queues, by name or glob
-    #[arg(value_name = "QUEUE", required = true, value_parser = value::pattern())]
+    #[arg(value_name = "QUEUE", required = true, value_parser = value::pattern(),
+          add = value::Candidates::Queues)]
     queues: Vec<Pattern>,
     /// The day: `2026-11-20`, `today` or `yesterday`
     #[arg(long, value_name = "DAY", default_value = "today", value_parser = value::day)]

@@ -38,10 +38,10 @@ use crate::text::clean;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// Add a tag
-    #[arg(long, value_name = "T", value_parser = value::new_name())]
+    #[arg(long, value_name = "T", value_parser = value::new_name(), add = value::Candidates::Tags)]
     add: Vec<Name>,
     /// Remove a tag
-    #[arg(long, value_name = "T", value_parser = value::jids())]
+    #[arg(long, value_name = "T", value_parser = value::jids(), add = value::Candidates::Tags)]
     remove: Vec<Name>,
     #[command(flatten)]
     bulk: BulkFlags,

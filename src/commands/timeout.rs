@@ -3,6 +3,7 @@
 use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, Targets};
+use crate::args::value;
 use crate::bulk::{JobOutcome, Plan, Slice};
 use crate::error::Error;
 use crate::exit::Exit;
@@ -24,6 +25,7 @@ use crate::text::clean;
 ///
 /// See also: `qless retry --force`, `qless help selectors`
 #[derive(Clone, Debug, clap::Args)]
+#[command(add = value::Jobs::Held)]
 pub(crate) struct Args {
     #[command(flatten)]
     bulk: BulkFlags,

@@ -29,10 +29,11 @@ use crate::text::{clean, plural};
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// The group
-    #[arg(value_parser = value::jids())]
+    #[arg(value_parser = value::jids(), add = value::Candidates::Groups)]
     group: Name,
     /// The queue
-    #[arg(long, value_name = "QUEUE", value_parser = value::new_name())]
+    #[arg(long, value_name = "QUEUE", value_parser = value::new_name(),
+          add = value::Candidates::Queues)]
     to: Name,
     /// At most so many jobs
     #[arg(long, value_name = "N", value_parser = value::at_least_one, default_value = "25")]

@@ -26,7 +26,7 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// Only these workers, by name or glob
-    #[arg(value_name = "WORKER", value_parser = value::pattern())]
+    #[arg(value_name = "WORKER", value_parser = value::pattern(), add = value::Candidates::Workers)]
     workers: Vec<Pattern>,
     #[command(flatten)]
     pub watch: Watch,

@@ -5,6 +5,7 @@ pub(crate) mod layout;
 use std::fmt::Write;
 
 use super::parse;
+use crate::args::value;
 use crate::commands::{ConfigUse, Group, Spec};
 use crate::core::call::rights;
 use crate::error::Error;
@@ -25,8 +26,25 @@ use crate::view::finding;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// A command, such as `recur put`, or a topic
-    #[arg(value_name = "COMMAND | TOPIC")]
+    #[arg(value_name = "COMMAND | TOPIC", add = value::Candidates::Topics)]
     words: Vec<String>,
+}
+
+/// The topics, with what they are about.
+pub(super) const TOPICS: [(&str, &str); 8] = [
+    ("recipes", "What to type when"),
+    ("selectors", "Flags that select jobs"),
+    ("formats", "What stdout is"),
+    ("environment", "Variables that `qless` reads"),
+    ("exit-codes", "What each exit code means"),
+    ("acl", "What a user of the server must be allowed"),
+    ("findings", "Findings of `check`, and what to decide"),
+    ("json", "Documents of `-o json`; with a kind: its schema"),
+];
+
+/// Returns the kinds of documents that `qless help json` takes, with what they are about.
+pub(super) fn documents() -> impl Iterator<Item = (&'static str, &'static str)> {
+    schema::KINDS.iter().map(|kind| (kind.kind, kind.says))
 }
 
 pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Operate, run).config(ConfigUse::Nothing);

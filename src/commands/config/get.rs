@@ -21,7 +21,7 @@ use crate::text::clean;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// The option
-    #[arg(value_name = "KEY", value_parser = value::name())]
+    #[arg(value_name = "KEY", value_parser = value::name(), add = value::Candidates::Options)]
     key: Option<Name>,
 }
 

@@ -22,7 +22,8 @@ use crate::text::clean;
 pub(super) struct Args {
     /// Options and their values in turn
     #[arg(required = true, value_names = ["KEY", "VALUE"], num_args = 2..,
-          allow_negative_numbers = true, value_parser = value::jids())]
+          allow_negative_numbers = true, value_parser = value::jids(),
+          add = value::Candidates::Options)]
     pairs: Vec<Name>,
     /// Unknown options, too
     #[arg(long)]

@@ -19,7 +19,8 @@ use crate::text::clean;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// The options
-    #[arg(required = true, value_name = "KEY", value_parser = value::jids())]
+    #[arg(required = true, value_name = "KEY", value_parser = value::jids(),
+          add = value::Candidates::Options)]
     keys: Vec<Name>,
     #[command(flatten)]
     dry: DryRun,

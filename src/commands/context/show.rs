@@ -1,6 +1,7 @@
 //! `qless context show`
 
 use super::{file, item, used};
+use crate::args::value;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::context::{Context, ContextsInFull};
@@ -17,6 +18,7 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// The context
+    #[arg(add = value::Candidates::Contexts)]
     name: Option<String>,
 }
 

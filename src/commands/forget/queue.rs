@@ -23,7 +23,8 @@ use crate::text::clean;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// The queues
-    #[arg(required = true, value_name = "QUEUE", value_parser = value::jids())]
+    #[arg(required = true, value_name = "QUEUE", value_parser = value::jids(),
+          add = value::Candidates::Queues)]
     queues: Vec<Name>,
     /// Also with something in it
     #[arg(long)]

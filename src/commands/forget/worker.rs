@@ -21,7 +21,8 @@ use crate::text::{clean, plural, quoted};
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// The workers
-    #[arg(required = true, value_name = "WORKER", value_parser = value::jids())]
+    #[arg(required = true, value_name = "WORKER", value_parser = value::jids(),
+          add = value::Candidates::Workers)]
     workers: Vec<Name>,
     #[command(flatten)]
     dry: DryRun,

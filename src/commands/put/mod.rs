@@ -54,7 +54,8 @@ mod one;
 #[command(override_usage = "qless put [OPTIONS] QUEUE KLASS [DATA] | [QUEUE [KLASS]] --from FILE")]
 pub(crate) struct Args {
     /// The queue
-    #[arg(value_parser = value::new_name(), required_unless_present = "from")]
+    #[arg(value_parser = value::new_name(), required_unless_present = "from",
+          add = value::Candidates::Queues)]
     queue: Option<Name>,
     /// The kind of work
     #[arg(value_parser = value::new_name(), required_unless_present = "from")]
@@ -85,13 +86,15 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", value_parser = value::integer, allow_hyphen_values = true)]
     priority: Option<i64>,
     /// A tag
-    #[arg(long = "tag", value_name = "T", value_parser = value::new_name())]
+    #[arg(long = "tag", value_name = "T", value_parser = value::new_name(),
+          add = value::Candidates::Tags)]
     tags: Vec<Name>,
     /// How often it may be tried again
     #[arg(long, value_name = "N", value_parser = value::count, allow_hyphen_values = true)]
     retries: Option<u64>,
     /// A job that must be complete first
-    #[arg(long, value_name = "JID", value_parser = value::name())]
+    #[arg(long, value_name = "JID", value_parser = value::name(),
+          add = value::Candidates::Jids(value::Jobs::Open))]
     depends: Vec<Name>,
     /// Wait only for those dependencies that exist
     #[arg(long)]

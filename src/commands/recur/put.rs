@@ -30,7 +30,7 @@ use crate::text::{clean, duration};
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// The queue
-    #[arg(value_parser = value::new_name())]
+    #[arg(value_parser = value::new_name(), add = value::Candidates::Queues)]
     queue: Name,
     /// The kind of work
     #[arg(value_parser = value::new_name())]
@@ -73,7 +73,8 @@ pub(super) struct Args {
           default_value = "0")]
     priority: i64,
     /// A tag
-    #[arg(long = "tag", value_name = "T", value_parser = value::new_name())]
+    #[arg(long = "tag", value_name = "T", value_parser = value::new_name(),
+          add = value::Candidates::Tags)]
     tags: Vec<Name>,
     /// How often each may be tried again
     #[arg(long, value_name = "N", value_parser = value::count, default_value = "5")]

@@ -23,7 +23,8 @@ use crate::text::{clean, plural};
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// The recurring jobs; `-` reads their jids from stdin, `@FILE` from a file
-    #[arg(value_name = "JID", required = true, value_parser = value::jids())]
+    #[arg(value_name = "JID", required = true, value_parser = value::jids(),
+          add = value::Candidates::Jids(value::Jobs::Recurring))]
     jids: Vec<Name>,
     #[command(flatten)]
     dry: DryRun,

@@ -23,7 +23,7 @@ use crate::text::{clean, short};
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// The recurring job
-    #[arg(value_parser = value::jids())]
+    #[arg(value_parser = value::jids(), add = value::Candidates::Jids(value::Jobs::Recurring))]
     jid: Name,
     #[command(flatten)]
     dry: DryRun,

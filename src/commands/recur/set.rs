@@ -27,13 +27,13 @@ use crate::text::clean;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// The recurring job
-    #[arg(value_parser = value::jids())]
+    #[arg(value_parser = value::jids(), add = value::Candidates::Jids(value::Jobs::Recurring))]
     jid: Name,
     /// How often; the next run is shifted by as much
     #[arg(long, value_name = "D", value_parser = value::interval, allow_hyphen_values = true)]
     every: Option<Duration>,
     /// The queue
-    #[arg(long, value_parser = value::new_name())]
+    #[arg(long, value_parser = value::new_name(), add = value::Candidates::Queues)]
     queue: Option<Name>,
     /// The kind of work
     #[arg(long, value_parser = value::new_name())]

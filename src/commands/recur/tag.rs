@@ -24,14 +24,14 @@ use crate::text::clean;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// The recurring job
-    #[arg(value_parser = value::jids())]
+    #[arg(value_parser = value::jids(), add = value::Candidates::Jids(value::Jobs::Recurring))]
     jid: Name,
     /// Add a tag
     #[arg(long, value_name = "T", value_parser = value::new_name(),
-          required_unless_present = "remove")]
+          required_unless_present = "remove", add = value::Candidates::Tags)]
     add: Vec<Name>,
     /// Remove a tag
-    #[arg(long, value_name = "T", value_parser = value::jids())]
+    #[arg(long, value_name = "T", value_parser = value::jids(), add = value::Candidates::Tags)]
     remove: Vec<Name>,
     #[command(flatten)]
     dry: DryRun,
