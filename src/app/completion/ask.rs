@@ -56,7 +56,7 @@ pub(super) fn names(place: &Place, deadline: Instant) -> Option<Vec<Named>> {
         // It is started by commands, not by looking for their names.
         Address::Local { dir, .. } => {
             let local = Local::new(dir.as_deref()).ok()?;
-            if !local.running().ok()? {
+            if !local.is_running().ok()? {
                 return None;
             }
             target = local.target();
