@@ -44,7 +44,9 @@ pub(super) const TOPICS: [(&str, &str); 8] = [
 
 /// Returns the kinds of documents that `qless help json` takes, with what they are about.
 pub(super) fn documents() -> impl Iterator<Item = (&'static str, &'static str)> {
-    schema::KINDS.iter().map(|kind| (kind.kind, kind.says))
+    document::DOCUMENTS
+        .iter()
+        .map(|document| (document.kind, document.summary))
 }
 
 pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Operate, run).config(ConfigUse::Nothing);
@@ -102,7 +104,7 @@ fn of_command(path: &[&str]) -> Result<String, Error> {
 fn exit_codes() -> String {
     let mut text = String::new();
     for exit in Exit::ALL {
-        let (name, when) = exit.told();
+        let (name, when) = exit.description();
         _ = writeln!(text, "{:>3}  {name:<14} {when}", exit.code());
     }
     text.push_str("\nNew codes may be added; treat an unknown one as failure. ");
