@@ -3,26 +3,26 @@
 use std::time::Duration;
 
 use super::pace::Pace;
-use super::{BulkRun, JobOutcome, Named, Plan, Refused, Report, SLICE, Slice};
+use super::{BulkOptions, JobOutcome, Targeting, BulkPlan, ExcludedJob, Report, SLICE, SliceOutcome};
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
-use crate::model::bulk::{Item, Result as Counted, Sum};
+use crate::model::bulk::{BulkItem, ItemResult, Totals};
 use crate::model::job_snapshot::JobSnapshot;
 use crate::session::Session;
 use crate::ui::Ui;
 use crate::view::json;
 
-impl Plan {
+impl BulkPlan {
     /// Changes the jobs, slice by slice. `change` is
     /// given now and answers with what became of each job of a slice,
     /// and of those that went with one.
     pub(crate) fn run(
         mut self,
         session: &mut Session,
-        change: impl FnMut(&mut Core, Moment, &[JobSnapshot]) -> Slice,
+        change: impl FnMut(&mut Core, Moment, &[JobSnapshot]) -> SliceOutcome,
     ) -> Result<Exit, Error> {
         self.refusal()?;
         let one = self.one();
@@ -32,7 +32,7 @@ impl Plan {
             return Err(Error::not_found(format!("there are no jobs to {asks}")));
         }
         let held_back = self.fail_fast();
-        let sum = Sum::of(self.order.verb.word, self.dry_run(), matched);
+        let sum = Totals::of(self.order.verb.word, self.dry_run(), matched);
         let mut told = Told {
             report: Report::new(&session.ui, self.order.verb, one, sum, session.now()),
             order: self.order,
@@ -41,11 +41,11 @@ impl Plan {
             told.report.add(&mut session.ui, fate)?;
         }
         if told.order.dry_run {
-            for Refused { fate, .. } in self.refused {
+            for ExcludedJob { fate, .. } in self.refused {
                 told.report.add(&mut session.ui, fate)?;
             }
             for seen in &self.jobs {
-                let fate = JobOutcome::from(Item::planned(&seen.jid)).seen(seen);
+                let fate = JobOutcome::from(BulkItem::planned(&seen.jid)).seen(seen);
                 told.report.add(&mut session.ui, fate)?;
             }
             for fate in self.cascaded {
@@ -57,7 +57,7 @@ impl Plan {
         if let Some(ledger) = &mut told.order.report {
             ledger.begin(session)?;
         }
-        for Refused { fate, .. } in self.refused {
+        for ExcludedJob { fate, .. } in self.refused {
             told.add(&mut session.ui, fate)?;
         }
         told.flush()?;
@@ -78,7 +78,7 @@ impl Plan {
         if !self.order.fail_fast {
             return 0;
         }
-        let failed = |refused: &Refused| refused.fate.item.result == Counted::Failed;
+        let failed = |refused: &ExcludedJob| refused.fate.item.result == ItemResult::Failed;
         let Some(at) = self.refused.iter().position(failed) else {
             return 0;
         };
@@ -92,7 +92,7 @@ impl Plan {
 
 /// The jobs that are to be changed.
 struct Jobs {
-    named: Named,
+    named: Targeting,
     jobs: Vec<JobSnapshot>,
     /// Over which time they are to run.
     spread: Duration,
@@ -103,7 +103,7 @@ struct Jobs {
 /// Where it is told what became of the jobs.
 struct Told {
     report: Report,
-    order: BulkRun,
+    order: BulkOptions,
 }
 
 impl Told {
@@ -132,9 +132,9 @@ impl Told {
         &mut self,
         session: &mut Session,
         mut jobs: Jobs,
-        mut change: impl FnMut(&mut Core, Moment, &[JobSnapshot]) -> Slice,
+        mut change: impl FnMut(&mut Core, Moment, &[JobSnapshot]) -> SliceOutcome,
     ) -> Result<(usize, Option<Error>), Error> {
-        let one = jobs.named == Named::One;
+        let one = jobs.named == Targeting::One;
         let all = jobs.jobs.len();
         let matched = all + jobs.held_back;
         let stop = Interrupt::listen();
@@ -172,8 +172,8 @@ impl Told {
             }
             let mut failed = false;
             for fate in changed.fates {
-                failed |= fate.item.result == Counted::Failed;
-                let refused = matches!(fate.item.result, Counted::Skipped | Counted::Failed);
+                failed |= fate.item.result == ItemResult::Failed;
+                let refused = matches!(fate.item.result, ItemResult::Skipped | ItemResult::Failed);
                 if one && refused {
                     self.note(&fate)?;
                     self.flush()?;

@@ -2,15 +2,15 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::save::{Save, trees};
-use super::{JobOutcome, Named, Plan};
+use super::save::{SaveFile, trees};
+use super::{JobOutcome, Targeting, BulkPlan};
 use crate::clock::moment::Moment;
 use crate::consent::Consent;
 use crate::core::api::guard::{Dependents, GuardReply};
 use crate::core::call::Core;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::{Code, Item, Shows};
+use crate::model::bulk::{Code, BulkItem, RowContent};
 use crate::model::job_snapshot::JobSnapshot;
 use crate::model::verb::Verb;
 use crate::name::Name;
@@ -22,7 +22,7 @@ pub(crate) const CANCEL: Verb = Verb {
     word: "cancel",
     asks: "cancel",
     past: "cancelled",
-    shows: Shows::Jids,
+    shows: RowContent::Jids,
 };
 
 /// More jobs than this are cancelled only if their number is typed.
@@ -42,9 +42,9 @@ pub(crate) fn judge(job: &JobSnapshot) -> Option<JobOutcome> {
 /// Cancels the jobs of a plan, after a question where there are several; saves them before, if so
 /// wanted.
 pub(crate) fn run(
-    mut plan: Plan,
+    mut plan: BulkPlan,
     dependents: Dependents,
-    save: Option<Save>,
+    save: Option<SaveFile>,
     now: Moment,
     session: &mut Session,
 ) -> Result<Exit, Error> {
@@ -108,9 +108,9 @@ pub(crate) fn run(
 /// Cancels the jobs of a plan, each after it was saved. What waits for them is saved and cancelled
 /// like a job that was named: nothing goes along that is not in the file.
 fn saved(
-    mut plan: Plan,
+    mut plan: BulkPlan,
     dependents: Dependents,
-    mut save: Save,
+    mut save: SaveFile,
     now: Moment,
     session: &mut Session,
 ) -> Result<Exit, Error> {
@@ -127,7 +127,7 @@ fn saved(
     plan.jobs = jobs;
     let consent = ask(&plan, plan.jobs.len(), below, session)?;
     if below > 0 {
-        plan.named = Named::Many;
+        plan.named = Targeting::Many;
     }
     let dependents = match dependents {
         Dependents::Cancel => Dependents::Refuse,
@@ -210,14 +210,14 @@ fn needed<'n>(job: &JobSnapshot, by: impl Iterator<Item = &'n Name>) -> JobOutco
 /// Who waits for whom, as far as the jobs of the plan go.
 type Edges = HashMap<Name, Vec<Name>>;
 
-fn edges(plan: &Plan, now: Moment, session: &mut Session) -> Result<Edges, Error> {
+fn edges(plan: &BulkPlan, now: Moment, session: &mut Session) -> Result<Edges, Error> {
     let jids: Vec<Name> = plan.jobs.iter().map(|job| job.jid.clone()).collect();
     session.core()?.dependents(now, &jids)
 }
 
 /// Returns all that waits for the jobs of the plan and is not in it, however far below.
 fn below(
-    plan: &Plan,
+    plan: &BulkPlan,
     edges: &Edges,
     now: Moment,
     session: &mut Session,
@@ -281,8 +281,8 @@ fn dependents_first(jobs: Vec<JobSnapshot>, edges: &Edges) -> Vec<JobSnapshot> {
 }
 
 /// Asks; `below` jobs go because they wait for others.
-fn ask(plan: &Plan, count: usize, below: usize, session: &mut Session) -> Result<Consent, Error> {
-    if count == 0 || (count == 1 && plan.named != Named::Not) {
+fn ask(plan: &BulkPlan, count: usize, below: usize, session: &mut Session) -> Result<Consent, Error> {
+    if count == 0 || (count == 1 && plan.named != Targeting::Not) {
         return Ok(session.ui.named());
     }
     let what = what(plan, count, below, session)?;
@@ -293,7 +293,7 @@ fn ask(plan: &Plan, count: usize, below: usize, session: &mut Session) -> Result
     }
 }
 
-fn what(plan: &Plan, count: usize, below: usize, session: &mut Session) -> Result<String, Error> {
+fn what(plan: &BulkPlan, count: usize, below: usize, session: &mut Session) -> Result<String, Error> {
     let jobs = match below {
         0 => plan.told_jobs(count),
         _ => plural(count as u64, "job", "jobs"),
@@ -306,7 +306,7 @@ fn what(plan: &Plan, count: usize, below: usize, session: &mut Session) -> Resul
 }
 
 fn rehearse(
-    mut plan: Plan,
+    mut plan: BulkPlan,
     dependents: Dependents,
     edges: &Edges,
     below: Vec<Name>,
@@ -333,7 +333,7 @@ fn rehearse(
         plan.jobs = goes;
     }
     let count = plan.jobs.len() + below.len();
-    if plan.named != Named::One && count > 0 {
+    if plan.named != Targeting::One && count > 0 {
         let what = what(&plan, count, below.len(), session)?;
         session.ui.rehearse(&what, |page| plan.details(page, ""));
     }
@@ -342,7 +342,7 @@ fn rehearse(
         .into_iter()
         .flatten()
         .map(|job| {
-            JobOutcome::from(Item::planned(&job.jid))
+            JobOutcome::from(BulkItem::planned(&job.jid))
                 .seen(&job)
                 .cascaded()
         })

@@ -2,10 +2,10 @@
 
 use crate::error::Kind;
 use crate::exit::Exit;
-use crate::model::bulk::{Code, Result};
+use crate::model::bulk::{Code, ItemResult};
 
 /// What became of how many jobs, by code.
-pub(crate) type Codes = std::collections::BTreeMap<(Result, Code), usize>;
+pub(crate) type Codes = std::collections::BTreeMap<(ItemResult, Code), usize>;
 
 /// Returns the kind of error that a code is where one job was named.
 pub(crate) const fn kind(code: Code) -> Kind {
@@ -35,9 +35,9 @@ pub(crate) const fn kind(code: Code) -> Kind {
 pub(crate) fn exit(codes: &Codes, left: usize) -> Exit {
     let mut entries = codes.keys();
     match (entries.next(), entries.next()) {
-        (Some((Result::Skipped, Code::Gone)), None) => Exit::NotFound,
-        (Some((Result::Failed, code)), None) if left == 0 => kind(*code).exit(),
-        _ if codes.keys().any(|(result, _)| *result == Result::Failed) => Exit::Partial,
+        (Some((ItemResult::Skipped, Code::Gone)), None) => Exit::NotFound,
+        (Some((ItemResult::Failed, code)), None) if left == 0 => kind(*code).exit(),
+        _ if codes.keys().any(|(result, _)| *result == ItemResult::Failed) => Exit::Partial,
         _ => Exit::Ok,
     }
 }

@@ -24,7 +24,7 @@ pub(crate) const UNDO: &str = "undo";
 
 /// The first line of a ledger.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Head {
+pub(crate) struct LedgerHead {
     /// What kind of ledger it is: `report`.
     pub kind: String,
     pub v: u32,
@@ -35,20 +35,20 @@ pub(crate) struct Head {
     pub run_id: Option<String>,
     /// What an export has besides.
     #[serde(flatten)]
-    pub export: Option<Export>,
+    pub export: Option<ExportHead>,
 }
 
 /// When it was begun, and how many jobs there were to be, which nobody knew.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Export {
+pub(crate) struct ExportHead {
     pub at: Option<String>,
     pub jobs: Option<u64>,
 }
 
-impl Head {
+impl LedgerHead {
     /// What a ledger of this command begins with; the server is asked later.
-    pub(crate) fn of(kind: &str, session: &Session) -> Result<Head, Error> {
-        Ok(Head {
+    pub(crate) fn of(kind: &str, session: &Session) -> Result<LedgerHead, Error> {
+        Ok(LedgerHead {
             kind: kind.to_string(),
             v: 1,
             prefix: session.prefix().to_string(),
@@ -60,10 +60,10 @@ impl Head {
     }
 
     /// Makes it the first line of an export.
-    pub(crate) fn exported(self, at: Moment) -> Head {
+    pub(crate) fn exported(self, at: Moment) -> LedgerHead {
         let (at, jobs) = (at.rfc3339(), None);
-        let export = Some(Export { at, jobs });
-        Head { export, ..self }
+        let export = Some(ExportHead { at, jobs });
+        LedgerHead { export, ..self }
     }
 }
 
@@ -75,9 +75,9 @@ pub(crate) struct Ledger {
     file: Option<File>,
     /// Whether this run made it.
     made: bool,
-    head: Head,
+    head: LedgerHead,
     /// What an earlier run wrote.
-    before: Option<Head>,
+    before: Option<LedgerHead>,
     /// Lines not yet in the file.
     lines: Vec<u8>,
 }
@@ -87,7 +87,7 @@ impl Ledger {
     /// run. A rehearsal makes no file and changes none.
     pub(crate) fn open(
         path: &Path,
-        head: Head,
+        head: LedgerHead,
         rehearsal: bool,
         take: impl FnMut(&[u8]) -> Result<(), String>,
     ) -> Result<Ledger, Error> {
@@ -212,7 +212,7 @@ impl Ledger {
 
     /// Takes the first line of an earlier run, if it was one of the same command.
     fn judge(&mut self, line: &[u8]) -> Result<Result<(), String>, Error> {
-        let before: Head = match serde_json::from_slice(line) {
+        let before: LedgerHead = match serde_json::from_slice(line) {
             Ok(before) => before,
             Err(_) => return Err(self.foreign()),
         };

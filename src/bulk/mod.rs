@@ -1,8 +1,8 @@
 //! Changing many jobs: list, plan, confirm, act in slices, report.
 //!
-//! A command looks at the jobs it was told and puts those that it may change into a [`Plan`]. What
+//! A command looks at the jobs it was told and puts those that it may change into a [`BulkPlan`]. What
 //! it cannot change is refused there: an error where one job was named, else an item of the
-//! report. [`Plan::run`] acts on the rest in slices, each job guarded by what was seen of it.
+//! report. [`BulkPlan::run`] acts on the rest in slices, each job guarded by what was seen of it.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -17,8 +17,8 @@ use crate::core::call::refusal::Refusal;
 use crate::error::{Error, Kind};
 use crate::input::jids;
 use crate::input::jids::JidArgs;
-use crate::input::source::Source;
-use crate::model::bulk::{Code, Item, Result as Counted};
+use crate::input::source::InputSource;
+use crate::model::bulk::{Code, BulkItem, ItemResult};
 use crate::model::job::{Job, State};
 use crate::model::job_snapshot::{Interner, JobSnapshot};
 use crate::model::verb::Verb;
@@ -33,16 +33,16 @@ use crate::view::bulk::by_queue;
 mod act;
 pub(crate) mod cancel;
 pub(crate) mod exit;
-pub(crate) mod held;
+pub(crate) mod acting_worker;
 pub(crate) mod import;
 pub(crate) mod ledger;
-mod order;
+mod options;
 pub(crate) mod pace;
 mod report;
 pub(crate) mod requeue;
 pub(crate) mod save;
 
-pub(crate) use order::BulkRun;
+pub(crate) use options::BulkOptions;
 pub(crate) use report::Report;
 
 /// As many jobs as are changed between two looks at the clock and at signals.
@@ -51,7 +51,7 @@ pub(crate) const SLICE: usize = 200;
 /// What became of a job, and what is said and printed of it.
 #[derive(Clone, Debug)]
 pub(crate) struct JobOutcome {
-    pub item: Item,
+    pub item: BulkItem,
     /// What to do about a refusal.
     pub hint: Option<String>,
     /// What the table shows besides the jid.
@@ -62,8 +62,8 @@ pub(crate) struct JobOutcome {
     pub cascaded: bool,
 }
 
-impl From<Item> for JobOutcome {
-    fn from(item: Item) -> JobOutcome {
+impl From<BulkItem> for JobOutcome {
+    fn from(item: BulkItem) -> JobOutcome {
         JobOutcome {
             item,
             hint: None,
@@ -77,12 +77,12 @@ impl From<Item> for JobOutcome {
 impl JobOutcome {
     /// A job that was changed.
     pub(crate) fn done(jid: &Name) -> JobOutcome {
-        Item::new(jid, Code::Ok).into()
+        BulkItem::new(jid, Code::Ok).into()
     }
 
     /// A job that was not: why, as the end of a sentence that begins with it.
     pub(crate) fn refused(jid: &Name, code: Code, why: impl Into<String>) -> JobOutcome {
-        Item::new(jid, code).detail(why).into()
+        BulkItem::new(jid, code).detail(why).into()
     }
 
     /// A job that does not exist.
@@ -203,10 +203,10 @@ impl JobOutcome {
 
 /// The jobs that a command may change, and what became of the others.
 #[derive(Debug)]
-pub(crate) struct Plan {
-    order: BulkRun,
-    named: Named,
-    refused: Vec<Refused>,
+pub(crate) struct BulkPlan {
+    order: BulkOptions,
+    named: Targeting,
+    refused: Vec<ExcludedJob>,
     /// Those that an earlier run has done.
     before: Vec<JobOutcome>,
     jobs: Vec<JobSnapshot>,
@@ -218,14 +218,14 @@ pub(crate) struct Plan {
 
 /// A job that is left out, and how many that are not were told before it.
 #[derive(Debug)]
-struct Refused {
+struct ExcludedJob {
     fate: JobOutcome,
     after: usize,
 }
 
 /// How the jobs of a plan were told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Named {
+enum Targeting {
     /// One jid: then a refusal is an error.
     One,
     /// Several jids, or a list of them.
@@ -234,7 +234,7 @@ enum Named {
     Not,
 }
 
-impl Plan {
+impl BulkPlan {
     /// Looks at the jobs that are named or selected; those that `judge` refuses are left
     /// out. A selector without a state means jobs in one of `states`.
     pub(crate) fn open(
@@ -244,9 +244,9 @@ impl Plan {
         targets: &Targets,
         states: &[State],
         judge: impl Fn(&JobSnapshot) -> Option<JobOutcome>,
-    ) -> Result<Plan, Error> {
-        let told = jids::read(&mut Source::default(), &targets.jids)?;
-        Plan::open_told(session, verb, flags, (targets, &told), states, judge)
+    ) -> Result<BulkPlan, Error> {
+        let told = jids::read(&mut InputSource::default(), &targets.jids)?;
+        BulkPlan::open_told(session, verb, flags, (targets, &told), states, judge)
     }
 
     /// The same where the named jobs were read already.
@@ -257,31 +257,31 @@ impl Plan {
         (targets, told): (&Targets, &JidArgs),
         states: &[State],
         judge: impl Fn(&JobSnapshot) -> Option<JobOutcome>,
-    ) -> Result<Plan, Error> {
+    ) -> Result<BulkPlan, Error> {
         targets.check()?;
         let selector = targets.selector.or_states(states)?;
-        let order = BulkRun::new(session, verb, flags)?;
+        let order = BulkOptions::new(session, verb, flags)?;
         if !targets.jids.is_empty() {
             let now = session.begin()?;
-            return Plan::told(session, now, order, told, judge);
+            return BulkPlan::told(session, now, order, told, judge);
         }
         let now = session.begin()?;
-        Plan::selected(session, now, order, &selector, judge)
+        BulkPlan::selected(session, now, order, &selector, judge)
     }
 
     /// Looks at the jobs that are named.
     pub(crate) fn told(
         session: &mut Session,
         now: Moment,
-        order: BulkRun,
+        order: BulkOptions,
         told: &JidArgs,
         judge: impl Fn(&JobSnapshot) -> Option<JobOutcome>,
-    ) -> Result<Plan, Error> {
+    ) -> Result<BulkPlan, Error> {
         let named = match told {
-            JidArgs::One(_) => Named::One,
-            JidArgs::Many(_) => Named::Many,
+            JidArgs::One(_) => Targeting::One,
+            JidArgs::Many(_) => Targeting::Many,
         };
-        let mut plan = Plan::new(order, named);
+        let mut plan = BulkPlan::new(order, named);
         for jids in told.jids().chunks(JOBS_PER_READ) {
             let seen = session.core()?.seen(now, jids)?;
             for (jid, seen) in jids.iter().zip(seen) {
@@ -300,12 +300,12 @@ impl Plan {
     pub(crate) fn selected(
         session: &mut Session,
         now: Moment,
-        order: BulkRun,
+        order: BulkOptions,
         selector: &Selector,
         judge: impl Fn(&JobSnapshot) -> Option<JobOutcome>,
-    ) -> Result<Plan, Error> {
+    ) -> Result<BulkPlan, Error> {
         let (mut jobs, strays) = select::seen(session, now, selector)?;
-        let mut plan = Plan::new(order, Named::Not);
+        let mut plan = BulkPlan::new(order, Targeting::Not);
         // In place: there may be a million.
         let mut after = 0;
         jobs.retain(|job| {
@@ -317,7 +317,7 @@ impl Plan {
                 return true;
             };
             let fate = fate.seen(job);
-            plan.refused.push(Refused { fate, after });
+            plan.refused.push(ExcludedJob { fate, after });
             false
         });
         plan.jobs = jobs;
@@ -345,11 +345,11 @@ impl Plan {
 
     /// Takes jobs that were found by other means, and those that were left out.
     pub(crate) fn listed(
-        order: BulkRun,
+        order: BulkOptions,
         jobs: Vec<JobSnapshot>,
         left_out: Vec<JobOutcome>,
-    ) -> Plan {
-        let mut plan = Plan::new(order, Named::Many);
+    ) -> BulkPlan {
+        let mut plan = BulkPlan::new(order, Targeting::Many);
         for fate in left_out {
             plan.refuse(fate);
         }
@@ -387,8 +387,8 @@ impl Plan {
         self.readmit(|_| true);
     }
 
-    fn new(order: BulkRun, named: Named) -> Plan {
-        Plan {
+    fn new(order: BulkOptions, named: Targeting) -> BulkPlan {
+        BulkPlan {
             order,
             named,
             refused: Vec::new(),
@@ -400,8 +400,8 @@ impl Plan {
     }
 
     /// Lets the jobs run evenly over a time, if one was given.
-    pub(crate) fn spread(self, flag: &Spread) -> Plan {
-        Plan {
+    pub(crate) fn spread(self, flag: &Spread) -> BulkPlan {
+        BulkPlan {
             spread: flag.spread.unwrap_or_default(),
             ..self
         }
@@ -416,15 +416,15 @@ impl Plan {
 
     fn refuse(&mut self, fate: JobOutcome) {
         let after = self.jobs.len();
-        self.refused.push(Refused { fate, after });
+        self.refused.push(ExcludedJob { fate, after });
     }
 
     /// Leaves out a job that an earlier run with the same report has done.
     fn done_before(&mut self, jid: &Name) -> bool {
         let done = self.order.before.contains(jid);
         if let (true, Some(report)) = (done, &self.order.report) {
-            let mut item = Item::new(jid, Code::Ok);
-            item.result = Counted::Skipped;
+            let mut item = BulkItem::new(jid, Code::Ok);
+            item.result = ItemResult::Skipped;
             let why = format!("done already, as `{}` tells", report.shown());
             self.before.push(item.detail(why).into());
         }
@@ -434,9 +434,9 @@ impl Plan {
     /// Asks whether to go on, where the jobs were not named one by one.
     pub(crate) fn consent(&self, session: &mut Session, more: &str) -> Result<(), Error> {
         let many = match self.named {
-            Named::One => false,
-            Named::Many => self.dry_run() || (session.ui.is_protected() && self.jobs.len() > 1),
-            Named::Not => true,
+            Targeting::One => false,
+            Targeting::Many => self.dry_run() || (session.ui.is_protected() && self.jobs.len() > 1),
+            Targeting::Not => true,
         };
         if !many || self.jobs.is_empty() {
             return Ok(());
@@ -488,7 +488,7 @@ impl Plan {
     }
 
     fn one(&self) -> bool {
-        self.named == Named::One
+        self.named == Targeting::One
     }
 
     pub(crate) fn dry_run(&self) -> bool {
@@ -503,7 +503,7 @@ impl Plan {
     /// Returns the refusal of the one job that was named.
     pub(crate) fn refusal(&self) -> Result<(), Error> {
         match self.refused.first() {
-            Some(Refused { fate, .. }) if self.one() => Err(fate.error(self.order.verb.asks)),
+            Some(ExcludedJob { fate, .. }) if self.one() => Err(fate.error(self.order.verb.asks)),
             _ => Ok(()),
         }
     }
@@ -542,17 +542,17 @@ fn in_list(stray: &MisplacedEntry) -> String {
 
 /// What became of a slice.
 #[derive(Debug, Default)]
-pub(crate) struct Slice {
+pub(crate) struct SliceOutcome {
     pub fates: Vec<JobOutcome>,
     /// What keeps the action from going on. Jobs of which nothing is said were lost by it.
     pub broke: Option<Error>,
 }
 
-impl From<Result<Vec<JobOutcome>, Error>> for Slice {
-    fn from(changed: Result<Vec<JobOutcome>, Error>) -> Slice {
+impl From<Result<Vec<JobOutcome>, Error>> for SliceOutcome {
+    fn from(changed: Result<Vec<JobOutcome>, Error>) -> SliceOutcome {
         match changed {
-            Ok(fates) => Slice { fates, broke: None },
-            Err(error) => Slice {
+            Ok(fates) => SliceOutcome { fates, broke: None },
+            Err(error) => SliceOutcome {
                 fates: Vec::new(),
                 broke: Some(error),
             },
@@ -560,14 +560,14 @@ impl From<Result<Vec<JobOutcome>, Error>> for Slice {
     }
 }
 
-impl Slice {
+impl SliceOutcome {
     /// Reads the answers to one call per job; `done` says what became of one that was changed.
     pub(crate) fn each<T>(
         jobs: &[JobSnapshot],
         answers: Each<T>,
         done: impl Fn(&JobSnapshot, T) -> JobOutcome,
-    ) -> Slice {
-        let mut slice = Slice::default();
+    ) -> SliceOutcome {
+        let mut slice = SliceOutcome::default();
         for (job, answer) in jobs.iter().zip(answers) {
             match answer {
                 Ok(Steered::Done(answer)) => slice.fates.push(done(job, answer).seen(job)),

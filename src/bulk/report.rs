@@ -7,7 +7,7 @@ use crate::args::format::Format;
 use crate::clock::moment::Moment;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::{Bulk, Result as Counted, Row, Shows, Sum};
+use crate::model::bulk::{BulkReport, ItemResult, BulkRow, RowContent, Totals};
 use crate::model::queue::Seconds;
 use crate::model::verb::Verb;
 use crate::text::plural;
@@ -24,7 +24,7 @@ pub(crate) struct Report {
     begun: Moment,
     codes: Codes,
     reasons: Reasons,
-    doc: Bulk,
+    doc: BulkReport,
     told: String,
     /// How many went with those that were told.
     cascaded: usize,
@@ -32,12 +32,12 @@ pub(crate) struct Report {
 
 /// The last line of `-o ndjson`.
 #[derive(serde::Serialize)]
-struct Last<'a> {
-    summary: &'a Sum,
+struct SummaryLine<'a> {
+    summary: &'a Totals,
 }
 
 impl Report {
-    pub(crate) fn new(ui: &Ui, verb: &'static Verb, one: bool, sum: Sum, begun: Moment) -> Report {
+    pub(crate) fn new(ui: &Ui, verb: &'static Verb, one: bool, sum: Totals, begun: Moment) -> Report {
         Report {
             verb,
             one,
@@ -45,7 +45,7 @@ impl Report {
             begun,
             codes: Codes::default(),
             reasons: Reasons::default(),
-            doc: Bulk {
+            doc: BulkReport {
                 sum: sum.within(ui.context()),
                 items: Vec::new(),
                 shows: verb.shows,
@@ -67,14 +67,14 @@ impl Report {
         } = fate;
         let sum = &mut self.doc.sum;
         match item.result {
-            Counted::Done => sum.done += 1,
-            Counted::Skipped => sum.skipped += 1,
-            Counted::Failed => sum.failed += 1,
-            Counted::Planned => {}
+            ItemResult::Done => sum.done += 1,
+            ItemResult::Skipped => sum.skipped += 1,
+            ItemResult::Failed => sum.failed += 1,
+            ItemResult::Planned => {}
         }
         sum.matched += usize::from(cascaded);
         *self.codes.entry((item.result, item.code)).or_default() += 1;
-        let went = matches!(item.result, Counted::Done | Counted::Planned);
+        let went = matches!(item.result, ItemResult::Done | ItemResult::Planned);
         if !went {
             self.reasons.add(&item);
         }
@@ -85,7 +85,7 @@ impl Report {
         match ui.format() {
             Format::Ndjson => ui.write(&json::line(&item).map_err(Error::internal)?),
             Format::Jid if went => ui.verbatim(&[item.jid.as_bytes(), b"\n"].concat()),
-            Format::Raw if item.result == Counted::Done && !raw.is_empty() => {
+            Format::Raw if item.result == ItemResult::Done && !raw.is_empty() => {
                 ui.verbatim(&[raw.as_slice(), b"\n"].concat())
             }
             Format::Json if self.all || !went => {
@@ -94,13 +94,13 @@ impl Report {
             }
             Format::Table => {
                 let shown = match self.verb.shows {
-                    Shows::Nothing => false,
-                    Shows::Jids => went,
-                    _ => item.result == Counted::Done,
+                    RowContent::Nothing => false,
+                    RowContent::Jids => went,
+                    _ => item.result == ItemResult::Done,
                 };
                 if shown {
                     let jid = item.jid;
-                    self.doc.rows.push(Row { jid, cells });
+                    self.doc.rows.push(BulkRow { jid, cells });
                 }
                 Ok(())
             }
@@ -121,7 +121,7 @@ impl Report {
         match ui.format() {
             Format::Json | Format::Table => ui.show(&self.doc)?,
             Format::Ndjson => {
-                let line = Last {
+                let line = SummaryLine {
                     summary: &self.doc.sum,
                 };
                 ui.write(&json::line(&line).map_err(Error::internal)?)?;

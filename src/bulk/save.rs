@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use super::JobOutcome;
-use super::ledger::{Head, Ledger};
+use super::ledger::{LedgerHead, Ledger};
 use crate::clock::moment::Moment;
 use crate::core::api::export::Savings;
 use crate::core::api::guard::Kin;
@@ -20,22 +20,22 @@ use crate::view::export;
 
 /// The file, in the form of an export.
 #[derive(Debug)]
-pub(crate) struct Save {
+pub(crate) struct SaveFile {
     ledger: Ledger,
     reason: Option<Name>,
 }
 
-impl Save {
+impl SaveFile {
     /// Opens the file, before anything is sent. One of the same command is continued.
     pub(crate) fn open(
         path: &Path,
         reason: Option<Name>,
         rehearsal: bool,
         session: &Session,
-    ) -> Result<Save, Error> {
-        let head = Head::of("export", session)?.exported(session.now());
+    ) -> Result<SaveFile, Error> {
+        let head = LedgerHead::of("export", session)?.exported(session.now());
         let ledger = Ledger::open(path, head, rehearsal, |_| Ok(()))?;
-        Ok(Save { ledger, reason })
+        Ok(SaveFile { ledger, reason })
     }
 
     /// Writes the first line.

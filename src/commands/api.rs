@@ -8,7 +8,7 @@ use crate::args::{moment, value};
 use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::input::source::Source;
+use crate::input::source::InputSource;
 use crate::session::Session;
 use crate::text::clean;
 
@@ -49,7 +49,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
     let writes = args.writes();
     let name = args.command.clone();
-    let mut source = Source::default();
+    let mut source = InputSource::default();
     let mut call = Call::new(args.command);
     for (at, arg) in args.args.iter().enumerate() {
         let most = value::LARGEST as usize;

@@ -4,7 +4,7 @@ use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, Targets, apart};
 use crate::args::value;
-use crate::bulk::{BulkRun, JobOutcome, Plan, Slice};
+use crate::bulk::{BulkOptions, JobOutcome, BulkPlan, SliceOutcome};
 use crate::clock::moment::Moment;
 use crate::core::api::guard::GuardReply;
 use crate::core::api::job_calls::Steered;
@@ -13,8 +13,8 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids;
 use crate::input::jids::JidArgs;
-use crate::input::source::Source;
-use crate::model::bulk::{Bulk, Code, Shows};
+use crate::input::source::InputSource;
+use crate::model::bulk::{BulkReport, Code, RowContent};
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::model::verb::Verb;
@@ -58,7 +58,7 @@ const RELEASE: Verb = Verb {
     word: "depends",
     asks: "release",
     past: "released",
-    shows: Shows::Nothing,
+    shows: RowContent::Nothing,
 };
 
 impl Args {
@@ -73,7 +73,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     apart(("--on", &args.on), ("--off", &args.off))?;
     session.ui.require_format(&[Format::Jid])?;
     args.jobs.check()?;
-    let told = jids::read(&mut Source::default(), &args.jobs.jids)?;
+    let told = jids::read(&mut InputSource::default(), &args.jobs.jids)?;
     match &told {
         JidArgs::One(jid) => one(&args, jid, session),
         JidArgs::Many(_) if args.off_all => release(&args, &told, session),
@@ -84,7 +84,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
 }
 
-/// Shows one job and what it waits for, after the change if there is one.
+/// RowContent one job and what it waits for, after the change if there is one.
 fn one(args: &Args, jid: &Name, session: &mut Session) -> Result<Exit, Error> {
     let flags = [
         ("--rate", args.bulk.rate.is_some()),
@@ -97,7 +97,7 @@ fn one(args: &Args, jid: &Name, session: &mut Session) -> Result<Exit, Error> {
             "`{flag}` needs `--off-all` and several jobs"
         )));
     }
-    let note = BulkRun::new(session, &RELEASE, &args.bulk)?.note;
+    let note = BulkOptions::new(session, &RELEASE, &args.bulk)?.note;
     let now = session.begin()?;
     if args.writes() {
         change(args, jid, &note, now, session)?;
@@ -107,9 +107,9 @@ fn one(args: &Args, jid: &Name, session: &mut Session) -> Result<Exit, Error> {
 
 /// Lets many jobs no longer wait for anything.
 fn release(args: &Args, told: &JidArgs, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.check_columns::<Bulk>()?;
+    session.ui.check_columns::<BulkReport>()?;
     let states = [State::Depends];
-    let plan = Plan::open_told(
+    let plan = BulkPlan::open_told(
         session,
         &RELEASE,
         &args.bulk,
@@ -121,7 +121,7 @@ fn release(args: &Args, told: &JidArgs, session: &mut Session) -> Result<Exit, E
     let note = plan.note();
     plan.run(session, |core, now, jobs| {
         let answers = core.undepend(now, &note, jobs, &[]);
-        Slice::each(jobs, answers, |job, ()| {
+        SliceOutcome::each(jobs, answers, |job, ()| {
             let state = if job.due.is_some() {
                 "scheduled"
             } else {
@@ -236,7 +236,7 @@ fn rehearse(args: &Args, jid: &Name, now: Moment, session: &mut Session) -> Resu
     Ok(())
 }
 
-/// Shows both directions, with states.
+/// RowContent both directions, with states.
 fn show(jid: &Name, now: Moment, session: &mut Session) -> Result<Exit, Error> {
     match session.core()?.dependencies(now, jid)? {
         Some(dependencies) => session.ui.show(&dependencies).map(|()| Exit::Ok),

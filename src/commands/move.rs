@@ -4,11 +4,11 @@ use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, Later, Spread, Targets};
 use crate::args::value;
-use crate::bulk::Plan;
+use crate::bulk::BulkPlan;
 use crate::bulk::requeue::moving::{MOVE, MoveOptions};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::Bulk;
+use crate::model::bulk::BulkReport;
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
@@ -51,7 +51,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Submit, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;
-    session.ui.check_columns::<Bulk>()?;
+    session.ui.check_columns::<BulkReport>()?;
     let how = MoveOptions {
         to: args.to,
         later: args.later,
@@ -63,7 +63,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         .collect();
     let judge = |job: &JobSnapshot| how.judge(job);
     let plan =
-        Plan::open(session, &MOVE, &args.bulk, &args.jobs, &states, judge)?.spread(&args.spread);
+        BulkPlan::open(session, &MOVE, &args.bulk, &args.jobs, &states, judge)?.spread(&args.spread);
     plan.consent(session, &how.promise(&plan))?;
     how.run(plan, session)
 }

@@ -10,7 +10,7 @@ use crate::core::api::job::Detail;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::json::Json;
-use crate::model::bulk::MOST;
+use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::model::list::{Jobs, List};
 use crate::name::Name;
 use crate::session::Session;
@@ -93,7 +93,7 @@ fn pop(args: &Args, worker: &Name, now: Moment, session: &mut Session) -> Result
             let wanted = args
                 .count
                 .saturating_sub(jids.len() as u64)
-                .min(MOST as u64);
+                .min(MAX_JOBS_PER_CALL as u64);
             if wanted == 0 {
                 return Ok(jids);
             }

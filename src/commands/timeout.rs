@@ -3,10 +3,10 @@
 use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, Targets};
-use crate::bulk::{JobOutcome, Plan, Slice};
+use crate::bulk::{JobOutcome, BulkPlan, SliceOutcome};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::{Bulk, Code, Shows};
+use crate::model::bulk::{BulkReport, Code, RowContent};
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::model::verb::Verb;
@@ -35,21 +35,21 @@ const TIMEOUT: Verb = Verb {
     word: "timeout",
     asks: "time out",
     past: "timed out",
-    shows: Shows::Nothing,
+    shows: RowContent::Nothing,
 };
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Recover, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
-    session.ui.check_columns::<Bulk>()?;
+    session.ui.check_columns::<BulkReport>()?;
     let states = [State::Running, State::Stalled];
-    let plan = Plan::open(session, &TIMEOUT, &args.bulk, &args.jobs, &states, judge)?;
+    let plan = BulkPlan::open(session, &TIMEOUT, &args.bulk, &args.jobs, &states, judge)?;
     plan.consent(session, "")?;
     let note = plan.note();
     plan.run(session, |core, now, jobs| {
         let answers = core.timeout(now, &note, jobs);
-        Slice::each(jobs, answers, |job, ()| {
+        SliceOutcome::each(jobs, answers, |job, ()| {
             JobOutcome::done(&job.jid).now("stalled")
         })
     })

@@ -5,14 +5,14 @@ use std::collections::HashSet;
 use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, Targets, Watch};
-use crate::bulk::{BulkRun, JobOutcome, Plan, Slice};
+use crate::bulk::{BulkOptions, JobOutcome, BulkPlan, SliceOutcome};
 use crate::core::api::index::Index;
 use crate::core::api::job::Detail;
 use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids::JidArgs;
-use crate::model::bulk::{Bulk, Shows};
+use crate::model::bulk::{BulkReport, RowContent};
 use crate::model::list::{Jobs, List};
 use crate::model::verb::Verb;
 use crate::name::Name;
@@ -51,14 +51,14 @@ const TRACK: Verb = Verb {
     word: "track",
     asks: "track",
     past: "tracked",
-    shows: Shows::Nothing,
+    shows: RowContent::Nothing,
 };
 
 const UNTRACK: Verb = Verb {
     word: "untrack",
     asks: "stop tracking",
     past: "no longer tracked",
-    shows: Shows::Nothing,
+    shows: RowContent::Nothing,
 };
 
 impl Args {
@@ -79,9 +79,9 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         return list(session);
     }
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
-    session.ui.check_columns::<Bulk>()?;
+    session.ui.check_columns::<BulkReport>()?;
     let verb = if args.remove { &UNTRACK } else { &TRACK };
-    let mut plan = Plan::open(session, verb, &args.bulk, &args.jobs, &[], |_| None)?;
+    let mut plan = BulkPlan::open(session, verb, &args.bulk, &args.jobs, &[], |_| None)?;
     if args.remove && plan.lacks_some() {
         let now = session.now();
         let tracked: HashSet<Name> = session
@@ -95,11 +95,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     track(plan, !args.remove, session)
 }
 
-fn track(plan: Plan, tracked: bool, session: &mut Session) -> Result<Exit, Error> {
+fn track(plan: BulkPlan, tracked: bool, session: &mut Session) -> Result<Exit, Error> {
     let note = plan.note();
     plan.run(session, |core, now, jobs| {
         let answers = core.track(now, &note, jobs, tracked);
-        Slice::each(jobs, answers, |job, changed| {
+        SliceOutcome::each(jobs, answers, |job, changed| {
             JobOutcome::done(&job.jid).raw(if changed { "1" } else { "0" })
         })
     })
@@ -108,11 +108,11 @@ fn track(plan: Plan, tracked: bool, session: &mut Session) -> Result<Exit, Error
 /// Drops tracked jobs that no longer exist.
 fn prune(bulk: &BulkFlags, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;
-    session.ui.check_columns::<Bulk>()?;
-    let order = BulkRun::new(session, &UNTRACK, bulk)?;
+    session.ui.check_columns::<BulkReport>()?;
+    let order = BulkOptions::new(session, &UNTRACK, bulk)?;
     let now = session.begin()?;
     let told = JidArgs::Many(session.core()?.members(now, &Index::Tracked)?);
-    let mut plan = Plan::told(session, now, order, &told, |_| None)?;
+    let mut plan = BulkPlan::told(session, now, order, &told, |_| None)?;
     plan.keep_missing();
     track(plan, false, session)
 }

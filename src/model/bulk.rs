@@ -8,7 +8,7 @@ use crate::name;
 use crate::name::Name;
 
 /// The most jobs that one call takes.
-pub(crate) const MOST: usize = 500;
+pub(crate) const MAX_JOBS_PER_CALL: usize = 500;
 
 /// What became of one job, as the core's guarded calls say it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -79,18 +79,18 @@ impl Code {
     }
 
     /// Returns how such a job is counted: what changed meanwhile is no failure.
-    pub const fn result(self) -> Result {
+    pub const fn result(self) -> ItemResult {
         match self {
-            Code::Ok => Result::Done,
-            Code::StateChanged | Code::Gone | Code::Complete => Result::Skipped,
-            _ => Result::Failed,
+            Code::Ok => ItemResult::Done,
+            Code::StateChanged | Code::Gone | Code::Complete => ItemResult::Skipped,
+            _ => ItemResult::Failed,
         }
     }
 }
 
 /// How a job is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Result {
+pub enum ItemResult {
     Done,
     Skipped,
     Failed,
@@ -98,22 +98,22 @@ pub enum Result {
     Planned,
 }
 
-impl Result {
+impl ItemResult {
     pub const fn word(self) -> &'static str {
         match self {
-            Result::Done => "done",
-            Result::Skipped => "skipped",
-            Result::Failed => "failed",
-            Result::Planned => "planned",
+            ItemResult::Done => "done",
+            ItemResult::Skipped => "skipped",
+            ItemResult::Failed => "failed",
+            ItemResult::Planned => "planned",
         }
     }
 }
 
 /// One job of a bulk action.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Item {
+pub(crate) struct BulkItem {
     pub jid: Name,
-    pub result: Result,
+    pub result: ItemResult,
     pub code: Code,
     /// Why, or what further there is to say.
     pub detail: Option<String>,
@@ -124,10 +124,10 @@ pub(crate) struct Item {
     pub line: Option<u64>,
 }
 
-impl Item {
+impl BulkItem {
     /// Returns the outcome of a job.
-    pub(crate) fn new(jid: &Name, code: Code) -> Item {
-        Item {
+    pub(crate) fn new(jid: &Name, code: Code) -> BulkItem {
+        BulkItem {
             jid: jid.clone(),
             result: code.result(),
             code,
@@ -140,21 +140,21 @@ impl Item {
     }
 
     /// Returns a job that would be tried.
-    pub(crate) fn planned(jid: &Name) -> Item {
-        Item {
-            result: Result::Planned,
-            ..Item::new(jid, Code::Ok)
+    pub(crate) fn planned(jid: &Name) -> BulkItem {
+        BulkItem {
+            result: ItemResult::Planned,
+            ..BulkItem::new(jid, Code::Ok)
         }
     }
 
-    pub(crate) fn detail(mut self, detail: impl Into<String>) -> Item {
+    pub(crate) fn detail(mut self, detail: impl Into<String>) -> BulkItem {
         self.detail = Some(detail.into());
         self
     }
 }
 
-impl Serialize for Item {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+impl Serialize for BulkItem {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
         struct Fields<'a> {
             #[serde(flatten, serialize_with = "name::jid")]
@@ -185,7 +185,7 @@ impl Serialize for Item {
 
 /// The sum of a bulk action.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Sum {
+pub(crate) struct Totals {
     pub action: &'static str,
     pub dry_run: bool,
     /// The settings by name.
@@ -199,10 +199,10 @@ pub(crate) struct Sum {
     pub elapsed_s: Seconds,
 }
 
-impl Sum {
+impl Totals {
     /// Nothing so far.
-    pub(crate) fn of(action: &'static str, dry_run: bool, matched: usize) -> Sum {
-        Sum {
+    pub(crate) fn of(action: &'static str, dry_run: bool, matched: usize) -> Totals {
+        Totals {
             action,
             dry_run,
             context: None,
@@ -216,16 +216,16 @@ impl Sum {
     }
 
     /// Says which settings hold.
-    pub(crate) fn within(self, context: Option<&str>) -> Sum {
-        Sum {
+    pub(crate) fn within(self, context: Option<&str>) -> Totals {
+        Totals {
             context: context.map(str::to_owned),
             ..self
         }
     }
 }
 
-impl Serialize for Sum {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+impl Serialize for Totals {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut doc = serializer.serialize_struct("sum", 9)?;
         doc.serialize_field("action", self.action)?;
         doc.serialize_field("dry_run", &self.dry_run)?;
@@ -242,19 +242,19 @@ impl Serialize for Sum {
 
 /// The document of a bulk action, and its table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct Bulk {
+pub(crate) struct BulkReport {
     #[serde(flatten)]
-    pub sum: Sum,
-    pub items: Vec<Item>,
+    pub sum: Totals,
+    pub items: Vec<BulkItem>,
     #[serde(skip)]
-    pub shows: Shows,
+    pub shows: RowContent,
     #[serde(skip)]
-    pub rows: Vec<Row>,
+    pub rows: Vec<BulkRow>,
 }
 
 /// What a table shows of each job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shows {
+pub(crate) enum RowContent {
     Nothing,
     Jids,
     /// The old and the new priority.
@@ -267,7 +267,7 @@ pub(crate) enum Shows {
 
 /// A job in that table, with what is shown besides the jid.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Row {
+pub(crate) struct BulkRow {
     pub jid: Name,
     pub cells: Vec<Name>,
 }

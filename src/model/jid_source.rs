@@ -4,7 +4,7 @@ use crate::json::path::Path;
 
 /// Where jids come from.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) enum Jids {
+pub(crate) enum JidSource {
     /// A new one for each job.
     #[default]
     Fresh,

@@ -1,6 +1,6 @@
 //! The words of a bulk verb, for plans, questions and reports.
 
-use super::bulk::Shows;
+use super::bulk::RowContent;
 
 /// What is done to the jobs.
 #[derive(Debug)]
@@ -12,5 +12,5 @@ pub(crate) struct Verb {
     /// What was done: `retried`.
     pub past: &'static str,
     /// What is printed of each job; nothing where this is empty.
-    pub shows: Shows,
+    pub shows: RowContent,
 }

@@ -97,7 +97,7 @@ impl<'a> Filter<'a> {
     }
 
     /// Returns the fields that may turn away a member of this index, or a job of no index.
-    pub(super) fn doubts(&self, index: Option<&Index>) -> Doubts {
+    pub(super) fn doubts(&self, index: Option<&Index>) -> Prefilter {
         let selector = self.selector;
         let sure = |field: Field| match (index, field) {
             (None, _) => false,
@@ -111,7 +111,7 @@ impl<'a> Filter<'a> {
             ) => true,
             _ => false,
         };
-        Doubts(self.fields().filter(|field| !sure(*field)).collect())
+        Prefilter(self.fields().filter(|field| !sure(*field)).collect())
     }
 
     /// Returns what the core has to tell, so that this much is known and what decides; the state,
@@ -199,9 +199,9 @@ impl<'a> Filter<'a> {
 
 /// Fields by which a job may be turned away before it is looked at.
 #[derive(Debug, Default)]
-pub(super) struct Doubts(Vec<Field>);
+pub(super) struct Prefilter(Vec<Field>);
 
-impl Doubts {
+impl Prefilter {
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

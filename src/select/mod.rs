@@ -28,16 +28,16 @@ mod source;
 
 pub(crate) use count::count;
 
-use filter::{Doubts, Filter};
-use source::Source;
+use filter::{Prefilter, Filter};
+use source::IndexSource;
 
 /// The jobs that a selector means, slice by slice, in the order in which lists show them.
 pub(crate) struct Selection<'a> {
     now: Moment,
     tell: Detail,
     filter: Filter<'a>,
-    sources: VecDeque<Source>,
-    walk: Option<Searched>,
+    sources: VecDeque<IndexSource>,
+    walk: Option<ActiveSource>,
     jids: VecDeque<Name>,
     /// The jobs told so far; empty where no job can come twice.
     told: Option<HashedSet>,
@@ -54,13 +54,13 @@ pub(crate) struct Selection<'a> {
 }
 
 /// A set that is just searched.
-struct Searched {
-    source: Source,
-    doubts: Doubts,
-    way: Way,
+struct ActiveSource {
+    source: IndexSource,
+    doubts: Prefilter,
+    way: MemberReader,
 }
 
-enum Way {
+enum MemberReader {
     Index(IndexReader),
     Every(Scan),
 }
@@ -189,7 +189,7 @@ impl<'a> Selection<'a> {
             }
             return Ok(None);
         }
-        let Some(Searched { source, doubts, .. }) = &self.walk else {
+        let Some(ActiveSource { source, doubts, .. }) = &self.walk else {
             return Ok(None);
         };
         let front = source.front;
@@ -288,7 +288,7 @@ impl<'a> Selection<'a> {
             if !self.jids.is_empty() {
                 return Ok(true);
             }
-            if let Some(Searched { source, way, .. }) = &mut self.walk {
+            if let Some(ActiveSource { source, way, .. }) = &mut self.walk {
                 if let Some(members) = way.next(core, self.now)? {
                     self.jids.extend(members);
                     continue;
@@ -307,18 +307,18 @@ impl<'a> Selection<'a> {
                 return Ok(false);
             };
             let size = match &source {
-                Source { front: true, .. } => MOST as u64,
-                Source { exact: true, .. } => self.left.saturating_add(self.skip),
+                IndexSource { front: true, .. } => MOST as u64,
+                IndexSource { exact: true, .. } => self.left.saturating_add(self.skip),
                 _ => self.left.saturating_add(self.skip).max(MOST as u64),
             };
             let way = match &source.index {
-                None => Way::Every(Scan::default()),
+                None => MemberReader::Every(Scan::default()),
                 Some(index @ Index::Failed(_)) if self.newest => {
-                    Way::Index(IndexReader::back(index.clone(), size))
+                    MemberReader::Index(IndexReader::back(index.clone(), size))
                 }
-                Some(index) => Way::Index(IndexReader::new(index.clone(), size)),
+                Some(index) => MemberReader::Index(IndexReader::new(index.clone(), size)),
             };
-            self.walk = Some(Searched {
+            self.walk = Some(ActiveSource {
                 doubts: self.filter.doubts(source.index.as_ref()),
                 source,
                 way,
@@ -338,19 +338,19 @@ fn at_home(job: &Job, group: &Name) -> bool {
     job.state == Some(State::Failed) && failure.is_some_and(|failure| failure.group == *group)
 }
 
-impl Way {
+impl MemberReader {
     fn next(&mut self, core: &mut Core, now: Moment) -> Result<Option<Vec<Name>>, Error> {
         match self {
-            Way::Index(walk) => walk.next(core, now),
-            Way::Every(scan) => scan.next(core, now),
+            MemberReader::Index(walk) => walk.next(core, now),
+            MemberReader::Every(scan) => scan.next(core, now),
         }
     }
 
     /// Returns how many members there are, where that is known.
     fn total(&self) -> Option<u64> {
         match self {
-            Way::Index(walk) => walk.total,
-            Way::Every(_) => None,
+            MemberReader::Index(walk) => walk.total,
+            MemberReader::Every(_) => None,
         }
     }
 }

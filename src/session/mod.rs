@@ -13,7 +13,7 @@ use crate::clock::moment::Moment;
 use crate::core::call::{Core, Settings};
 use crate::core::script::USUAL;
 use crate::error::{Error, Kind};
-use crate::settings::{Context, Settings as File};
+use crate::settings::{ContextSettings, ConfigFile as File};
 use crate::text::clean;
 use crate::ui::Ui;
 
@@ -68,7 +68,7 @@ impl Session {
     }
 
     /// Returns the settings by name that are in use.
-    pub(crate) fn context(&self) -> Option<&Context> {
+    pub(crate) fn context(&self) -> Option<&ContextSettings> {
         self.file.as_ref()?.context.as_ref()
     }
 
@@ -185,7 +185,7 @@ impl Session {
     }
 
     /// Connects as a context says, and returns the server's version.
-    pub(crate) fn probe(&mut self, context: &Context) -> Result<String, Error> {
+    pub(crate) fn probe(&mut self, context: &ContextSettings) -> Result<String, Error> {
         let defaults = self.file.as_ref().map(|file| &file.contents.defaults);
         let values = match defaults {
             Some(defaults) => context.values.or(defaults),

@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-use crate::bulk::ledger::Head;
+use crate::bulk::ledger::LedgerHead;
 use crate::bulk::pace::Pace;
 use crate::clock::moment::Moment;
 use crate::core::api::guard::GuardReply;
@@ -20,8 +20,8 @@ use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::input::two_pass::TwoPassFile;
 use crate::interrupt::Interrupt;
-use crate::model::bulk::MOST;
-use crate::model::bulk::{Code, Result as Counted};
+use crate::model::bulk::MAX_JOBS_PER_CALL;
+use crate::model::bulk::{Code, ItemResult};
 use crate::model::rate::Rate;
 use crate::session::Session;
 use crate::text::{clean, plural};
@@ -31,21 +31,21 @@ mod check;
 mod journal;
 mod order;
 mod pack;
-pub(crate) mod plan;
-mod rehearse;
+pub(crate) mod job_spec;
+mod dry_run;
 mod tally;
 
 use journal::Journal;
-use pack::{How, Part, Round, Sent};
-use plan::Plan;
-use tally::{Tally, Told};
+use pack::{SendOptions, Batch, Round, BatchedJob};
+use job_spec::JobDefaults;
+use tally::{Tally, LineOutcome};
 
 /// What is to be submitted, and how.
 #[derive(Debug)]
 pub(crate) struct SubmitOptions {
     /// A file, or `-`.
     pub from: OsString,
-    pub plan: Plan,
+    pub plan: JobDefaults,
     pub policy: Policy,
     /// Whether a job that is there already is as good as one that is put.
     pub if_absent: bool,
@@ -54,7 +54,7 @@ pub(crate) struct SubmitOptions {
     pub fail_fast: bool,
     pub journal: Option<PathBuf>,
     pub dry_run: bool,
-    /// How many replicas are to have each round before the next.
+    /// SendOptions many replicas are to have each round before the next.
     pub replicas: Option<u64>,
 }
 
@@ -90,7 +90,7 @@ pub(crate) fn run(order: &SubmitOptions, session: &mut Session) -> Result<Exit, 
         let what = format!("put {jobs} on {place}");
         session.ui.confirm_protected(&what, |_| String::new())?;
     }
-    let head = Head::of("journal", session)?;
+    let head = LedgerHead::of("journal", session)?;
     let (mut journal, notes) = match &order.journal {
         Some(path) => {
             let opened = Journal::open(path, head, order.dry_run, &checked.sums)?;
@@ -105,13 +105,13 @@ pub(crate) fn run(order: &SubmitOptions, session: &mut Session) -> Result<Exit, 
         journal.ledger.begin(session)?;
     }
     let pace = Pace::new(order.rate);
-    let how = How {
+    let how = SendOptions {
         policy: order.policy,
         // One by one, so that nothing comes after the first failure.
         batch: order
             .batch
             .unwrap_or(if order.fail_fast { 1 } else { SLICE })
-            .min(MOST),
+            .min(MAX_JOBS_PER_CALL),
         jobs: pace.slice(if order.fail_fast { 1 } else { ROUND }),
         calls: if order.fail_fast { 1 } else { CALLS },
         now: begun,
@@ -249,7 +249,7 @@ impl Sender<'_> {
                 let told = judge(round, job, outcome, self.order.if_absent);
                 if self.journal.is_some() {
                     match told.result {
-                        Counted::Failed => failed.push(job.line),
+                        ItemResult::Failed => failed.push(job.line),
                         _ => done.push(job.line),
                     }
                 }
@@ -273,7 +273,7 @@ impl Sender<'_> {
     }
 
     /// Replaces a job of which it was unknown whether an earlier run had replaced it; it had not.
-    fn once_more(&mut self, session: &mut Session, part: &mut Part, outcome: GuardReply) -> Answer {
+    fn once_more(&mut self, session: &mut Session, part: &mut Batch, outcome: GuardReply) -> Answer {
         let sent = part.jobs.first().and_then(|job| job.since);
         let (Code::Exists, Some(since), Some(mut puts)) = (outcome.code, sent, part.again.take())
         else {
@@ -300,7 +300,7 @@ impl Sender<'_> {
         &mut self,
         session: &mut Session,
         round: &Round,
-        part: &Part,
+        part: &Batch,
         error: &Error,
     ) -> Result<(), Error> {
         for job in &part.jobs {
@@ -330,16 +330,16 @@ impl Sender<'_> {
 }
 
 /// Returns what became of a job of which nothing is known.
-fn unanswered<'r>(round: &'r Round, job: &Sent, error: &Error) -> Told<'r> {
+fn unanswered<'r>(round: &'r Round, job: &BatchedJob, error: &Error) -> LineOutcome<'r> {
     let code = match error.kind() {
         Kind::Unknown => Code::Unknown,
         _ => Code::Server,
     };
-    Told {
+    LineOutcome {
         line: job.line,
         jid: round.jid(job),
         queue: round.queue(job),
-        result: Counted::Failed,
+        result: ItemResult::Failed,
         code,
         why: Some(error.message().to_owned()),
         detail: None,
@@ -348,8 +348,8 @@ fn unanswered<'r>(round: &'r Round, job: &Sent, error: &Error) -> Told<'r> {
 }
 
 /// Returns what became of a job by what the core says.
-fn judge<'r>(round: &'r Round, job: &Sent, outcome: &'r GuardReply, if_absent: bool) -> Told<'r> {
-    let mut told = Told {
+fn judge<'r>(round: &'r Round, job: &BatchedJob, outcome: &'r GuardReply, if_absent: bool) -> LineOutcome<'r> {
+    let mut told = LineOutcome {
         line: job.line,
         jid: round.jid(job),
         queue: round.queue(job),
@@ -364,9 +364,9 @@ fn judge<'r>(round: &'r Round, job: &Sent, outcome: &'r GuardReply, if_absent: b
         Code::Ok => told.state = outcome.word(0),
         // An earlier run put it and did not live to note it.
         Code::Exists if job.since.is_some_and(ours) => {
-            (told.result, told.code) = (Counted::Done, Code::Ok);
+            (told.result, told.code) = (ItemResult::Done, Code::Ok);
         }
-        Code::Exists if if_absent => told.result = Counted::Skipped,
+        Code::Exists if if_absent => told.result = ItemResult::Skipped,
         Code::Exists => told.why = Some("a job of this id exists already".into()),
         Code::MissingDependency => {
             told.why = Some("a job that it would wait for does not exist".into());

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::table::{Cell, Column, Table};
 use super::{Page, View};
-use crate::model::bulk::{Bulk, Code, Item, Result, Shows, Sum};
+use crate::model::bulk::{BulkReport, Code, BulkItem, ItemResult, RowContent, Totals};
 use crate::model::job_snapshot::JobSnapshot;
 use crate::model::verb::Verb;
 use crate::name::Name;
@@ -19,22 +19,22 @@ const PRIORITIES: [Column; 3] = [
 const TAGS: [Column; 2] = [Column::text("JID"), Column::text("TAGS")];
 const LEFT: [Column; 2] = [Column::text("JID"), Column::number("LEFT")];
 
-impl View for Bulk {
+impl View for BulkReport {
     const KIND: &'static str = "bulk";
 
     fn text(&self, page: &Page) -> String {
         let columns: &'static [Column] = match self.shows {
-            Shows::Nothing => return String::new(),
-            Shows::Jids => &JIDS,
-            Shows::Priorities => &PRIORITIES,
-            Shows::Tags => &TAGS,
-            Shows::Left => &LEFT,
+            RowContent::Nothing => return String::new(),
+            RowContent::Jids => &JIDS,
+            RowContent::Priorities => &PRIORITIES,
+            RowContent::Tags => &TAGS,
+            RowContent::Left => &LEFT,
         };
         let mut table = Table::new(columns);
         for row in &self.rows {
             let mut cells = vec![Cell::text(row.jid.as_bytes())];
             match self.shows {
-                Shows::Tags => cells.push(tags(&row.cells)),
+                RowContent::Tags => cells.push(tags(&row.cells)),
                 _ => cells.extend(row.cells.iter().map(number)),
             }
             table.row(cells);
@@ -58,10 +58,10 @@ fn number(text: &Name) -> Cell {
 
 /// Why jobs were left out or failed: how many, and the first of them.
 #[derive(Debug, Default)]
-pub(crate) struct Reasons(BTreeMap<(Result, String), (u64, Vec<Name>)>);
+pub(crate) struct Reasons(BTreeMap<(ItemResult, String), (u64, Vec<Name>)>);
 
 impl Reasons {
-    pub(crate) fn add(&mut self, item: &Item) {
+    pub(crate) fn add(&mut self, item: &BulkItem) {
         let why = match item.detail.as_deref() {
             _ if item.code == Code::Gone => "gone",
             // A detail is the end of a sentence about one job; here it is about several.
@@ -71,7 +71,7 @@ impl Reasons {
         self.count(item.result, why, item.jid.as_bytes());
     }
 
-    pub(crate) fn count(&mut self, result: Result, why: &str, jid: &[u8]) {
+    pub(crate) fn count(&mut self, result: ItemResult, why: &str, jid: &[u8]) {
         let (count, jids) = self.0.entry((result, clean(why))).or_default();
         *count += 1;
         if jids.len() < 3 {
@@ -81,27 +81,27 @@ impl Reasons {
 }
 
 /// Returns what became of one job: `retried 7d1f… in mail, waiting`.
-pub(crate) fn sentence(verb: &Verb, item: &Item) -> String {
+pub(crate) fn sentence(verb: &Verb, item: &BulkItem) -> String {
     let mut text = match item.result {
-        Result::Planned => format!("would {}", verb.asks),
+        ItemResult::Planned => format!("would {}", verb.asks),
         _ => verb.past.to_string(),
     };
     text.push(' ');
     text.push_str(&clean(item.jid.as_bytes()));
-    if let (Result::Done, Some(state)) = (item.result, &item.state_after) {
+    if let (ItemResult::Done, Some(state)) = (item.result, &item.state_after) {
         if let Some(queue) = &item.queue {
             text.push_str(&format!(" in {}", clean(queue.as_bytes())));
         }
         text.push_str(&format!(", {}", clean(state.as_bytes())));
     }
-    if let (Result::Done, Some(detail)) = (item.result, &item.detail) {
+    if let (ItemResult::Done, Some(detail)) = (item.result, &item.detail) {
         text.push_str(&format!(", {}", clean(detail.as_bytes())));
     }
     text
 }
 
 /// Returns the sum in words, and why some were left out.
-pub(crate) fn summary(verb: &Verb, sum: &Sum, reasons: &Reasons, page: &Page) -> String {
+pub(crate) fn summary(verb: &Verb, sum: &Totals, reasons: &Reasons, page: &Page) -> String {
     if sum.matched == 0 {
         return format!("no jobs to {}\n", verb.asks);
     }
@@ -116,7 +116,7 @@ pub(crate) fn summary(verb: &Verb, sum: &Sum, reasons: &Reasons, page: &Page) ->
 /// Returns what became of the lines of a file, in words: `1,000 put, 3 already there in 0.4s`.
 /// `there` of those that were skipped exist already, `before` were done by an earlier run.
 pub(crate) fn submitted(
-    sum: &Sum,
+    sum: &Totals,
     there: usize,
     before: usize,
     reasons: &Reasons,
@@ -137,7 +137,7 @@ pub(crate) fn submitted(
 fn counted(
     asks: &str,
     past: &str,
-    sum: &Sum,
+    sum: &Totals,
     counts: &[(usize, &str)],
     reasons: &Reasons,
     page: &Page,
@@ -179,7 +179,7 @@ fn why(reasons: &Reasons, page: &Page) -> String {
         };
         before = Some(result);
         text.push_str(&format!("  {word:<7}  {number:>wide$}  {why}"));
-        if *result == Result::Failed {
+        if *result == ItemResult::Failed {
             let jids: Vec<String> = jids.iter().map(|jid| short(jid.as_bytes())).collect();
             let more = if *total > jids.len() as u64 {
                 " …"

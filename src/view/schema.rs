@@ -761,7 +761,7 @@ mod tests {
     use crate::clock::moment::Moment;
     use crate::error::Error;
     use crate::json::{Data, Number};
-    use crate::model::bulk::{Bulk, Code, Item, Shows, Sum};
+    use crate::model::bulk::{BulkReport, Code, BulkItem, RowContent, Totals};
     use crate::model::check::{Check, Example, Found};
     use crate::model::complete::{Complete, Lock};
     use crate::model::config;
@@ -981,10 +981,10 @@ mod tests {
         held(&mut seen, &Done::new("pause", vec![name.clone()], true));
         held(
             &mut seen,
-            &Bulk {
-                sum: Sum::of("retry", false, 1),
-                items: vec![Item::new(&name, Code::Gone)],
-                shows: Shows::Nothing,
+            &BulkReport {
+                sum: Totals::of("retry", false, 1),
+                items: vec![BulkItem::new(&name, Code::Gone)],
+                shows: RowContent::Nothing,
                 rows: Vec::new(),
             },
         );

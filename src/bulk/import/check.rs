@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::order::Waits;
-use super::{Failed, ImportOptions};
+use super::dependency_graph::DependencyGraph;
+use super::{FailedPolicy, ImportOptions};
 use crate::error::Error;
 use crate::input::archive;
-use crate::input::archive::{ArchiveLine, Job, Paused};
+use crate::input::archive::{ArchiveLine, ArchivedJob, ArchivedPause};
 use crate::input::option::checked;
-use crate::input::two_pass::{Row, TwoPassFile};
+use crate::input::two_pass::{TextLine, TwoPassFile};
 use crate::json::syntax::Fault;
 use crate::model::job::State;
 use crate::name::Name;
@@ -16,33 +16,33 @@ use crate::text::clean;
 
 /// Where a job stands in the file, and what is to become of it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct EntryLocation {
     pub line: u64,
     pub at: u64,
     pub length: u32,
-    pub fate: Fate,
+    pub fate: Disposition,
     /// Its queue on the server, by its number.
     queue: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(super) enum Disposition {
     Put,
     /// Left out because it is complete.
-    Complete,
+    SkipComplete,
     /// Left out because it has failed.
-    Failed,
+    SkipFailed,
 }
 
 /// What is in the file.
 #[derive(Debug, Default)]
-pub(super) struct Contents {
+pub(super) struct ArchiveContents {
     /// In the order of the file.
-    pub jobs: Vec<Place>,
+    pub jobs: Vec<EntryLocation>,
     pub jids: HashMap<Name, u32>,
-    pub recurring: Vec<(Name, Place)>,
+    pub recurring: Vec<(Name, EntryLocation)>,
     pub options: BTreeMap<Name, Name>,
-    pub paused: Vec<Paused>,
+    pub paused: Vec<ArchivedPause>,
     /// The queues into which something is put.
     pub queues: Vec<Name>,
     numbers: HashMap<Name, u32>,
@@ -59,10 +59,10 @@ pub(super) struct Contents {
     named: HashSet<Name>,
 }
 
-impl Contents {
+impl ArchiveContents {
     /// Reads the file.
-    pub(super) fn read(twice: &mut TwoPassFile, told: &ImportOptions) -> Result<Contents, Error> {
-        let mut contents = Contents::default();
+    pub(super) fn read(twice: &mut TwoPassFile, told: &ImportOptions) -> Result<ArchiveContents, Error> {
+        let mut contents = ArchiveContents::default();
         let what = twice.what().to_string();
         let mut broken: Option<(Error, u64)> = None;
         twice.first(|row| {
@@ -103,7 +103,7 @@ impl Contents {
         Ok(contents)
     }
 
-    fn line(&mut self, what: &str, row: &Row, told: &ImportOptions) -> Result<(), Error> {
+    fn line(&mut self, what: &str, row: &TextLine, told: &ImportOptions) -> Result<(), Error> {
         let number = row.number;
         let fault = |column: usize, why: &str| {
             Error::usage(format!("{what}, line {number}, column {column}: {why}"))
@@ -138,7 +138,7 @@ impl Contents {
                 fault(column, &why)
             }),
             ArchiveLine::Recurring(recurring) => {
-                let place = self.place(row, Fate::Put, Some(&recurring.queue), told);
+                let place = self.place(row, Disposition::Put, Some(&recurring.queue), told);
                 let twin = self.recurring.iter().find(|(jid, _)| *jid == recurring.jid);
                 if let Some((jid, before)) = twin {
                     let jid = clean(jid);
@@ -162,7 +162,7 @@ impl Contents {
                 self.named.insert(paused.queue.clone());
                 let queue = told.queue(&paused.queue).clone();
                 self.paused.retain(|before| before.queue != queue);
-                self.paused.push(Paused { queue, ..paused });
+                self.paused.push(ArchivedPause { queue, ..paused });
                 Ok(())
             }
             ArchiveLine::Head { .. } => Ok(()),
@@ -172,17 +172,17 @@ impl Contents {
     /// Takes a job; refuses it for one of its members.
     fn job(
         &mut self,
-        row: &Row,
-        job: Job,
+        row: &TextLine,
+        job: ArchivedJob,
         told: &ImportOptions,
     ) -> Result<(), (&'static str, String)> {
         let failed = job.state == Some(State::Failed);
         let fate = match job.state {
-            Some(State::Complete) => Fate::Complete,
-            Some(State::Failed) if told.failed == Failed::Skip => Fate::Failed,
-            _ => Fate::Put,
+            Some(State::Complete) => Disposition::SkipComplete,
+            Some(State::Failed) if told.failed == FailedPolicy::Skip => Disposition::SkipFailed,
+            _ => Disposition::Put,
         };
-        if failed && told.failed == Failed::Keep && job.failure.is_none() {
+        if failed && told.failed == FailedPolicy::Keep && job.failure.is_none() {
             let why = format!(
                 "`{}` has failed, and there is no `failure` with a group; `--failed waiting` or \
                  `--failed skip` do without",
@@ -212,7 +212,7 @@ impl Contents {
             }
         };
         // A job that has failed waits for nothing.
-        let waits = fate == Fate::Put && !(failed && told.failed == Failed::Keep);
+        let waits = fate == Disposition::Put && !(failed && told.failed == FailedPolicy::Keep);
         match waits && !job.depends.is_empty() {
             true => self.depends.insert(at, job.depends),
             false => self.depends.remove(&at),
@@ -222,11 +222,11 @@ impl Contents {
 
     fn place(
         &mut self,
-        row: &Row,
-        fate: Fate,
+        row: &TextLine,
+        fate: Disposition,
         queue: Option<&Name>,
         told: &ImportOptions,
-    ) -> Place {
+    ) -> EntryLocation {
         let mut number = u32::MAX;
         if let Some(queue) = queue {
             if !self.named.contains(queue) {
@@ -243,7 +243,7 @@ impl Contents {
                 }
             };
         }
-        Place {
+        EntryLocation {
             line: row.number,
             at: row.offset,
             // No line is longer than what one may be.
@@ -267,7 +267,7 @@ impl Contents {
     /// Returns how many jobs go into which queue.
     pub(super) fn by_queue(&self) -> BTreeMap<&Name, u64> {
         let mut counts = BTreeMap::new();
-        let put = self.jobs.iter().filter(|place| place.fate == Fate::Put);
+        let put = self.jobs.iter().filter(|place| place.fate == Disposition::Put);
         for queue in put.filter_map(|place| self.queues.get(place.queue as usize)) {
             *counts.entry(queue).or_default() += 1;
         }
@@ -298,7 +298,7 @@ impl Contents {
         for (at, depends) in &self.depends {
             for jid in depends {
                 let fate = self.jids.get(jid).map(|&at| self.jobs[at as usize].fate);
-                if matches!(fate, None | Some(Fate::Failed)) {
+                if matches!(fate, None | Some(Disposition::SkipFailed)) {
                     outside.push((jids[*at as usize], jid));
                 }
             }
@@ -310,19 +310,19 @@ impl Contents {
     /// Whether a job waits for one of this name, which is neither complete nor `missing`.
     pub(super) fn waits(&self, jid: &Name, missing: &HashSet<Name>) -> bool {
         let place = self.jids.get(jid).map(|&at| self.jobs[at as usize].fate);
-        place != Some(Fate::Complete) && !missing.contains(jid)
+        place != Some(Disposition::SkipComplete) && !missing.contains(jid)
     }
 
     /// Returns the jobs that are put, each behind those it waits for.
     pub(super) fn order(&self, what: &str) -> Result<Vec<u32>, Error> {
         let on = self.depends.iter().map(|(&job, depends)| {
             let inside = depends.iter().filter_map(|jid| self.jids.get(jid).copied());
-            let put = inside.filter(|&at| self.jobs[at as usize].fate == Fate::Put);
+            let put = inside.filter(|&at| self.jobs[at as usize].fate == Disposition::Put);
             (job, put.collect())
         });
-        let waits = Waits { on: on.collect() };
+        let waits = DependencyGraph { on: on.collect() };
         let put =
-            (0..self.jobs.len() as u32).filter(|&at| self.jobs[at as usize].fate == Fate::Put);
+            (0..self.jobs.len() as u32).filter(|&at| self.jobs[at as usize].fate == Disposition::Put);
         waits.order(put).map_err(|path| {
             let jids = self.by_number();
             let told = |at: &u32| {

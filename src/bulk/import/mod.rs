@@ -1,13 +1,13 @@
 //! Importing: the jobs of an export come back, each as it was, behind those it waits for.
 //!
 //! The file is read twice: [`check`] judges the whole of it and keeps where each job stands,
-//! [`order`] puts them in order; then each is read again, packed ([`pack`]) and put. Memory grows
+//! [`dependency_graph`] puts them in order; then each is read again, packed ([`pack`]) and put. Memory grows
 //! with the number of jobs, not with their data.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::OsString;
 
-use super::{BulkRun, JobOutcome, Plan, Slice};
+use super::{BulkOptions, JobOutcome, BulkPlan, SliceOutcome};
 use crate::args::shared::BulkFlags;
 use crate::clock::moment::Moment;
 use crate::consent::Consent;
@@ -20,8 +20,8 @@ use crate::exit::Exit;
 use crate::input::archive;
 use crate::input::archive::ArchiveLine;
 use crate::input::two_pass::TwoPassFile;
-use crate::model::bulk::MOST;
-use crate::model::bulk::{Code, Item, Result as Counted, Shows};
+use crate::model::bulk::MAX_JOBS_PER_CALL;
+use crate::model::bulk::{Code, BulkItem, ItemResult, RowContent};
 use crate::model::config::Change;
 use crate::model::job_snapshot::{Interner, JobSnapshot, SharedFields};
 use crate::model::verb::Verb;
@@ -32,17 +32,17 @@ use crate::text::{clean, plural};
 use crate::view::import::Proposal;
 
 mod check;
-mod order;
+mod dependency_graph;
 mod pack;
 
-use check::Contents;
-use pack::{How, Packed};
+use check::ArchiveContents;
+use pack::{PackOptions, PackedEntry};
 
 pub(crate) const IMPORT: Verb = Verb {
     word: "import",
     asks: "import",
     past: "imported",
-    shows: Shows::Nothing,
+    shows: RowContent::Nothing,
 };
 
 /// The longest line: as much as a server takes at once.
@@ -51,7 +51,7 @@ const LONGEST: usize = 512 << 20;
 /// As much as is sent at once.
 const ROOM: usize = 8 << 20;
 
-/// How far apart jobs are put, so that they keep their order: about as long as the server takes
+/// PackOptions far apart jobs are put, so that they keep their order: about as long as the server takes
 /// for one.
 const STEP: std::time::Duration = std::time::Duration::from_micros(20);
 
@@ -62,8 +62,8 @@ pub(crate) struct ImportOptions {
     pub from: OsString,
     /// Queues by their old names.
     pub map: Vec<(Name, Name)>,
-    pub existing: Existing,
-    pub failed: Failed,
+    pub existing: ExistingPolicy,
+    pub failed: FailedPolicy,
     pub allow_missing: bool,
     pub hold: bool,
     pub flags: BulkFlags,
@@ -71,15 +71,15 @@ pub(crate) struct ImportOptions {
 
 /// What to do about jobs that exist already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Existing {
+pub(crate) enum ExistingPolicy {
     Refuse,
     Leave,
     Replace,
 }
 
-/// How jobs come back that have failed.
+/// PackOptions jobs come back that have failed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Failed {
+pub(crate) enum FailedPolicy {
     /// As failed, in their group
     #[default]
     Keep,
@@ -101,17 +101,17 @@ impl ImportOptions {
 /// Imports a file.
 pub(crate) fn run(told: ImportOptions, session: &mut Session) -> Result<Exit, Error> {
     let mut twice = TwoPassFile::open(&told.from, LONGEST)?;
-    let contents = Contents::read(&mut twice, &told)?;
+    let contents = ArchiveContents::read(&mut twice, &told)?;
     let order = contents.order(twice.what())?;
-    let plan_of = BulkRun::new(session, &IMPORT, &told.flags)?;
+    let plan_of = BulkOptions::new(session, &IMPORT, &told.flags)?;
     let now = session.begin()?;
     let missing = outside(&contents, &told, twice.what(), now, session)?;
     let existing = existing(&contents, &told, now, session)?;
     let mut changes = Change::all(&session.core()?.config(now)?, &contents.options, false);
-    if told.existing == Existing::Leave {
+    if told.existing == ExistingPolicy::Leave {
         changes.retain(|change| change.before.is_none());
     }
-    let pauses = Pauses::of(&contents, &told, now, session)?;
+    let pauses = PausePlan::of(&contents, &told, now, session)?;
     if let Some(cut) = contents.cut() {
         session.ui.warn(&cut);
     }
@@ -119,7 +119,7 @@ pub(crate) fn run(told: ImportOptions, session: &mut Session) -> Result<Exit, Er
         queues: contents.by_queue(),
         recurring: contents.recurring.len(),
         existing: existing.len() as u64,
-        replaces: told.existing == Existing::Replace,
+        replaces: told.existing == ExistingPolicy::Replace,
         changes: &changes,
         pauses: &pauses.names(),
         holds: &pauses.hold,
@@ -166,7 +166,7 @@ pub(crate) fn run(told: ImportOptions, session: &mut Session) -> Result<Exit, Er
         ));
     }
     ended.map_err(|error| match (error.kind(), told.existing) {
-        (Kind::Interrupted | Kind::Terminated | Kind::Unknown, Existing::Refuse) => {
+        (Kind::Interrupted | Kind::Terminated | Kind::Unknown, ExistingPolicy::Refuse) => {
             error.hint("the same command with `--if-absent` brings the rest")
         }
         _ => error,
@@ -175,7 +175,7 @@ pub(crate) fn run(told: ImportOptions, session: &mut Session) -> Result<Exit, Er
 
 /// Returns the jobs that others wait for and that are nowhere.
 fn outside(
-    contents: &Contents,
+    contents: &ArchiveContents,
     told: &ImportOptions,
     what: &str,
     now: Moment,
@@ -216,26 +216,26 @@ fn outside(
 
 /// Returns the jobs of the file that exist already; refuses them unless it was told what to do.
 fn existing(
-    contents: &Contents,
+    contents: &ArchiveContents,
     told: &ImportOptions,
     now: Moment,
     session: &mut Session,
 ) -> Result<HashSet<Name>, Error> {
     let mut existing = HashSet::new();
-    if told.existing != Existing::Refuse && !told.flags.dry_run && !session.ui.asks() {
+    if told.existing != ExistingPolicy::Refuse && !told.flags.dry_run && !session.ui.asks() {
         // Each is judged when it is put.
         return Ok(existing);
     }
-    let put = |at: &u32| contents.jobs[*at as usize].fate == check::Fate::Put;
+    let put = |at: &u32| contents.jobs[*at as usize].fate == check::Disposition::Put;
     let jids = contents.jids.iter().filter(|(_, at)| put(at));
     let jids: Vec<&Name> = jids.map(|(jid, _)| jid).collect();
-    for slice in jids.chunks(MOST) {
+    for slice in jids.chunks(MAX_JOBS_PER_CALL) {
         let slice: Vec<Name> = slice.iter().copied().cloned().collect();
         let found = session.core()?.jobs(now, Detail::Match, &slice)?;
         let there = slice.into_iter().zip(found);
         existing.extend(there.filter(|(_, job)| job.is_some()).map(|(jid, _)| jid));
     }
-    if told.existing != Existing::Refuse {
+    if told.existing != ExistingPolicy::Refuse {
         return Ok(existing);
     }
     let mut names: Vec<&Name> = existing.iter().collect();
@@ -277,21 +277,21 @@ fn existing(
 
 /// Which queues are paused before anything is put.
 #[derive(Debug, Default)]
-struct Pauses {
+struct PausePlan {
     /// As the file tells.
-    told: Vec<archive::Paused>,
+    told: Vec<archive::ArchivedPause>,
     /// Because of `--hold`.
     hold: Vec<Name>,
 }
 
-impl Pauses {
+impl PausePlan {
     fn of(
-        contents: &Contents,
+        contents: &ArchiveContents,
         told: &ImportOptions,
         now: Moment,
         session: &mut Session,
-    ) -> Result<Pauses, Error> {
-        let mut pauses = Pauses::default();
+    ) -> Result<PausePlan, Error> {
+        let mut pauses = PausePlan::default();
         if contents.paused.is_empty() && !told.hold {
             return Ok(pauses);
         }
@@ -304,9 +304,9 @@ impl Pauses {
         for pause in &contents.paused {
             let ended = pause.until.is_some_and(|until| until <= now);
             // A pause that is there was meant, whoever made it.
-            let stays = paused.contains(&pause.queue) && told.existing != Existing::Replace;
+            let stays = paused.contains(&pause.queue) && told.existing != ExistingPolicy::Replace;
             if !ended && !stays {
-                pauses.told.push(archive::Paused {
+                pauses.told.push(archive::ArchivedPause {
                     queue: pause.queue.clone(),
                     until: pause.until,
                     reason: pause.reason.clone(),
@@ -333,10 +333,10 @@ impl Pauses {
     }
 }
 
-/// Pauses queues and sets options: before there are jobs that could run.
+/// PausePlan queues and sets options: before there are jobs that could run.
 fn settings(
     changes: &[Change],
-    pauses: &Pauses,
+    pauses: &PausePlan,
     now: Moment,
     _: Consent,
     session: &mut Session,
@@ -344,7 +344,7 @@ fn settings(
     let core = session.core()?;
     let by = actor::by();
     let reason = Name::from("qless import --hold");
-    for queues in pauses.hold.chunks(MOST) {
+    for queues in pauses.hold.chunks(MAX_JOBS_PER_CALL) {
         core.pause(now, queues, None, Some(&reason), &by)?;
     }
     for pause in &pauses.told {
@@ -364,19 +364,19 @@ fn settings(
 const RECURRING: &str = "recurring";
 
 fn plan(
-    order: BulkRun,
-    contents: &Contents,
+    order: BulkOptions,
+    contents: &ArchiveContents,
     jobs: &[u32],
     existing: &HashSet<Name>,
     told: &ImportOptions,
-) -> Plan {
+) -> BulkPlan {
     let jids = contents.by_number();
     let mut left_out = Vec::new();
     for (place, jid) in contents.jobs.iter().zip(&jids) {
         let why = match place.fate {
-            check::Fate::Put => continue,
-            check::Fate::Complete => JobOutcome::refused(jid, Code::Complete, "it is complete"),
-            check::Fate::Failed => JobOutcome::refused(
+            check::Disposition::Put => continue,
+            check::Disposition::SkipComplete => JobOutcome::refused(jid, Code::Complete, "it is complete"),
+            check::Disposition::SkipFailed => JobOutcome::refused(
                 jid,
                 Code::StateChanged,
                 "it has failed, as `--failed skip` says",
@@ -384,7 +384,7 @@ fn plan(
         };
         left_out.push(at_line(why, place.line));
     }
-    let rehearsed = told.flags.dry_run && told.existing == Existing::Leave;
+    let rehearsed = told.flags.dry_run && told.existing == ExistingPolicy::Leave;
     let mut seen = Vec::with_capacity(jobs.len() + contents.recurring.len());
     let mut alike = Interner::default();
     for &at in jobs {
@@ -410,7 +410,7 @@ fn plan(
         }),
         ..JobSnapshot::default()
     }));
-    Plan::listed(order, seen, left_out)
+    BulkPlan::listed(order, seen, left_out)
 }
 
 fn at_line(mut fate: JobOutcome, line: u64) -> JobOutcome {
@@ -420,15 +420,15 @@ fn at_line(mut fate: JobOutcome, line: u64) -> JobOutcome {
 
 /// A job that is left as it is.
 fn there(jid: &Name) -> JobOutcome {
-    let mut item = Item::new(jid, Code::Exists);
-    item.result = Counted::Skipped;
+    let mut item = BulkItem::new(jid, Code::Exists);
+    item.result = ItemResult::Skipped;
     item.detail("it exists already").into()
 }
 
 /// Puts the jobs of a plan.
 struct Importer<'i> {
     twice: &'i TwoPassFile,
-    contents: &'i Contents,
+    contents: &'i ArchiveContents,
     told: &'i ImportOptions,
     /// Jobs that others wait for and that are nowhere.
     missing: HashSet<Name>,
@@ -439,8 +439,8 @@ struct Importer<'i> {
 }
 
 impl Importer<'_> {
-    fn slice(&mut self, core: &mut Core, now: Moment, jobs: &[JobSnapshot]) -> Slice {
-        let mut slice = Slice::default();
+    fn slice(&mut self, core: &mut Core, now: Moment, jobs: &[JobSnapshot]) -> SliceOutcome {
+        let mut slice = SliceOutcome::default();
         if let Err(changed) = self.twice.unchanged() {
             slice.broke = Some(changed);
             return slice;
@@ -465,10 +465,10 @@ impl Importer<'_> {
         core: &mut Core,
         now: Moment,
         jobs: &[JobSnapshot],
-        slice: &mut Slice,
+        slice: &mut SliceOutcome,
     ) -> Result<usize, Error> {
         let policy = Policy {
-            replace: self.told.existing == Existing::Replace,
+            replace: self.told.existing == ExistingPolicy::Replace,
             allow_missing: false,
         };
         self.last = self.last.max(now);
@@ -478,7 +478,7 @@ impl Importer<'_> {
             if size > ROOM {
                 break;
             }
-            let how = How {
+            let how = PackOptions {
                 contents: self.contents,
                 told: self.told,
                 missing: &self.missing,
@@ -533,7 +533,7 @@ impl Importer<'_> {
         Ok(packed.len())
     }
 
-    fn fate(&self, packed: &Packed, outcome: &GuardReply) -> JobOutcome {
+    fn fate(&self, packed: &PackedEntry, outcome: &GuardReply) -> JobOutcome {
         let jid = &packed.jid;
         let names = || {
             let names: Vec<String> = outcome
@@ -550,7 +550,7 @@ impl Importer<'_> {
                     None => fate,
                 }
             }
-            Code::Exists if self.told.existing == Existing::Leave => there(jid),
+            Code::Exists if self.told.existing == ExistingPolicy::Leave => there(jid),
             Code::Exists => JobOutcome::refused(jid, Code::Exists, "it exists already"),
             Code::MissingDependency => JobOutcome::refused(
                 jid,
@@ -578,7 +578,7 @@ impl Importer<'_> {
         core: &mut Core,
         now: Moment,
         job: &JobSnapshot,
-        slice: &mut Slice,
+        slice: &mut SliceOutcome,
     ) -> Result<(), Error> {
         let mut line = Vec::new();
         let number = self.read(job, &mut line)?;
@@ -595,8 +595,8 @@ impl Importer<'_> {
         let there_is = core.recurs(now, std::slice::from_ref(&job.jid))?;
         let exists = there_is.into_iter().any(|job| job.is_some());
         let fate = match (exists, self.told.existing) {
-            (true, Existing::Leave) => there(&job.jid),
-            (true, Existing::Refuse) => {
+            (true, ExistingPolicy::Leave) => there(&job.jid),
+            (true, ExistingPolicy::Refuse) => {
                 JobOutcome::refused(&job.jid, Code::Exists, "it exists already")
             }
             _ => match core.recur_again(now, &pack::template(&read, &queue, now)) {

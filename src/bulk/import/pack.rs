@@ -2,29 +2,29 @@
 
 use std::collections::HashSet;
 
-use super::check::Contents;
-use super::{Failed, ImportOptions};
+use super::check::ArchiveContents;
+use super::{FailedPolicy, ImportOptions};
 use crate::bulk::JobOutcome;
 use crate::clock::moment::Moment;
 use crate::core::api::put::{PackedJob, Puts};
 use crate::core::api::template;
-use crate::input::archive::{Job, Recurring};
+use crate::input::archive::{ArchivedJob, ArchivedTemplate};
 use crate::json::quote::{array, quote};
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 
-/// How jobs are packed.
+/// PackOptions jobs are packed.
 #[derive(Clone, Copy)]
-pub(super) struct How<'h> {
-    pub contents: &'h Contents,
+pub(super) struct PackOptions<'h> {
+    pub contents: &'h ArchiveContents,
     pub told: &'h ImportOptions,
     pub missing: &'h HashSet<Name>,
     pub note: Option<&'h [u8]>,
 }
 
 /// What is to be known of a job that was packed.
-pub(super) struct Packed {
+pub(super) struct PackedEntry {
     pub jid: Name,
     queue: Name,
     state: Option<State>,
@@ -32,7 +32,7 @@ pub(super) struct Packed {
     pub tracked: bool,
 }
 
-impl Packed {
+impl PackedEntry {
     /// Adds to what became of the job what the file told of it.
     pub(super) fn told(&self, mut fate: JobOutcome) -> JobOutcome {
         fate.item.queue = Some(self.queue.clone());
@@ -49,16 +49,16 @@ impl Packed {
     }
 }
 
-impl How<'_> {
+impl PackOptions<'_> {
     /// Adds a job to a call.
-    pub(super) fn pack(&self, job: &Job, line: u64, put: &mut Puts) -> Packed {
+    pub(super) fn pack(&self, job: &ArchivedJob, line: u64, put: &mut Puts) -> PackedEntry {
         let queue = job.queue.clone().unwrap_or_default();
         let queue = self.told.queue(&queue).clone();
         let failed = job.state == Some(State::Failed);
         let failure = job
             .failure
             .as_ref()
-            .filter(|_| failed && self.told.failed == Failed::Keep);
+            .filter(|_| failed && self.told.failed == FailedPolicy::Keep);
         let mut options: Vec<(&'static str, Vec<u8>)> = Vec::new();
         let mut option = |name, value: Vec<u8>| options.push((name, value));
         if let Some(priority) = job.priority {
@@ -114,7 +114,7 @@ impl How<'_> {
             delay: b"0",
             options: &options,
         });
-        Packed {
+        PackedEntry {
             jid: job.jid.clone(),
             queue,
             state: job.state,
@@ -126,7 +126,7 @@ impl How<'_> {
 
 /// Returns a recurring job as it is made again.
 pub(super) fn template<'t>(
-    recurring: &'t Recurring,
+    recurring: &'t ArchivedTemplate,
     queue: &'t Name,
     now: Moment,
 ) -> template::ExportedTemplate<'t> {

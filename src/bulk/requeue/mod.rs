@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{JobOutcome, Plan, Slice};
+use super::{JobOutcome, BulkPlan, SliceOutcome};
 use crate::clock::moment::Moment;
 use crate::core::api::guard::{GuardReply, Requeue as Call};
 use crate::error::Error;
@@ -19,46 +19,46 @@ pub(crate) mod retry;
 
 /// Where jobs go, and when they run there.
 #[derive(Clone, Debug)]
-pub(crate) struct Requeue {
+pub(crate) struct RequeueTarget {
     /// Their own queue where nothing is said.
     pub to: Option<Name>,
     pub priority: Option<i64>,
 }
 
-/// When a job runs.
+/// RunTime a job runs.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum When {
+pub(crate) enum RunTime {
     /// At once.
     Now,
     After(Duration),
     At(Moment),
-    /// When it was to run before, whatever becomes of the others.
+    /// RunTime it was to run before, whatever becomes of the others.
     Still(Moment),
 }
 
-impl When {
+impl RunTime {
     /// Returns when a job is due, at once where nothing is said. Where the jobs are spread over a
     /// time, that begins with the action, whenever it comes to this job.
     fn due(self, job: &JobSnapshot, begun: Moment, now: Moment) -> Option<Moment> {
         let from = if job.later.is_zero() { now } else { begun };
         match self {
-            When::Now if job.later.is_zero() => None,
-            When::Now => Some(from.after(job.later)),
-            When::After(delay) => Some(from.after(delay).after(job.later)),
-            When::At(at) => Some(at.after(job.later)),
-            When::Still(at) => Some(at),
+            RunTime::Now if job.later.is_zero() => None,
+            RunTime::Now => Some(from.after(job.later)),
+            RunTime::After(delay) => Some(from.after(delay).after(job.later)),
+            RunTime::At(at) => Some(at.after(job.later)),
+            RunTime::Still(at) => Some(at),
         }
     }
 }
 
-impl Requeue {
+impl RequeueTarget {
     /// Puts the jobs of a plan back, each when it is said; `keeps` tells whether one keeps the
     /// tries it has left, instead of getting all anew.
     pub(crate) fn run(
         &self,
-        plan: Plan,
+        plan: BulkPlan,
         session: &mut Session,
-        when: impl Fn(&JobSnapshot) -> When,
+        when: impl Fn(&JobSnapshot) -> RunTime,
         keeps: impl Fn(&JobSnapshot) -> bool,
     ) -> Result<Exit, Error> {
         let note = plan.note();
@@ -86,7 +86,7 @@ impl Requeue {
                             .map(|((job, _), outcome)| fate(job, &outcome)),
                     ),
                     Err(error) => {
-                        return Slice {
+                        return SliceOutcome {
                             fates,
                             broke: Some(error),
                         };

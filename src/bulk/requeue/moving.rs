@@ -1,11 +1,11 @@
 //! Moving: into another queue, as if put there.
 
-use super::{Requeue, When, refuse};
+use super::{RequeueTarget, RunTime, refuse};
 use crate::args::shared::Later;
-use crate::bulk::{JobOutcome, Plan};
+use crate::bulk::{JobOutcome, BulkPlan};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::{Code, Shows};
+use crate::model::bulk::{Code, RowContent};
 use crate::model::job_snapshot::JobSnapshot;
 use crate::model::verb::Verb;
 use crate::name::Name;
@@ -16,7 +16,7 @@ pub(crate) const MOVE: Verb = Verb {
     word: "move",
     asks: "move",
     past: "moved",
-    shows: Shows::Nothing,
+    shows: RowContent::Nothing,
 };
 
 /// MoveOptions jobs are moved.
@@ -47,7 +47,7 @@ impl MoveOptions {
     }
 
     /// Returns what else would happen to the jobs of a plan, for the one who is asked.
-    pub(crate) fn promise(&self, plan: &Plan) -> String {
+    pub(crate) fn promise(&self, plan: &BulkPlan) -> String {
         let ended = |job: &&JobSnapshot| job.is("failed") || job.is("complete");
         let again = match plan.jobs.iter().filter(ended).count() as u64 {
             0 => String::new(),
@@ -61,17 +61,17 @@ impl MoveOptions {
     }
 
     /// Moves the jobs of a plan.
-    pub(crate) fn run(&self, plan: Plan, session: &mut Session) -> Result<Exit, Error> {
-        let requeue = Requeue {
+    pub(crate) fn run(&self, plan: BulkPlan, session: &mut Session) -> Result<Exit, Error> {
+        let requeue = RequeueTarget {
             to: Some(self.to.clone()),
             priority: None,
         };
         let now = session.now();
         let when = |job: &JobSnapshot| match (self.later.delay, self.later.due(now), job.due) {
-            (Some(delay), ..) => When::After(delay),
-            (None, Some(at), _) => When::At(at),
-            (None, None, Some(due)) => When::Still(due),
-            (None, None, None) => When::Now,
+            (Some(delay), ..) => RunTime::After(delay),
+            (None, Some(at), _) => RunTime::At(at),
+            (None, None, Some(due)) => RunTime::Still(due),
+            (None, None, None) => RunTime::Now,
         };
         requeue.run(plan, session, when, |_| false)
     }

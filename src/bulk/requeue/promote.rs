@@ -1,10 +1,10 @@
 //! Promoting: scheduled jobs run now.
 
-use super::{Requeue, When, refuse};
-use crate::bulk::{JobOutcome, Plan};
+use super::{RequeueTarget, RunTime, refuse};
+use crate::bulk::{JobOutcome, BulkPlan};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::Shows;
+use crate::model::bulk::RowContent;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::model::verb::Verb;
 use crate::session::Session;
@@ -14,7 +14,7 @@ pub(crate) const PROMOTE: Verb = Verb {
     word: "promote",
     asks: "promote",
     past: "promoted",
-    shows: Shows::Nothing,
+    shows: RowContent::Nothing,
 };
 
 /// Refuses a job that waits for no time. Older cores leave some in the schedule that call
@@ -32,10 +32,10 @@ pub(crate) fn judge(job: &JobSnapshot) -> Option<JobOutcome> {
 }
 
 /// Promotes the jobs of a plan.
-pub(crate) fn run(plan: Plan, session: &mut Session) -> Result<Exit, Error> {
-    let requeue = Requeue {
+pub(crate) fn run(plan: BulkPlan, session: &mut Session) -> Result<Exit, Error> {
+    let requeue = RequeueTarget {
         to: None,
         priority: None,
     };
-    requeue.run(plan, session, |_| When::Now, |_| true)
+    requeue.run(plan, session, |_| RunTime::Now, |_| true)
 }

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use super::{Requeue, When, held, refuse};
-use crate::bulk::{JobOutcome, Plan};
+use super::{RequeueTarget, RunTime, held, refuse};
+use crate::bulk::{JobOutcome, BulkPlan};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::Shows;
+use crate::model::bulk::RowContent;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::model::verb::Verb;
 use crate::name::Name;
@@ -17,7 +17,7 @@ pub(crate) const RETRY: Verb = Verb {
     word: "retry",
     asks: "retry",
     past: "retried",
-    shows: Shows::Nothing,
+    shows: RowContent::Nothing,
 };
 
 /// RetryOptions jobs are retried.
@@ -50,7 +50,7 @@ impl RetryOptions {
     }
 
     /// Returns where the jobs would go, for the one who is asked.
-    pub(crate) fn promise(&self, plan: &Plan) -> String {
+    pub(crate) fn promise(&self, plan: &BulkPlan) -> String {
         let to = match &self.to {
             Some(to) => format!("all go to `{}`", clean(to.as_bytes())),
             None => "each goes back to its own queue".into(),
@@ -73,12 +73,12 @@ impl RetryOptions {
 
     /// Retries the jobs of a plan. One that was taken from its worker keeps the tries it has left;
     /// the others get all anew.
-    pub(crate) fn run(&self, plan: Plan, session: &mut Session) -> Result<Exit, Error> {
-        let requeue = Requeue {
+    pub(crate) fn run(&self, plan: BulkPlan, session: &mut Session) -> Result<Exit, Error> {
+        let requeue = RequeueTarget {
             to: self.to.clone(),
             priority: self.priority,
         };
-        let when = self.delay.map_or(When::Now, When::After);
+        let when = self.delay.map_or(RunTime::Now, RunTime::After);
         requeue.run(plan, session, |_| when, held)
     }
 }

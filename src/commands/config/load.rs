@@ -10,7 +10,7 @@ use crate::args::shared::{DryRun, MaxData};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::option::checked;
-use crate::input::source::Source;
+use crate::input::source::InputSource;
 use crate::json::Json;
 use crate::json::syntax;
 use crate::json::syntax::Shape;
@@ -119,7 +119,7 @@ fn read(file: &OsStr, most: usize) -> Result<BTreeMap<Name, Name>, Error> {
         given.push("@");
     }
     given.push(file);
-    let text = Source::default().read(&given, "the configuration", most)?;
+    let text = InputSource::default().read(&given, "the configuration", most)?;
     let what = text.what;
     match syntax::check(&text.bytes) {
         Ok(Shape::Object) => {}

@@ -5,7 +5,7 @@ use crate::clock::moment::Moment;
 use crate::core::api::put::{Policy, Put};
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
-use crate::input::source::Source;
+use crate::input::source::InputSource;
 use crate::model::bulk::Code;
 use crate::model::put::Put as Shown;
 use crate::name::Name;
@@ -25,7 +25,7 @@ pub(super) fn run(args: &Args, session: &mut Session) -> Result<Exit, Error> {
             "`--allow-missing` is for jobs with `--depends`",
         ));
     }
-    let data = args.data(&mut Source::default())?;
+    let data = args.data(&mut InputSource::default())?;
     let now = session.begin()?;
     let fresh = || Name::from(uuid::Uuid::new_v4().simple().to_string());
     let job = Put {

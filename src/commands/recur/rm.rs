@@ -7,7 +7,7 @@ use crate::args::value;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids;
-use crate::input::source::Source;
+use crate::input::source::InputSource;
 use crate::model::done::Done;
 use crate::name::Name;
 use crate::session::Session;
@@ -31,7 +31,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
-    let told = jids::read(&mut Source::default(), &args.jids)?;
+    let told = jids::read(&mut InputSource::default(), &args.jids)?;
     let jids = told.jids().to_vec();
     let now = session.begin()?;
     let found = session.core()?.recurs(now, &jids)?;

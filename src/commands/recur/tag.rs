@@ -8,7 +8,7 @@ use crate::core::api::template::Tagging;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::json::Json;
-use crate::model::bulk::{Bulk, Row, Shows, Sum};
+use crate::model::bulk::{BulkReport, BulkRow, RowContent, Totals};
 use crate::model::done::Done;
 use crate::name::Name;
 use crate::session::Session;
@@ -62,11 +62,11 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     match session.ui.format() {
         Format::Raw => session.ui.verbatim(&[&reply[..], b"\n"].concat())?,
-        Format::Table if !dry => session.ui.show(&Bulk {
-            sum: Sum::of("tag", false, 0),
+        Format::Table if !dry => session.ui.show(&BulkReport {
+            sum: Totals::of("tag", false, 0),
             items: Vec::new(),
-            shows: Shows::Tags,
-            rows: vec![Row {
+            shows: RowContent::Tags,
+            rows: vec![BulkRow {
                 jid: args.jid,
                 cells: tags,
             }],

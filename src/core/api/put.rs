@@ -79,7 +79,7 @@ impl Policy {
     }
 }
 
-/// Jobs that are put by one call, at most [`MOST`](crate::model::bulk::MOST): each whole or not at all.
+/// Jobs that are put by one call, at most `MAX_JOBS_PER_CALL`: each whole or not at all.
 #[derive(Clone, Debug, Default)]
 pub struct Puts {
     pub policy: Policy,

@@ -13,7 +13,7 @@ use crate::core::call::Value;
 use crate::core::call::reply;
 use crate::error::Error;
 use crate::model::bulk::Code;
-use crate::model::bulk::MOST;
+use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::name::Name;
 
 /// A job that a call of ours has changed, as it is now.
@@ -47,7 +47,7 @@ impl Core {
         ]
         .concat();
         let mut noted = HashMap::new();
-        for jids in jids.chunks(MOST) {
+        for jids in jids.chunks(MAX_JOBS_PER_CALL) {
             let mut words: Vec<&[u8]> = vec![b"history,shown,queue,tags,remaining"];
             words.extend(jids.iter().map(|jid| jid.as_bytes()));
             let found = reply::list(self.call(now, "look.jobs", &words)?)?;

@@ -13,18 +13,18 @@ use crate::text::clean;
 
 /// In whose name jobs are settled.
 #[derive(Clone, Debug)]
-pub(crate) enum InName {
+pub(crate) enum ActingWorker {
     Of(Name),
     /// Of whichever worker holds the job.
     Holder,
 }
 
-impl InName {
+impl ActingWorker {
     /// Returns what the flags and the environment say.
-    pub(crate) fn of(holder: &Holder) -> Result<InName, Error> {
+    pub(crate) fn of(holder: &Holder) -> Result<ActingWorker, Error> {
         match holder.as_holder {
-            true => Ok(InName::Holder),
-            false => actor::worker(holder.worker.as_ref()).map(InName::Of),
+            true => Ok(ActingWorker::Holder),
+            false => actor::worker(holder.worker.as_ref()).map(ActingWorker::Of),
         }
     }
 
@@ -36,7 +36,7 @@ impl InName {
             return Some(JobOutcome::refused(&job.jid, Code::StateChanged, why));
         }
         match (self, &job.worker) {
-            (InName::Of(name), Some(worker)) if name != worker => {
+            (ActingWorker::Of(name), Some(worker)) if name != worker => {
                 Some(JobOutcome::held_by(&job.jid, worker.as_bytes()))
             }
             _ => None,
@@ -64,8 +64,8 @@ impl InName {
     /// Returns in whose name a job is settled.
     pub(crate) fn worker(&self, job: &JobSnapshot) -> Name {
         match self {
-            InName::Of(name) => name.clone(),
-            InName::Holder => job.worker.clone().unwrap_or_default(),
+            ActingWorker::Of(name) => name.clone(),
+            ActingWorker::Holder => job.worker.clone().unwrap_or_default(),
         }
     }
 }

@@ -4,12 +4,12 @@ use std::collections::HashMap;
 
 /// Who waits for whom, each job by its place in the file.
 #[derive(Debug, Default)]
-pub(super) struct Waits {
+pub(super) struct DependencyGraph {
     /// Of each job that waits: for which.
     pub on: HashMap<u32, Vec<u32>>,
 }
 
-impl Waits {
+impl DependencyGraph {
     /// Returns the jobs in the order of the file, but each behind those it waits for; else a way
     /// around, of jobs each of which waits for the next and the last for the first.
     pub(super) fn order(&self, jobs: impl Iterator<Item = u32>) -> Result<Vec<u32>, Vec<u32>> {
@@ -76,7 +76,7 @@ mod tests {
 
     fn order(on: &[(u32, &[u32])], jobs: u32) -> Result<Vec<u32>, Vec<u32>> {
         let on = on.iter().map(|(job, on)| (*job, on.to_vec())).collect();
-        Waits { on }.order(0..jobs)
+        DependencyGraph { on }.order(0..jobs)
     }
 
     #[test]
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn a_long_chain_is_no_danger() {
         let on = (0..100_000).map(|job| (job, vec![job + 1])).collect();
-        let order = Waits { on }.order(0..100_001).unwrap();
+        let order = DependencyGraph { on }.order(0..100_001).unwrap();
         assert_eq!((order[0], order[100_000]), (100_000, 0));
     }
 }

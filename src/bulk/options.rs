@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
-use super::ledger::{Head, Ledger};
+use super::ledger::{LedgerHead, Ledger};
 use crate::args::shared::BulkFlags;
 use crate::error::Error;
 use crate::input::jids;
-use crate::model::bulk::Result as Counted;
+use crate::model::bulk::ItemResult;
 use crate::model::rate::Rate;
 use crate::model::verb::Verb;
 use crate::name::Name;
@@ -18,7 +18,7 @@ const LONGEST_NOTE: usize = 4096;
 
 /// A verb, as its flags want it done.
 #[derive(Debug)]
-pub(crate) struct BulkRun {
+pub(crate) struct BulkOptions {
     pub verb: &'static Verb,
     pub dry_run: bool,
     pub rate: Option<Rate>,
@@ -34,13 +34,13 @@ pub(crate) struct BulkRun {
     pub before: HashSet<Name>,
 }
 
-impl BulkRun {
+impl BulkOptions {
     /// Reads the flags, and the report of an earlier run.
     pub(crate) fn new(
         session: &Session,
         verb: &'static Verb,
         flags: &BulkFlags,
-    ) -> Result<BulkRun, Error> {
+    ) -> Result<BulkOptions, Error> {
         let note = actor::note(verb.word, flags.reason.as_ref());
         if note.len() > LONGEST_NOTE {
             let most = LONGEST_NOTE - (note.len() - flags.reason.as_ref().map_or(0, length));
@@ -51,13 +51,13 @@ impl BulkRun {
         let mut before = HashSet::new();
         let report = match &flags.report {
             Some(path) => {
-                let head = Head::of("report", session)?;
+                let head = LedgerHead::of("report", session)?;
                 let take = |line: &[u8]| done(line).map(|jid| before.extend(jid));
                 Some(Ledger::open(path, head, flags.dry_run, take)?)
             }
             None => None,
         };
-        Ok(BulkRun {
+        Ok(BulkOptions {
             verb,
             dry_run: flags.dry_run,
             rate: flags.rate,
@@ -85,7 +85,7 @@ fn done(line: &[u8]) -> Result<Option<Name>, String> {
         Ok(told) => told,
         Err(_) => return Err("this is not what became of a job".to_string()),
     };
-    match told.result == Counted::Done.word() {
+    match told.result == ItemResult::Done.word() {
         true => jids::read_line(line),
         false => Ok(None),
     }
