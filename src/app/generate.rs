@@ -104,7 +104,9 @@ fn settings() -> Generated {
         add(&format!(".TP\n\\fB{}\\fR", roff(name)), says);
     }
     for (head, defaults) in [("KEYS OF A CONTEXT", false), ("KEYS OF [defaults]", true)] {
-        let known: Vec<&str> = key::ConfigKey::known(defaults).map(|key| key.name).collect();
+        let known: Vec<&str> = key::ConfigKey::known(defaults)
+            .map(|key| key.name)
+            .collect();
         match defaults {
             false => add(&format!(".SH {head}"), "Each is optional."),
             true => add(&format!(".SH {head}"), &format!("{}.", known.join(", "))),

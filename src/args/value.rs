@@ -240,7 +240,9 @@ pub(crate) fn input() -> impl TypedValueParser<Value = OsString> {
 pub(crate) fn batch(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(number @ 1..=MAX_JOBS_PER_CALL) => Ok(number),
-        _ => Err(format!("wants a number of jobs between 1 and {MAX_JOBS_PER_CALL}")),
+        _ => Err(format!(
+            "wants a number of jobs between 1 and {MAX_JOBS_PER_CALL}"
+        )),
     }
 }
 

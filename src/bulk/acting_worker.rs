@@ -1,70 +1,67 @@
-//! Jobs in the hands of a worker: who may settle them, in whose name.
+//! The worker in whose name a command settles a running job.
 
 use super::JobOutcome;
 use crate::args::shared::Holder;
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
 use crate::error::Error;
-use crate::model::bulk::Code;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 use crate::session::actor;
-use crate::text::clean;
 
-/// In whose name jobs are settled.
+/// The worker in whose name jobs are settled.
 #[derive(Clone, Debug)]
 pub(crate) enum ActingWorker {
-    Of(Name),
-    /// Of whichever worker holds the job.
+    Named(Name),
+    /// The worker that holds the job.
     Holder,
 }
 
 impl ActingWorker {
-    /// Returns what the flags and the environment say.
+    /// Returns the worker that the flags and the environment name.
     pub(crate) fn of(holder: &Holder) -> Result<ActingWorker, Error> {
         match holder.as_holder {
             true => Ok(ActingWorker::Holder),
-            false => actor::worker(holder.worker.as_ref()).map(ActingWorker::Of),
+            false => actor::worker(holder.worker.as_ref()).map(ActingWorker::Named),
         }
     }
 
-    /// Refuses a job that is not running, or not held by this worker.
-    pub(crate) fn judge(&self, job: &JobSnapshot) -> Option<JobOutcome> {
+    /// Refuses a job that is not running, or that another worker holds.
+    pub(crate) fn refuse(&self, job: &JobSnapshot) -> Option<JobOutcome> {
         if !job.is("running") {
-            let state = clean(job.state.as_bytes());
-            let why = format!("it is {state}, not running");
-            return Some(JobOutcome::refused(&job.jid, Code::StateChanged, why));
+            let state = job.state.clone();
+            return Some(JobOutcome::wrong_state(&job.jid, state, Some("running")));
         }
         match (self, &job.worker) {
-            (ActingWorker::Of(name), Some(worker)) if name != worker => {
-                Some(JobOutcome::held_by(&job.jid, worker.as_bytes()))
+            (ActingWorker::Named(name), Some(worker)) if name != worker => {
+                Some(JobOutcome::held_by(&job.jid, worker))
             }
             _ => None,
         }
     }
 
-    /// Looks at one job that is to be settled.
-    pub(crate) fn take(
+    /// Reads the job that is to be settled; refuses it as [`ActingWorker::refuse`] does.
+    pub(crate) fn read_job(
         &self,
         core: &mut Core,
         now: Moment,
         jid: &Name,
         verb: &str,
     ) -> Result<JobSnapshot, Error> {
-        let seen = core.seen(now, std::slice::from_ref(jid))?;
-        match seen.into_iter().flatten().next() {
-            None => Err(JobOutcome::gone(jid).error(verb)),
-            Some(job) => match self.judge(&job) {
+        let found = core.seen(now, std::slice::from_ref(jid))?;
+        match found.into_iter().flatten().next() {
+            None => Err(JobOutcome::gone(jid).to_error(verb)),
+            Some(job) => match self.refuse(&job) {
                 None => Ok(job),
-                Some(fate) => Err(fate.error(verb)),
+                Some(outcome) => Err(outcome.to_error(verb)),
             },
         }
     }
 
-    /// Returns in whose name a job is settled.
-    pub(crate) fn worker(&self, job: &JobSnapshot) -> Name {
+    /// Returns the worker that settles this job.
+    pub(crate) fn for_job(&self, job: &JobSnapshot) -> Name {
         match self {
-            ActingWorker::Of(name) => name.clone(),
+            ActingWorker::Named(name) => name.clone(),
             ActingWorker::Holder => job.worker.clone().unwrap_or_default(),
         }
     }

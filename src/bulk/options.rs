@@ -1,8 +1,8 @@
-//! What is to be done to the jobs, and how: all that is known before there is a connection.
+//! The options of a bulk action: everything that is known before there is a connection.
 
 use std::collections::HashSet;
 
-use super::ledger::{LedgerHead, Ledger};
+use super::ledger::{Ledger, LedgerHead};
 use crate::args::shared::BulkFlags;
 use crate::error::Error;
 use crate::input::jids;
@@ -13,10 +13,10 @@ use crate::name::Name;
 use crate::session::Session;
 use crate::session::actor;
 
-/// The longest note that the core takes.
+/// Maximum length of a note in the core, in bytes.
 const LONGEST_NOTE: usize = 4096;
 
-/// A verb, as its flags want it done.
+/// A verb with the options from its flags.
 #[derive(Debug)]
 pub(crate) struct BulkOptions {
     pub verb: &'static Verb,
@@ -24,14 +24,14 @@ pub(crate) struct BulkOptions {
     pub rate: Option<Rate>,
     pub fail_fast: bool,
     pub require_match: bool,
-    /// How many replicas are to have each slice before the next.
+    /// How many replicas must confirm each slice before the next one.
     pub replicas: Option<u64>,
-    /// What each changed job keeps in its history.
+    /// The note that each changed job gets in its history.
     pub note: Vec<u8>,
     /// `--report`
     pub report: Option<Ledger>,
     /// The jobs that an earlier run with the same report has done.
-    pub before: HashSet<Name>,
+    pub already_done: HashSet<Name>,
 }
 
 impl BulkOptions {
@@ -45,14 +45,14 @@ impl BulkOptions {
         if note.len() > LONGEST_NOTE {
             let most = LONGEST_NOTE - (note.len() - flags.reason.as_ref().map_or(0, length));
             return Err(Error::usage(format!(
-                "`--reason` is too long; {most} bytes is the most"
+                "`--reason` is too long; the maximum is {most} bytes"
             )));
         }
-        let mut before = HashSet::new();
+        let mut already_done = HashSet::new();
         let report = match &flags.report {
             Some(path) => {
                 let head = LedgerHead::of("report", session)?;
-                let take = |line: &[u8]| done(line).map(|jid| before.extend(jid));
+                let take = |line: &[u8]| done_jid(line).map(|jid| already_done.extend(jid));
                 Some(Ledger::open(path, head, flags.dry_run, take)?)
             }
             None => None,
@@ -66,7 +66,7 @@ impl BulkOptions {
             replicas: flags.replicas.wait_replicas,
             note,
             report,
-            before,
+            already_done,
         })
     }
 }
@@ -75,17 +75,17 @@ fn length(reason: &Name) -> usize {
     reason.as_bytes().len()
 }
 
-/// Returns the job of a line, if it was done.
-fn done(line: &[u8]) -> Result<Option<Name>, String> {
+/// Returns the jid of a line, if the job was done.
+fn done_jid(line: &[u8]) -> Result<Option<Name>, String> {
     #[derive(serde::Deserialize)]
     struct Line {
         result: String,
     }
-    let told: Line = match serde_json::from_slice(line) {
-        Ok(told) => told,
-        Err(_) => return Err("this is not what became of a job".to_string()),
+    let fields: Line = match serde_json::from_slice(line) {
+        Ok(fields) => fields,
+        Err(_) => return Err("this is not the outcome of a job".to_string()),
     };
-    match told.result == ItemResult::Done.word() {
+    match fields.result == ItemResult::Done.word() {
         true => jids::read_line(line),
         false => Ok(None),
     }

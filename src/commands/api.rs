@@ -61,7 +61,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let now = session.begin()?;
     let now = args.now.map_or(now, |when| when.from(now));
     if writes {
-        let what = format!("call `{}` on {}", clean(&name), session.place()?);
+        let what = format!("call `{}` on {}", clean(&name), session.destination()?);
         session.ui.confirm_protected(&what, |_| String::new())?;
     }
     let reply = session.core()?.raw(now, &call)?;

@@ -7,7 +7,7 @@ use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, Targets};
 use crate::args::value;
 use crate::bulk::BulkPlan;
-use crate::bulk::cancel::{CANCEL, judge, run as cancel};
+use crate::bulk::cancel::{CANCEL, refuse, run as cancel};
 use crate::bulk::save::SaveFile;
 use crate::core::api::guard::Dependents;
 use crate::error::Error;
@@ -68,6 +68,6 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
         None => None,
     };
-    let plan = BulkPlan::open(session, &CANCEL, &args.bulk, &args.jobs, &states, judge)?;
+    let plan = BulkPlan::open(session, &CANCEL, &args.bulk, &args.jobs, &states, refuse)?;
     cancel(plan, args.dependents, save, session.now(), session)
 }

@@ -74,7 +74,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let now = session.begin()?;
     let core = session.core()?;
     let name = ActingWorker::of(&args.holder)?;
-    let job = name.take(core, now, &args.jid, VERB)?;
+    let job = name.read_job(core, now, &args.jid, VERB)?;
     dependencies(&args, now, session)?;
     let next = args.next.as_ref().map(|queue| Next {
         queue: queue.clone(),
@@ -98,14 +98,14 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
                 Some(data) => data,
                 None => core.field(now, &args.jid, "data")?.unwrap_or_default(),
             };
-            let (note, worker) = (actor::note(VERB, None), name.worker(&job));
+            let (note, worker) = (actor::note(VERB, None), name.for_job(&job));
             let completed = core
                 .complete(now, &note, &job, &worker, &data, next.as_ref())
-                .map_err(|error| JobOutcome::explained(&args.jid, VERB, error))?;
+                .map_err(|error| JobOutcome::explain(&args.jid, VERB, error))?;
             match completed {
                 Steered::Done(state) => state,
                 Steered::Refused(outcome) => {
-                    return Err(JobOutcome::left(&job, &outcome).error(VERB));
+                    return Err(JobOutcome::from_reply(&job, &outcome).to_error(VERB));
                 }
             }
         }

@@ -4,7 +4,7 @@ use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, Targets, apart};
 use crate::args::value;
-use crate::bulk::{BulkOptions, JobOutcome, BulkPlan, SliceOutcome};
+use crate::bulk::{BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
 use crate::clock::moment::Moment;
 use crate::core::api::guard::GuardReply;
 use crate::core::api::job_calls::Steered;
@@ -14,7 +14,7 @@ use crate::exit::Exit;
 use crate::input::jids;
 use crate::input::jids::JidArgs;
 use crate::input::source::InputSource;
-use crate::model::bulk::{BulkReport, Code, RowContent};
+use crate::model::bulk::{BulkReport, Code, ItemDetail, RowContent};
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::model::verb::Verb;
@@ -56,9 +56,9 @@ const ASKS: &str = "change the dependencies of";
 
 const RELEASE: Verb = Verb {
     word: "depends",
-    asks: "release",
+    infinitive: "release",
     past: "released",
-    shows: RowContent::Nothing,
+    row_content: RowContent::Nothing,
 };
 
 impl Args {
@@ -109,13 +109,13 @@ fn one(args: &Args, jid: &Name, session: &mut Session) -> Result<Exit, Error> {
 fn release(args: &Args, told: &JidArgs, session: &mut Session) -> Result<Exit, Error> {
     session.ui.check_columns::<BulkReport>()?;
     let states = [State::Depends];
-    let plan = BulkPlan::open_told(
+    let plan = BulkPlan::open_with_jids(
         session,
         &RELEASE,
         &args.bulk,
         (&args.jobs, told),
         &states,
-        judge,
+        refuse,
     )?;
     plan.consent(session, "")?;
     let note = plan.note();
@@ -127,13 +127,13 @@ fn release(args: &Args, told: &JidArgs, session: &mut Session) -> Result<Exit, E
             } else {
                 "waiting"
             };
-            JobOutcome::done(&job.jid).now(state)
+            JobOutcome::done(&job.jid).state_after(state)
         })
     })
 }
 
 /// Refuses a job that waits for no other.
-fn judge(job: &JobSnapshot) -> Option<JobOutcome> {
+fn refuse(job: &JobSnapshot) -> Option<JobOutcome> {
     if job.is("depends") {
         return None;
     }
@@ -141,7 +141,7 @@ fn judge(job: &JobSnapshot) -> Option<JobOutcome> {
         true => Code::Complete,
         false => Code::StateChanged,
     };
-    let why = format!("it is {}, it waits for no job", clean(&job.state));
+    let why = ItemDetail::Is(format!("{}, it waits for no job", job.state));
     Some(JobOutcome::refused(&job.jid, code, why))
 }
 
@@ -154,10 +154,10 @@ fn change(
 ) -> Result<(), Error> {
     let found = session.core()?.seen(now, std::slice::from_ref(jid))?;
     let Some(job) = found.into_iter().flatten().next() else {
-        return Err(JobOutcome::gone(jid).error(ASKS));
+        return Err(JobOutcome::gone(jid).to_error(ASKS));
     };
-    if let Some(fate) = judge(&job) {
-        return Err(fate.error(ASKS));
+    if let Some(job_outcome) = refuse(&job) {
+        return Err(job_outcome.to_error(ASKS));
     }
     let waits = session.core()?.dependencies(now, jid)?;
     let waits: Vec<Name> = waits
@@ -195,7 +195,7 @@ fn change(
     let steered = session.core()?.undepend(now, note, jobs, &args.off).pop();
     match steered {
         Some(Ok(Steered::Refused(outcome))) => Err(refused(&job, &outcome)),
-        Some(Err(error)) => Err(JobOutcome::explained(jid, ASKS, error)),
+        Some(Err(error)) => Err(JobOutcome::explain(jid, ASKS, error)),
         _ => Ok(()),
     }
 }
@@ -205,8 +205,8 @@ fn refused(job: &JobSnapshot, outcome: &GuardReply) -> Error {
         .names()
         .map(|jid| format!("`{}`", clean(jid)))
         .collect();
-    let fate = match outcome.code {
-        Code::Gone | Code::StateChanged => JobOutcome::left(job, outcome),
+    let job_outcome = match outcome.code {
+        Code::Gone | Code::StateChanged => JobOutcome::from_reply(job, outcome),
         Code::MissingDependency => {
             let verb = if names.len() == 1 { "does" } else { "do" };
             let why = format!("{} {verb} not exist", names.join(", "));
@@ -218,7 +218,7 @@ fn refused(job: &JobSnapshot, outcome: &GuardReply) -> Error {
         }
         _ => JobOutcome::refused(&job.jid, outcome.code, names.join(", ")),
     };
-    fate.error(ASKS)
+    job_outcome.to_error(ASKS)
 }
 
 /// Says what would be done, as far as can be seen from outside.
@@ -227,7 +227,7 @@ fn rehearse(args: &Args, jid: &Name, now: Moment, session: &mut Session) -> Resu
     for (on, found) in args.on.iter().zip(found) {
         if found.is_none() {
             let why = format!("`{}` does not exist", clean(on));
-            return Err(JobOutcome::refused(jid, Code::MissingDependency, why).error(ASKS));
+            return Err(JobOutcome::refused(jid, Code::MissingDependency, why).to_error(ASKS));
         }
     }
     session

@@ -7,7 +7,7 @@ use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, Holder, MaxData, Targets, Unfailed};
 use crate::args::value;
 use crate::bulk::acting_worker::ActingWorker;
-use crate::bulk::{JobOutcome, BulkPlan, SliceOutcome};
+use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome};
 use crate::core::api::worker_calls::Why;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -60,9 +60,9 @@ pub(crate) struct Args {
 
 const FAIL: Verb = Verb {
     word: "fail",
-    asks: "fail",
+    infinitive: "fail",
     past: "marked failed",
-    shows: RowContent::Nothing,
+    row_content: RowContent::Nothing,
 };
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Recover, run);
@@ -86,13 +86,13 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     let name = ActingWorker::of(&args.holder)?;
     let states = [State::Running, State::Stalled];
-    let plan = BulkPlan::open_told(
+    let plan = BulkPlan::open_with_jids(
         session,
         &FAIL,
         &args.bulk,
         (&targets, &told),
         &states,
-        |job| judge(&name, job),
+        |job| refuse(&name, job),
     )?;
     plan.consent(
         session,
@@ -100,24 +100,24 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     )?;
     let note = plan.note();
     plan.run(session, |core, now, jobs| {
-        let worker = |job: &JobSnapshot| name.worker(job);
+        let worker = |job: &JobSnapshot| name.for_job(job);
         let answers = core.fail(now, &note, jobs, worker, &why, data.as_deref());
         SliceOutcome::each(jobs, answers, |job, ()| {
             JobOutcome::done(&job.jid)
-                .now("failed")
+                .state_after("failed")
                 .raw(job.jid.as_bytes())
         })
     })
 }
 
 /// Refuses a job that is not in the hands of this worker.
-fn judge(name: &ActingWorker, job: &JobSnapshot) -> Option<JobOutcome> {
-    let fate = name.judge(job)?;
+fn refuse(name: &ActingWorker, job: &JobSnapshot) -> Option<JobOutcome> {
+    let job_outcome = name.refuse(job)?;
     let jid = quoted(&job.jid);
     Some(match job.stored.as_bytes() {
         b"waiting" | b"scheduled" | b"depends" | b"stalled" => {
-            fate.hint(format!("delete it: `qless cancel {jid}`"))
+            job_outcome.hint(format!("delete it: `qless cancel {jid}`"))
         }
-        _ => fate,
+        _ => job_outcome,
     })
 }

@@ -151,7 +151,7 @@ fn act(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let order = BulkOptions::new(session, verb, &args.bulk)?;
     let now = session.begin()?;
     if args.action.cancel_all {
-        let plan = BulkPlan::selected(session, now, order, &selector, cancel::judge)?;
+        let plan = BulkPlan::from_selector(session, now, order, &selector, cancel::refuse)?;
         return cancel::run(plan, Dependents::Refuse, None, now, session);
     }
     let how = RetryOptions {
@@ -159,9 +159,10 @@ fn act(args: Args, session: &mut Session) -> Result<Exit, Error> {
         delay: args.delay,
         ..RetryOptions::default()
     };
-    let judge = |job: &JobSnapshot| how.judge(job);
-    let plan = BulkPlan::selected(session, now, order, &selector, judge)?.spread(&args.spread);
-    plan.consent(session, &how.promise(&plan))?;
+    let refuse = |job: &JobSnapshot| how.refuse(job);
+    let plan =
+        BulkPlan::from_selector(session, now, order, &selector, refuse)?.spread(&args.spread);
+    plan.consent(session, &how.effects(&plan))?;
     how.run(plan, session)
 }
 

@@ -57,20 +57,20 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     let now = session.begin()?;
     let name = ActingWorker::of(&args.holder)?;
-    let job = name.take(session.core()?, now, &args.jid, VERB)?;
+    let job = name.read_job(session.core()?, now, &args.jid, VERB)?;
     if args.dry.dry_run {
         let jid = short(args.jid.as_bytes());
         session
             .ui
-            .would(&format!("would push the lock of {jid} back"));
+            .note_dry_run(&format!("would push the lock of {jid} back"));
         session.ui.show(&Done::new(VERB, vec![args.jid], true))?;
         return Ok(Exit::Ok);
     }
-    let worker = name.worker(&job);
+    let worker = name.for_job(&job);
     let end = session
         .core()?
         .heartbeat(now, &args.jid, &worker, data.as_deref())
-        .map_err(|error| JobOutcome::explained(&args.jid, VERB, error))?;
+        .map_err(|error| JobOutcome::explain(&args.jid, VERB, error))?;
     if session.ui.format() == Format::Raw {
         session.ui.text(&format!("{end}\n"))?;
         return Ok(Exit::Ok);

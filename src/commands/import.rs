@@ -72,9 +72,9 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Operate, run);
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;
     session.ui.check_columns::<BulkReport>()?;
-    import::mapped(&args.map)?;
+    import::check_map(&args.map)?;
     let existing = match (args.if_absent, args.replace) {
-        (true, _) => ExistingPolicy::Leave,
+        (true, _) => ExistingPolicy::Skip,
         (_, true) => ExistingPolicy::Replace,
         _ => ExistingPolicy::Refuse,
     };

@@ -81,7 +81,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     match dry {
         true => session
             .ui
-            .would(&format!("would append to the history of {jid}")),
+            .note_dry_run(&format!("would append to the history of {jid}")),
         false => session
             .ui
             .note_on_terminal(&format!("appended to the history of {jid}")),

@@ -61,9 +61,9 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         .into_iter()
         .filter(|state| *state != State::Complete)
         .collect();
-    let judge = |job: &JobSnapshot| how.judge(job);
-    let plan =
-        BulkPlan::open(session, &MOVE, &args.bulk, &args.jobs, &states, judge)?.spread(&args.spread);
-    plan.consent(session, &how.promise(&plan))?;
+    let refuse = |job: &JobSnapshot| how.refuse(job);
+    let plan = BulkPlan::open(session, &MOVE, &args.bulk, &args.jobs, &states, refuse)?
+        .spread(&args.spread);
+    plan.consent(session, &how.effects(&plan))?;
     how.run(plan, session)
 }

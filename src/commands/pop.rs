@@ -72,7 +72,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     out.show(&jobs)?;
     if args.dry.dry_run {
-        out.would(&format!("would pop {}", jobs.list.items.len()));
+        out.note_dry_run(&format!("would pop {}", jobs.list.items.len()));
         return Ok(Exit::Ok);
     }
     let ends = jobs.list.items.iter().filter_map(|job| job.expires).min();

@@ -4,14 +4,13 @@ use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, Targets};
 use crate::args::value;
-use crate::bulk::{JobOutcome, BulkPlan, SliceOutcome};
+use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::{BulkReport, RowContent};
 use crate::model::verb::Verb;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::clean;
 
 /// Give jobs another priority; higher runs first
 ///
@@ -36,9 +35,9 @@ pub(crate) struct Args {
 
 const PRIORITY: Verb = Verb {
     word: "priority",
-    asks: "change the priority of",
+    infinitive: "change the priority of",
     past: "changed",
-    shows: RowContent::Priorities,
+    row_content: RowContent::Priorities,
 };
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Submit, run);
@@ -54,9 +53,9 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         SliceOutcome::each(jobs, answers, |job, to| {
             let (old, new) = (job.priority.clone(), Name::from(to.to_string()));
             let old = old.unwrap_or_else(|| Name::from("0"));
-            let mut fate = JobOutcome::done(&job.jid).raw(new.as_bytes());
-            fate.item.detail = Some(format!("{} → {}", clean(&old), clean(&new)));
-            fate.cells([old, new])
+            let mut job_outcome = JobOutcome::done(&job.jid).raw(new.as_bytes());
+            job_outcome.item.detail = Some(format!("{old} → {new}").into());
+            job_outcome.cells([old, new])
         })
     })
 }

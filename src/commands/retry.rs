@@ -8,7 +8,7 @@ use crate::args::shared::{BulkFlags, Holder, Spread, Targets};
 use crate::args::value;
 use crate::bulk::acting_worker::ActingWorker;
 use crate::bulk::requeue::retry::{RETRY, RetryOptions};
-use crate::bulk::{JobOutcome, BulkPlan, SliceOutcome};
+use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome};
 use crate::core::api::worker_calls::Why;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -74,9 +74,9 @@ pub(crate) struct Args {
 /// The holder's own retry.
 const GIVE_BACK: Verb = Verb {
     word: "retry",
-    asks: "retry",
+    infinitive: "retry",
     past: "retried",
-    shows: RowContent::Left,
+    row_content: RowContent::Remaining,
 };
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Recover, run);
@@ -102,14 +102,14 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     if held {
         let name = ActingWorker::of(&args.holder)?;
-        let judge = |job: &JobSnapshot| name.judge(job);
+        let refuse = |job: &JobSnapshot| name.refuse(job);
         let plan = BulkPlan::open(
             session,
             &GIVE_BACK,
             &args.bulk,
             &args.jobs,
             &[State::Running],
-            judge,
+            refuse,
         )?;
         plan.consent(session, "")?;
         return give_back(args, &name, plan, session);
@@ -134,21 +134,26 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             }
         }
     }
-    let judge = |job: &JobSnapshot| how.judge(job);
+    let refuse = |job: &JobSnapshot| how.refuse(job);
     let plan = BulkPlan::open(
         session,
         &RETRY,
         &args.bulk,
         &args.jobs,
         &[State::Failed],
-        judge,
+        refuse,
     )?
     .spread(&args.spread);
-    plan.consent(session, &how.promise(&plan))?;
+    plan.consent(session, &how.effects(&plan))?;
     how.run(plan, session)
 }
 
-fn give_back(args: Args, name: &ActingWorker, plan: BulkPlan, session: &mut Session) -> Result<Exit, Error> {
+fn give_back(
+    args: Args,
+    name: &ActingWorker,
+    plan: BulkPlan,
+    session: &mut Session,
+) -> Result<Exit, Error> {
     let delay = args.delay.unwrap_or_default();
     let why = args.fail_group.map(|group| Why {
         group,
@@ -156,7 +161,7 @@ fn give_back(args: Args, name: &ActingWorker, plan: BulkPlan, session: &mut Sess
     });
     let note = plan.note();
     plan.run(session, |core, now, jobs| {
-        let worker = |job: &JobSnapshot| name.worker(job);
+        let worker = |job: &JobSnapshot| name.for_job(job);
         let answers = core.retry(now, &note, jobs, worker, delay, why.as_ref());
         SliceOutcome::each(jobs, answers, |job, left| {
             let state = match left {
@@ -165,8 +170,10 @@ fn give_back(args: Args, name: &ActingWorker, plan: BulkPlan, session: &mut Sess
                 _ => "scheduled",
             };
             let left = left.to_string();
-            let fate = JobOutcome::done(&job.jid).now(state).raw(left.as_bytes());
-            fate.cells([Name::from(left)])
+            let job_outcome = JobOutcome::done(&job.jid)
+                .state_after(state)
+                .raw(left.as_bytes());
+            job_outcome.cells([Name::from(left)])
         })
     })
 }

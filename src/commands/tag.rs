@@ -4,7 +4,7 @@ use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, Targets, apart};
 use crate::args::value;
-use crate::bulk::{JobOutcome, BulkPlan, SliceOutcome};
+use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome};
 use crate::core::api::job::Detail;
 use crate::core::api::not_found;
 use crate::core::call::Call;
@@ -21,7 +21,6 @@ use crate::model::verb::Verb;
 use crate::name::Name;
 use crate::select;
 use crate::session::Session;
-use crate::text::clean;
 
 /// Tag jobs, or show the most used tags
 ///
@@ -51,9 +50,9 @@ pub(crate) struct Args {
 
 const TAG: Verb = Verb {
     word: "tag",
-    asks: "tag",
+    infinitive: "tag",
     past: "tagged",
-    shows: RowContent::Tags,
+    row_content: RowContent::Tags,
 };
 
 impl Args {
@@ -87,9 +86,10 @@ fn change(args: &Args, session: &mut Session) -> Result<Exit, Error> {
         SliceOutcome::each(jobs, answers, |job, tags| {
             let names = Json::read(&tags).and_then(|tags| tags.names());
             let names = names.unwrap_or_default();
-            let mut fate = JobOutcome::done(&job.jid).raw(tags);
-            fate.item.detail = Some(names.iter().map(clean).collect::<Vec<_>>().join(", "));
-            fate.cells(names)
+            let mut job_outcome = JobOutcome::done(&job.jid).raw(tags);
+            let list: Vec<String> = names.iter().map(Name::to_string).collect();
+            job_outcome.item.detail = Some(list.join(", ").into());
+            job_outcome.cells(names)
         })
     })
 }
@@ -138,7 +138,7 @@ fn rows_of(rows: Vec<BulkRow>) -> BulkReport {
     BulkReport {
         sum: Totals::of("tag", false, 0),
         items: Vec::new(),
-        shows: RowContent::Tags,
+        row_content: RowContent::Tags,
         rows,
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, Targets, Watch};
-use crate::bulk::{BulkOptions, JobOutcome, BulkPlan, SliceOutcome};
+use crate::bulk::{BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
 use crate::core::api::index::Index;
 use crate::core::api::job::Detail;
 use crate::core::call::Call;
@@ -49,16 +49,16 @@ pub(crate) struct Args {
 
 const TRACK: Verb = Verb {
     word: "track",
-    asks: "track",
+    infinitive: "track",
     past: "tracked",
-    shows: RowContent::Nothing,
+    row_content: RowContent::Nothing,
 };
 
 const UNTRACK: Verb = Verb {
     word: "untrack",
-    asks: "stop tracking",
+    infinitive: "stop tracking",
     past: "no longer tracked",
-    shows: RowContent::Nothing,
+    row_content: RowContent::Nothing,
 };
 
 impl Args {
@@ -82,14 +82,14 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.check_columns::<BulkReport>()?;
     let verb = if args.remove { &UNTRACK } else { &TRACK };
     let mut plan = BulkPlan::open(session, verb, &args.bulk, &args.jobs, &[], |_| None)?;
-    if args.remove && plan.lacks_some() {
+    if args.remove && plan.has_missing() {
         let now = session.now();
         let tracked: HashSet<Name> = session
             .core()?
             .members(now, &Index::Tracked)?
             .into_iter()
             .collect();
-        plan.readmit(|jid| tracked.contains(jid));
+        plan.readmit_missing(|jid| tracked.contains(jid));
     }
     plan.consent(session, "")?;
     track(plan, !args.remove, session)
@@ -112,8 +112,8 @@ fn prune(bulk: &BulkFlags, session: &mut Session) -> Result<Exit, Error> {
     let order = BulkOptions::new(session, &UNTRACK, bulk)?;
     let now = session.begin()?;
     let told = JidArgs::Many(session.core()?.members(now, &Index::Tracked)?);
-    let mut plan = BulkPlan::told(session, now, order, &told, |_| None)?;
-    plan.keep_missing();
+    let mut plan = BulkPlan::from_jids(session, now, order, &told, |_| None)?;
+    plan.keep_only_missing();
     track(plan, false, session)
 }
 

@@ -62,7 +62,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     );
     let mut moved = 0;
     if args.dry.dry_run {
-        session.ui.would(&format!("would {what}"));
+        session.ui.note_dry_run(&format!("would {what}"));
     } else {
         let on = session.on()?;
         let consent = session.ui.confirm(&(what + &on), |_| String::new())?;
@@ -88,7 +88,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.show(&BulkReport {
         sum: sum.within(session.ui.context()),
         items: Vec::new(),
-        shows: RowContent::Nothing,
+        row_content: RowContent::Nothing,
         rows: Vec::new(),
     })?;
     Ok(Exit::Ok)

@@ -137,11 +137,11 @@ impl TwoPassFile {
                 let copy = CopyingReader {
                     from,
                     to: &self.file,
-                    broke: None,
+                    write_error: None,
                 };
                 let mut lines = LineReader::over(copy, 0, self.longest);
                 let read = self.read(&mut lines, take);
-                if let Some(fault) = lines.from.into_inner().broke {
+                if let Some(fault) = lines.from.into_inner().write_error {
                     return Err(no_spool(&self.what, &fault));
                 }
                 read?;
@@ -328,7 +328,7 @@ struct CopyingReader<'f> {
     from: File,
     to: &'f File,
     /// Why it could not be.
-    broke: Option<io::Error>,
+    write_error: Option<io::Error>,
 }
 
 impl Read for CopyingReader<'_> {
@@ -336,7 +336,7 @@ impl Read for CopyingReader<'_> {
         let read = self.from.read(buffer)?;
         if let Err(fault) = self.to.write_all(&buffer[..read]) {
             let kind = fault.kind();
-            self.broke = Some(fault);
+            self.write_error = Some(fault);
             return Err(kind.into());
         }
         Ok(read)

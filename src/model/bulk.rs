@@ -1,4 +1,6 @@
-//! What became of many jobs that one command changed: each outcome, and the sum.
+//! The report of a bulk action: the outcome of each job, and the totals.
+
+use std::fmt;
 
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
@@ -7,21 +9,21 @@ use super::queue::Seconds;
 use crate::name;
 use crate::name::Name;
 
-/// The most jobs that one call takes.
+/// Maximum number of jobs in one call.
 pub(crate) const MAX_JOBS_PER_CALL: usize = 500;
 
-/// What became of one job, as the core's guarded calls say it.
+/// The outcome of one job, as the core's guarded calls report it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Code {
     Ok,
-    /// It is not as it was seen, or its state forbids it.
+    /// The job differs from its snapshot, or its state forbids the change.
     StateChanged,
-    /// There is no such job.
+    /// The job does not exist.
     Gone,
     Complete,
-    /// Another worker holds it.
+    /// Another worker holds the job.
     NotHolder,
-    /// Other jobs wait for it.
+    /// Other jobs depend on the job.
     HasDependents,
     MissingDependency,
     Cycle,
@@ -29,12 +31,12 @@ pub enum Code {
     Invalid,
     /// The server refused the call.
     Server,
-    /// The answer was lost.
+    /// The reply was lost.
     Unknown,
 }
 
 impl Code {
-    /// All codes, for reading one.
+    /// All codes, for `read`.
     const ALL: [Code; 12] = [
         Code::Ok,
         Code::StateChanged,
@@ -50,7 +52,7 @@ impl Code {
         Code::Unknown,
     ];
 
-    /// Returns the word in documents.
+    /// Returns the code in documents.
     pub const fn word(self) -> &'static str {
         match self {
             Code::Ok => "ok",
@@ -68,7 +70,7 @@ impl Code {
         }
     }
 
-    /// Reads the word of a guarded call; its `done` is `ok` here.
+    /// Reads the code of a guarded call; its `done` is `ok` here.
     pub fn read(word: &[u8]) -> Option<Code> {
         match word {
             b"done" => Some(Code::Ok),
@@ -78,7 +80,7 @@ impl Code {
         }
     }
 
-    /// Returns how such a job is counted: what changed meanwhile is no failure.
+    /// Returns how a job with this code is counted. A change by another client is not a failure.
     pub const fn result(self) -> ItemResult {
         match self {
             Code::Ok => ItemResult::Done,
@@ -94,7 +96,7 @@ pub enum ItemResult {
     Done,
     Skipped,
     Failed,
-    /// In a dry run: would be tried.
+    /// In a dry run: the job would be tried.
     Planned,
 }
 
@@ -109,18 +111,83 @@ impl ItemResult {
     }
 }
 
+/// The part of an outcome that its code does not say.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum ItemDetail {
+    /// The job is in a state that forbids the change; `required` is the state that the change
+    /// requires, if there is exactly one.
+    State {
+        is: Name,
+        required: Option<&'static str>,
+    },
+    /// The end of a sentence that begins with "it is".
+    Is(String),
+    /// A clause, or any other text.
+    Text(String),
+}
+
+impl ItemDetail {
+    /// Returns the text in documents and report files.
+    pub(crate) fn document(&self) -> String {
+        match self {
+            ItemDetail::Text(text) => text.clone(),
+            _ => format!("it is {}", self.short()),
+        }
+    }
+
+    /// Returns the text in a summary of several jobs: `depends, not running`.
+    pub(crate) fn short(&self) -> String {
+        match self {
+            ItemDetail::State { is, required: None } => is.to_string(),
+            ItemDetail::State {
+                is,
+                required: Some(required),
+            } => format!("{is}, not {required}"),
+            ItemDetail::Is(text) | ItemDetail::Text(text) => text.clone(),
+        }
+    }
+}
+
+/// Displays the text in an error about one job: ``its state is `depends`, not `running` ``.
+impl fmt::Display for ItemDetail {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            ItemDetail::State { is, required } => {
+                write!(f, "its state is `{is}`")?;
+                match required {
+                    Some(required) => write!(f, ", not `{required}`"),
+                    None => Ok(()),
+                }
+            }
+            ItemDetail::Is(_) | ItemDetail::Text(_) => f.write_str(&self.document()),
+        }
+    }
+}
+
+impl From<String> for ItemDetail {
+    fn from(text: String) -> ItemDetail {
+        ItemDetail::Text(text)
+    }
+}
+
+impl From<&str> for ItemDetail {
+    fn from(text: &str) -> ItemDetail {
+        ItemDetail::Text(text.into())
+    }
+}
+
 /// One job of a bulk action.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct BulkItem {
     pub jid: Name,
     pub result: ItemResult,
     pub code: Code,
-    /// Why, or what further there is to say.
-    pub detail: Option<String>,
+    /// The reason of a refusal, or further information.
+    pub detail: Option<ItemDetail>,
     pub queue: Option<Name>,
     pub state_before: Option<Name>,
     pub state_after: Option<Name>,
-    /// Where it stands in the file that was submitted.
+    /// The line of the job in the file that was submitted.
     pub line: Option<u64>,
 }
 
@@ -139,7 +206,7 @@ impl BulkItem {
         }
     }
 
-    /// Returns a job that would be tried.
+    /// Returns the outcome of a job that a dry run would try.
     pub(crate) fn planned(jid: &Name) -> BulkItem {
         BulkItem {
             result: ItemResult::Planned,
@@ -147,7 +214,7 @@ impl BulkItem {
         }
     }
 
-    pub(crate) fn detail(mut self, detail: impl Into<String>) -> BulkItem {
+    pub(crate) fn detail(mut self, detail: impl Into<ItemDetail>) -> BulkItem {
         self.detail = Some(detail.into());
         self
     }
@@ -161,7 +228,7 @@ impl Serialize for BulkItem {
             jid: Name,
             result: &'static str,
             code: &'static str,
-            detail: &'a Option<String>,
+            detail: Option<String>,
             #[serde(flatten, serialize_with = "name::queue")]
             queue: Option<Name>,
             state_before: &'a Option<Name>,
@@ -173,7 +240,7 @@ impl Serialize for BulkItem {
             jid: self.jid.clone(),
             result: self.result.word(),
             code: self.code.word(),
-            detail: &self.detail,
+            detail: self.detail.as_ref().map(ItemDetail::document),
             queue: self.queue.clone(),
             state_before: &self.state_before,
             state_after: &self.state_after,
@@ -183,24 +250,24 @@ impl Serialize for BulkItem {
     }
 }
 
-/// The sum of a bulk action.
+/// The totals of a bulk action.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Totals {
     pub action: &'static str,
     pub dry_run: bool,
-    /// The settings by name.
+    /// The name of the context in use.
     pub context: Option<String>,
     pub matched: usize,
     pub done: usize,
     pub skipped: usize,
     pub failed: usize,
-    /// Not tried, because the action was interrupted or the server went away.
+    /// Jobs that were not tried, because the action was interrupted or the server went away.
     pub remaining: usize,
     pub elapsed_s: Seconds,
 }
 
 impl Totals {
-    /// Nothing so far.
+    /// Returns totals without any outcome.
     pub(crate) fn of(action: &'static str, dry_run: bool, matched: usize) -> Totals {
         Totals {
             action,
@@ -215,7 +282,7 @@ impl Totals {
         }
     }
 
-    /// Says which settings hold.
+    /// Sets the name of the context in use.
     pub(crate) fn within(self, context: Option<&str>) -> Totals {
         Totals {
             context: context.map(str::to_owned),
@@ -240,32 +307,32 @@ impl Serialize for Totals {
     }
 }
 
-/// The document of a bulk action, and its table.
+/// The document of a bulk action, and the rows of its table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct BulkReport {
     #[serde(flatten)]
     pub sum: Totals,
     pub items: Vec<BulkItem>,
     #[serde(skip)]
-    pub shows: RowContent,
+    pub row_content: RowContent,
     #[serde(skip)]
     pub rows: Vec<BulkRow>,
 }
 
-/// What a table shows of each job.
+/// The rows that a table shows for a verb.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RowContent {
     Nothing,
     Jids,
-    /// The old and the new priority.
+    /// The old and the new priority of each job.
     Priorities,
-    /// All its tags.
+    /// All tags of each job.
     Tags,
-    /// How many tries it has left.
-    Left,
+    /// How many retries each job has left.
+    Remaining,
 }
 
-/// A job in that table, with what is shown besides the jid.
+/// A row of that table: the jid, and the cells after it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct BulkRow {
     pub jid: Name,

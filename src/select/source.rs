@@ -38,11 +38,11 @@ impl IndexSource {
 pub(super) struct SearchPlan {
     pub sets: Vec<IndexSource>,
     /// Workers that were named and are not known: an error if no job turns up that one holds.
-    pub strangers: Vec<Name>,
+    pub unknown_workers: Vec<Name>,
 }
 
 /// Returns the sets to search. A queue or group that is named plainly and unknown is an error.
-pub(super) fn sources(
+pub(super) fn plan_search(
     core: &mut Core,
     now: Moment,
     selector: &Selector,
@@ -52,55 +52,66 @@ pub(super) fn sources(
     if states.is_empty() {
         return Ok(SearchPlan::default());
     }
-    let mut strangers = Vec::new();
-    let mut ways: Vec<Vec<IndexSource>> = Vec::new();
+    let mut unknown_workers = Vec::new();
+    let mut plans: Vec<Vec<IndexSource>> = Vec::new();
     if !selector.groups.is_empty() || selector.message.is_some() {
-        ways.push(failed(core, now, selector)?);
+        plans.push(failure_lists(core, now, selector)?);
     }
     for tag in &selector.tags {
         let exact = selector.tags.len() == 1 && selector.only_tag();
-        ways.push(vec![IndexSource::new(Index::Tag(tag.clone()), exact)]);
+        plans.push(vec![IndexSource::new(Index::Tag(tag.clone()), exact)]);
     }
     if selector.tracked {
-        ways.push(vec![IndexSource::new(Index::Tracked, selector.only_tracked())]);
+        plans.push(vec![IndexSource::new(
+            Index::Tracked,
+            selector.only_tracked(),
+        )]);
     }
     if !selector.held_by.is_empty() {
-        strangers = unknown_holders(core, now, selector)?;
-        ways.push(locks(core, now, selector)?);
+        unknown_workers = unknown_holders(core, now, selector)?;
+        plans.push(lock_sets(core, now, selector)?);
     }
-    if ways.is_empty() {
-        let sets = by_state(core, now, selector, filter)?;
-        return Ok(SearchPlan { sets, strangers });
+    if plans.is_empty() {
+        let sets = sets_by_state(core, now, selector, filter)?;
+        return Ok(SearchPlan {
+            sets,
+            unknown_workers,
+        });
     }
     // Where a tag is common, the sets of a queue or of a state may be smaller.
     let others = selector.tracked || !selector.tags.is_empty();
     let others = others && selector.implied().is_empty();
     let others = others && (!selector.queues.is_empty() || !filter.any_state());
     let mut best = 0;
-    if ways.len() > 1 || others {
-        let mut costs = costs(core, now, &ways)?;
+    if plans.len() > 1 || others {
+        let mut costs = costs(core, now, &plans)?;
         if others && costs.iter().all(|cost| *cost > FEW) {
-            let way = by_state(core, now, selector, filter)?;
-            costs.extend(self::costs(core, now, std::slice::from_ref(&way))?);
-            ways.push(way);
+            let plan = sets_by_state(core, now, selector, filter)?;
+            costs.extend(self::costs(core, now, std::slice::from_ref(&plan))?);
+            plans.push(plan);
         }
-        best = (0..costs.len()).min_by_key(|&way| costs[way]).unwrap_or(0);
+        best = (0..costs.len())
+            .min_by_key(|&plan| costs[plan])
+            .unwrap_or(0);
     }
-    let sets = ways.swap_remove(best);
-    Ok(SearchPlan { sets, strangers })
+    let sets = plans.swap_remove(best);
+    Ok(SearchPlan {
+        sets,
+        unknown_workers,
+    })
 }
 
 /// So few jobs are looked at as soon as others are counted.
 const FEW: u64 = 500;
 
-/// Returns how many jobs lie on each way.
-fn costs(core: &mut Core, now: Moment, ways: &[Vec<IndexSource>]) -> Result<Vec<u64>, Error> {
-    let sets = ways.iter().flatten();
+/// Returns how many jobs lie on each plan.
+fn costs(core: &mut Core, now: Moment, plans: &[Vec<IndexSource>]) -> Result<Vec<u64>, Error> {
+    let sets = plans.iter().flatten();
     let wanted = sets.filter_map(|source| Some((source.index.clone()?, 0)));
     let wanted: Vec<(Index, u64)> = wanted.collect();
     let mut parts = core.parts(now, &wanted, 0)?.into_iter();
-    let costs = ways.iter().map(|way| {
-        let parts = parts.by_ref().take(way.len());
+    let costs = plans.iter().map(|plan| {
+        let parts = parts.by_ref().take(plan.len());
         parts.map(|part| part.total).sum()
     });
     Ok(costs.collect())
@@ -108,7 +119,7 @@ fn costs(core: &mut Core, now: Moment, ways: &[Vec<IndexSource>]) -> Result<Vec<
 
 /// Returns the sets of all jobs in the states that are meant; or all jobs there are, where no state
 /// was named and nothing else narrows them down that a set knows.
-fn by_state(
+fn sets_by_state(
     core: &mut Core,
     now: Moment,
     selector: &Selector,
@@ -125,9 +136,9 @@ fn by_state(
         }]);
     }
     let states = &filter.states;
-    let mut sources = queued(core, now, selector, states)?;
+    let mut sources = queue_sets(core, now, selector, states)?;
     if states.contains(&State::Failed) {
-        sources.append(&mut failed(core, now, selector)?);
+        sources.append(&mut failure_lists(core, now, selector)?);
     }
     // A complete job is in no queue.
     let nowhere = Name::default();
@@ -140,7 +151,11 @@ fn by_state(
 }
 
 /// Returns the lists of the groups that are meant; of all groups where none is named.
-fn failed(core: &mut Core, now: Moment, selector: &Selector) -> Result<Vec<IndexSource>, Error> {
+fn failure_lists(
+    core: &mut Core,
+    now: Moment,
+    selector: &Selector,
+) -> Result<Vec<IndexSource>, Error> {
     let groups = &selector.groups;
     let exact = selector.only_group();
     let list = |group: Name| IndexSource::new(Index::Failed(group), exact);
@@ -162,8 +177,8 @@ fn failed(core: &mut Core, now: Moment, selector: &Selector) -> Result<Vec<Index
         return Ok(lists);
     }
     let known = core.members(now, &Index::Groups)?;
-    if let Some(stranger) = plain.into_iter().find(|group| !known.contains(group)) {
-        return Err(Error::unknown("group", stranger, &known));
+    if let Some(unknown) = plain.into_iter().find(|group| !known.contains(group)) {
+        return Err(Error::unknown("group", unknown, &known));
     }
     let fits = |group: &Name| groups.is_empty() || groups.iter().any(|glob| glob.matches(group));
     Ok(known.into_iter().filter(fits).map(list).collect())
@@ -186,7 +201,7 @@ fn unknown_holders(core: &mut Core, now: Moment, selector: &Selector) -> Result<
 
 /// Returns where the jobs are that somebody holds. The sets of the workers lack those whose lock
 /// ran out and was lengthened once, and those of workers that were not seen for a day.
-fn locks(core: &mut Core, now: Moment, selector: &Selector) -> Result<Vec<IndexSource>, Error> {
+fn lock_sets(core: &mut Core, now: Moment, selector: &Selector) -> Result<Vec<IndexSource>, Error> {
     let queues = core.queues_like(now, &selector.queues)?.into_iter();
     let busy = queues.filter(|queue| queue.running + queue.stalled > 0);
     let sets = busy.map(|queue| IndexSource::new(Index::Locks(queue.name), false));
@@ -194,7 +209,7 @@ fn locks(core: &mut Core, now: Moment, selector: &Selector) -> Result<Vec<IndexS
 }
 
 /// Returns the sets of the queues that hold jobs in the states that are meant.
-fn queued(
+fn queue_sets(
     core: &mut Core,
     now: Moment,
     selector: &Selector,

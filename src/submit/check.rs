@@ -8,9 +8,9 @@ use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
 
 use sha2::{Digest, Sha256};
 
-use super::job_spec::{JidSpec, JobSpec, JobDefaults};
+use super::job_spec::{JidSpec, JobDefaults, JobSpec};
 use crate::error::Error;
-use crate::input::line::{LineFault, JobLine, texts};
+use crate::input::line::{JobLine, LineFault, texts};
 use crate::input::two_pass::{TextLine, TwoPassFile};
 use crate::text::clean;
 
@@ -47,7 +47,11 @@ impl Hasher for IdentityHasher {
 }
 
 /// Reads the file and refuses it, or tells what is to be known of it.
-pub(super) fn check(twice: &mut TwoPassFile, plan: &JobDefaults, sums: bool) -> Result<CheckResult, Error> {
+pub(super) fn check(
+    twice: &mut TwoPassFile,
+    plan: &JobDefaults,
+    sums: bool,
+) -> Result<CheckResult, Error> {
     let what = twice.what().to_owned();
     let salt = RandomState::new();
     let hash = |jid: &[u8]| salt.hash_one(jid);
@@ -85,7 +89,8 @@ pub(super) fn check(twice: &mut TwoPassFile, plan: &JobDefaults, sums: bool) -> 
             if own.is_some() && job.jid.known() == Some(&*other) {
                 let jid = clean(&other);
                 let at = line.depends_at;
-                let fault = LineFault::at(row.text, at, format!("it waits for itself: {jid} → {jid}"));
+                let fault =
+                    LineFault::at(row.text, at, format!("it waits for itself: {jid} → {jid}"));
                 return Err(wrong(fault));
             }
             let other = hash(&other);

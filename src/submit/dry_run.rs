@@ -11,7 +11,7 @@ use crate::name::Name;
 use crate::session::Session;
 
 impl Sender<'_> {
-    /// Looks at the jobs of each round; returns what broke that off.
+    /// Looks at the jobs of each round; returns what stopped_by that off.
     pub(super) fn rehearse(
         &mut self,
         session: &mut Session,

@@ -10,7 +10,7 @@ use crate::clock::duration;
 use crate::clock::moment::Moment;
 use crate::core::api::put::PackedJob;
 use crate::error::{Error, Kind, io_words};
-use crate::input::line::{DueTime, LineFault, JobLine, inside, refuse_jid};
+use crate::input::line::{DueTime, JobLine, LineFault, inside, refuse_jid};
 use crate::json::path::Path;
 use crate::json::syntax::Wrong;
 use crate::model::jid_source::JidSource;
@@ -70,7 +70,11 @@ impl JidSpec<'_> {
 
 impl JobDefaults {
     /// Returns the job that a line means.
-    pub(crate) fn job<'l>(&'l self, text: &[u8], line: &'l JobLine<'l>) -> Result<JobSpec<'l>, LineFault> {
+    pub(crate) fn job<'l>(
+        &'l self,
+        text: &[u8],
+        line: &'l JobLine<'l>,
+    ) -> Result<JobSpec<'l>, LineFault> {
         let queue = line.queue.as_deref().or(self.queue.as_deref());
         let klass = line.klass.as_deref().or(self.klass.as_deref());
         let (Some(queue), Some(klass)) = (queue, klass) else {

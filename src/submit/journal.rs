@@ -15,9 +15,9 @@ use std::path::Path;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-use super::pack::Round;
 use super::job_spec::hex;
-use crate::bulk::ledger::{LedgerHead, Ledger};
+use super::pack::Round;
+use crate::bulk::ledger::{Ledger, LedgerHead};
 use crate::clock::moment::Moment;
 use crate::error::Error;
 use crate::json::quote::quote;

@@ -3,9 +3,9 @@
 use std::ops::Range;
 use std::sync::mpsc::SyncSender;
 
+use super::job_spec::{JobDefaults, UuidSource};
 use super::journal::JournalState;
 use super::order::LineLocation;
-use super::job_spec::{UuidSource, JobDefaults};
 use crate::clock::moment::Moment;
 use crate::core::api::put::{Policy, Puts};
 use crate::error::Error;

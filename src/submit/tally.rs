@@ -6,7 +6,7 @@ use crate::bulk::exit::Codes;
 use crate::clock::moment::Moment;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::{BulkReport, Code, BulkItem, ItemResult, RowContent, Totals};
+use crate::model::bulk::{BulkItem, BulkReport, Code, ItemResult, RowContent, Totals};
 use crate::model::queue::Seconds;
 use crate::name::Name;
 use crate::ui::Ui;
@@ -58,7 +58,7 @@ impl Tally {
             doc: BulkReport {
                 sum: Totals::of("put", dry_run, matched).within(ui.context()),
                 items: Vec::new(),
-                shows: RowContent::Nothing,
+                row_content: RowContent::Nothing,
                 rows: Vec::new(),
             },
             there: 0,
@@ -99,7 +99,7 @@ impl Tally {
             jid: told.jid.into(),
             result: told.result,
             code: told.code,
-            detail: told.detail.or(told.why),
+            detail: told.detail.or(told.why).map(Into::into),
             queue: Some(told.queue.into()),
             state_before: None,
             state_after: told.state.cloned(),
@@ -145,12 +145,12 @@ impl Tally {
         sum.matched - (sum.done + sum.skipped + sum.failed).min(sum.matched)
     }
 
-    /// Tells the sum and returns the exit code, or what broke the action off.
+    /// Writes the totals. Returns the exit code, or the error that stopped the action.
     pub(super) fn end(
         mut self,
         ui: &mut Ui,
         now: Moment,
-        broke: Option<Error>,
+        stopped_by: Option<Error>,
     ) -> Result<Exit, Error> {
         let left = self.left();
         let sum = &mut self.doc.sum;
@@ -173,15 +173,18 @@ impl Tally {
         let sum = &self.doc.sum;
         let text = submitted(sum, self.there, self.before, &self.reasons, ui.page());
         match sum.dry_run {
-            true => ui.would(text.trim_end()),
+            true => ui.note_dry_run(text.trim_end()),
             false => ui.note(text.trim_end()),
         }
-        for (result, count) in [(ItemResult::Done, sum.done), (ItemResult::Skipped, sum.skipped)] {
+        for (result, count) in [
+            (ItemResult::Done, sum.done),
+            (ItemResult::Skipped, sum.skipped),
+        ] {
             if count > 0 {
                 self.codes.insert((result, Code::Ok), count);
             }
         }
-        match broke {
+        match stopped_by {
             Some(error) => Err(error),
             None => Ok(exit::exit(&self.codes, sum.remaining)),
         }

@@ -50,7 +50,7 @@ impl Sink {
     }
 
     /// Takes a note into the frame, if there is one.
-    pub(crate) fn takes(&mut self, note: &str) -> bool {
+    pub(crate) fn append_to_frame(&mut self, note: &str) -> bool {
         match &mut self.to {
             Destination::Frame(bytes) => {
                 bytes.extend_from_slice(note.as_bytes());

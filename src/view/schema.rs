@@ -761,7 +761,7 @@ mod tests {
     use crate::clock::moment::Moment;
     use crate::error::Error;
     use crate::json::{Data, Number};
-    use crate::model::bulk::{BulkReport, Code, BulkItem, RowContent, Totals};
+    use crate::model::bulk::{BulkItem, BulkReport, Code, RowContent, Totals};
     use crate::model::check::{Check, Example, Found};
     use crate::model::complete::{Complete, Lock};
     use crate::model::config;
@@ -984,7 +984,7 @@ mod tests {
             &BulkReport {
                 sum: Totals::of("retry", false, 1),
                 items: vec![BulkItem::new(&name, Code::Gone)],
-                shows: RowContent::Nothing,
+                row_content: RowContent::Nothing,
                 rows: Vec::new(),
             },
         );

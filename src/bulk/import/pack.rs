@@ -1,4 +1,4 @@
-//! A job of an export as the words of the call that puts it again.
+//! A job of an export, packed for the call that puts it again.
 
 use std::collections::HashSet;
 
@@ -14,16 +14,16 @@ use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 
-/// PackOptions jobs are packed.
+/// The options for packing jobs.
 #[derive(Clone, Copy)]
 pub(super) struct PackOptions<'h> {
     pub contents: &'h ArchiveContents,
-    pub told: &'h ImportOptions,
+    pub options: &'h ImportOptions,
     pub missing: &'h HashSet<Name>,
     pub note: Option<&'h [u8]>,
 }
 
-/// What is to be known of a job that was packed.
+/// A job that was packed.
 pub(super) struct PackedEntry {
     pub jid: Name,
     queue: Name,
@@ -33,15 +33,15 @@ pub(super) struct PackedEntry {
 }
 
 impl PackedEntry {
-    /// Adds to what became of the job what the file told of it.
-    pub(super) fn told(&self, mut fate: JobOutcome) -> JobOutcome {
-        fate.item.queue = Some(self.queue.clone());
-        fate.item.line = Some(self.line);
-        fate.item.state_before = self.state.map(|state| state.word().into());
-        fate
+    /// Adds queue, line and state from the file to an outcome.
+    pub(super) fn complete_outcome(&self, mut outcome: JobOutcome) -> JobOutcome {
+        outcome.item.queue = Some(self.queue.clone());
+        outcome.item.line = Some(self.line);
+        outcome.item.state_before = self.state.map(|state| state.word().into());
+        outcome
     }
 
-    pub(super) fn seen(&self) -> JobSnapshot {
+    pub(super) fn snapshot(&self) -> JobSnapshot {
         JobSnapshot {
             jid: self.jid.clone(),
             ..JobSnapshot::default()
@@ -53,12 +53,12 @@ impl PackOptions<'_> {
     /// Adds a job to a call.
     pub(super) fn pack(&self, job: &ArchivedJob, line: u64, put: &mut Puts) -> PackedEntry {
         let queue = job.queue.clone().unwrap_or_default();
-        let queue = self.told.queue(&queue).clone();
+        let queue = self.options.queue(&queue).clone();
         let failed = job.state == Some(State::Failed);
         let failure = job
             .failure
             .as_ref()
-            .filter(|_| failed && self.told.failed == FailedPolicy::Keep);
+            .filter(|_| failed && self.options.failed == FailedPolicy::Keep);
         let mut options: Vec<(&'static str, Vec<u8>)> = Vec::new();
         let mut option = |name, value: Vec<u8>| options.push((name, value));
         if let Some(priority) = job.priority {
@@ -67,7 +67,7 @@ impl PackOptions<'_> {
         if let Some(retries) = job.retries {
             option("retries", retries.into());
         }
-        // A job that is to be tried again needs tries.
+        // A failed job that is to run again gets fresh retries.
         if let Some(remaining) = job.remaining.filter(|_| !failed || failure.is_some()) {
             option("remaining", remaining.to_string().into());
         }
@@ -88,7 +88,7 @@ impl PackOptions<'_> {
                 option("failed", text);
             }
             None => {
-                let waits = |jid: &&Name| self.contents.waits(jid, self.missing);
+                let waits = |jid: &&Name| self.contents.is_dependency(jid, self.missing);
                 let depends: Vec<&Name> = job.depends.iter().filter(waits).collect();
                 if !depends.is_empty() {
                     option("depends", array(depends));
@@ -124,7 +124,7 @@ impl PackOptions<'_> {
     }
 }
 
-/// Returns a recurring job as it is made again.
+/// Returns a recurring job as the call that makes it again takes it.
 pub(super) fn template<'t>(
     recurring: &'t ArchivedTemplate,
     queue: &'t Name,

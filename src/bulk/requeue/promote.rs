@@ -1,7 +1,7 @@
 //! Promoting: scheduled jobs run now.
 
-use super::{RequeueTarget, RunTime, refuse};
-use crate::bulk::{JobOutcome, BulkPlan};
+use super::{RequeueTarget, RunTime, wrong_state};
+use crate::bulk::{BulkPlan, JobOutcome};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::RowContent;
@@ -12,23 +12,23 @@ use crate::text::quoted;
 
 pub(crate) const PROMOTE: Verb = Verb {
     word: "promote",
-    asks: "promote",
+    infinitive: "promote",
     past: "promoted",
-    shows: RowContent::Nothing,
+    row_content: RowContent::Nothing,
 };
 
-/// Refuses a job that waits for no time. Older cores leave some in the schedule that call
-/// themselves waiting.
-pub(crate) fn judge(job: &JobSnapshot) -> Option<JobOutcome> {
+/// Refuses a job that is not scheduled. Older cores leave some jobs in the schedule whose state is
+/// `waiting`.
+pub(crate) fn refuse(job: &JobSnapshot) -> Option<JobOutcome> {
     let jid = quoted(&job.jid);
     let hint = match job.stored.as_bytes() {
         b"scheduled" => return None,
         b"waiting" if job.due.is_some() => return None,
         b"failed" => format!("`qless retry {jid}`"),
         b"depends" => format!("let it wait no longer: `qless depends {jid} --off-all`"),
-        _ => return Some(refuse(job)),
+        _ => return Some(wrong_state(job)),
     };
-    Some(refuse(job).hint(hint))
+    Some(wrong_state(job).hint(hint))
 }
 
 /// Promotes the jobs of a plan.

@@ -45,10 +45,10 @@ pub(crate) fn run(
     let mut sum = Totals::of("revert", dry_run, matched).within(session.ui.context());
     let changes = plural(total, "change", "changes");
     if total > 0 {
-        let what = format!("put back {changes} on {}", session.place()?);
+        let what = format!("put back {changes} on {}", session.destination()?);
         let details = |_: &_| by_finding(&past.counts);
         match dry_run {
-            true => session.ui.rehearse(&what, details),
+            true => session.ui.show_plan(&what, details),
             false => _ = session.ui.confirm(&what, details)?,
         }
     }
@@ -58,7 +58,7 @@ pub(crate) fn run(
             0 => format!("`{shown}` tells of no change"),
             _ => format!("would put back what has not changed since, of {changes}"),
         };
-        session.ui.would(&told);
+        session.ui.note_dry_run(&told);
         return Ok(Exit::Ok);
     }
     let begun = session.now();
@@ -93,7 +93,7 @@ fn show(sum: Totals, session: &mut Session) -> Result<(), Error> {
     session.ui.show(&BulkReport {
         sum,
         items: Vec::new(),
-        shows: RowContent::Nothing,
+        row_content: RowContent::Nothing,
         rows: Vec::new(),
     })
 }

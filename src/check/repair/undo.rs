@@ -13,7 +13,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
-use crate::bulk::ledger::{LedgerHead, Ledger, UNDO};
+use crate::bulk::ledger::{Ledger, LedgerHead, UNDO};
 use crate::error::{Error, Kind as Fault, io_words};
 use crate::model::verdict::{Change, RepairReply, Verdict, VerdictOutcome};
 use crate::name::Name;

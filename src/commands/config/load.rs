@@ -70,19 +70,19 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let diff: String = changes.iter().map(|change| change.line() + "\n").collect();
         let count = Change::count(&changes);
         // The question shows it; else it is shown here, also above a refusal.
-        if dry || !session.ui.asks() || !session.ui.can_ask() {
+        if dry || !session.ui.needs_answer() || !session.ui.can_ask() {
             session.ui.note(diff.trim_end_matches('\n'));
         }
         let asks = args.clear || session.ui.can_ask() || session.ui.is_protected();
         let consent = match !dry && asks {
             true => {
-                let what = format!("change {count} on {}", session.place()?);
+                let what = format!("change {count} on {}", session.destination()?);
                 Some(session.ui.confirm(&what, |_| diff.clone())?)
             }
             false => None,
         };
         if dry {
-            session.ui.would(&format!("would change {count}"));
+            session.ui.note_dry_run(&format!("would change {count}"));
         } else {
             for (at, change) in changes.iter().enumerate() {
                 let core = session.core()?;

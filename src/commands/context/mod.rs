@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::context::Context as Item;
 use crate::session::Session;
-use crate::settings::{ContextSettings, ConfigFile};
+use crate::settings::{ConfigFile, ContextSettings};
 
 mod add;
 mod list;

@@ -136,7 +136,7 @@ fn rehearse(args: &Args, job: &Put, now: Moment, session: &mut Session) -> Resul
     let others = core.seen(now, &job.depends)?;
     let known = found.into_iter().flatten().next();
     if known.is_some() && args.if_absent {
-        session.ui.would("would leave the job as it is");
+        session.ui.note_dry_run("would leave the job as it is");
         return present(session, job, now);
     }
     if known.is_some() && !args.replace {
@@ -170,7 +170,7 @@ fn rehearse(args: &Args, job: &Put, now: Moment, session: &mut Session) -> Resul
     let queue = clean(job.queue.as_bytes());
     session
         .ui
-        .would(&format!("would put a job in {queue}, {state}"));
+        .note_dry_run(&format!("would put a job in {queue}, {state}"));
     Ok(Exit::Ok)
 }
 

@@ -134,7 +134,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
         (false, true) => session
             .ui
-            .would(&format!("would put {jid} in {queue}, every {every}")),
+            .note_dry_run(&format!("would put {jid} in {queue}, every {every}")),
         (false, false) => session
             .ui
             .note_on_terminal(&format!("put {jid} in {queue}, every {every}")),

@@ -45,7 +45,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if dry {
         session
             .ui
-            .would(&format!("would remove {}", names.join(", ")));
+            .note_dry_run(&format!("would remove {}", names.join(", ")));
     } else {
         let count = jids.len() as u64;
         let what = format!(
@@ -54,7 +54,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             session.on()?
         );
         let consent = match count {
-            0 | 1 => session.ui.named(),
+            0 | 1 => session.ui.implicit_consent(),
             _ => session
                 .ui
                 .confirm(&what, |_| format!("  {}\n", names.join(", ")))?,

@@ -92,7 +92,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let jid = clean(&args.jid);
     let dry = args.dry.dry_run;
     match dry {
-        true => session.ui.would(&format!("would change {jid}")),
+        true => session.ui.note_dry_run(&format!("would change {jid}")),
         false => {
             session.core()?.recur_update(now, &args.jid, &changes)?;
             session.ui.note_on_terminal(&format!("changed {jid}"));

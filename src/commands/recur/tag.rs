@@ -57,7 +57,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let jid = clean(&args.jid);
     match dry {
-        true => session.ui.would(&format!("would tag {jid}")),
+        true => session.ui.note_dry_run(&format!("would tag {jid}")),
         false => session.ui.note_on_terminal(&format!("tagged {jid}")),
     }
     match session.ui.format() {
@@ -65,7 +65,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         Format::Table if !dry => session.ui.show(&BulkReport {
             sum: Totals::of("tag", false, 0),
             items: Vec::new(),
-            shows: RowContent::Tags,
+            row_content: RowContent::Tags,
             rows: vec![BulkRow {
                 jid: args.jid,
                 cells: tags,
