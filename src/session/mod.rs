@@ -13,7 +13,7 @@ use crate::clock::moment::Moment;
 use crate::core::call::{Core, Settings};
 use crate::core::script::USUAL;
 use crate::error::{Error, Kind};
-use crate::settings::{Context, Settings as File};
+use crate::settings::{ConfigFile as File, ContextSettings};
 use crate::text::clean;
 use crate::ui::Ui;
 
@@ -68,13 +68,13 @@ impl Session {
     }
 
     /// Returns the settings by name that are in use.
-    pub(crate) fn context(&self) -> Option<&Context> {
+    pub(crate) fn context(&self) -> Option<&ContextSettings> {
         self.file.as_ref()?.context.as_ref()
     }
 
     /// Returns where a plan would be carried out, for questions and dry runs: the context's label
     /// and the address.
-    pub(crate) fn place(&mut self) -> Result<String, Error> {
+    pub(crate) fn destination(&mut self) -> Result<String, Error> {
         let address = match &self.core {
             Some(core) => core.address(),
             None => self.target()?.to_string(),
@@ -88,7 +88,7 @@ impl Session {
     /// Returns ` on PLACE` where a context holds, for questions that name no address elsewhere.
     pub(crate) fn on(&mut self) -> Result<String, Error> {
         match self.context().is_some() {
-            true => self.place().map(|place| format!(" on {place}")),
+            true => self.destination().map(|place| format!(" on {place}")),
             false => Ok(String::new()),
         }
     }
@@ -185,7 +185,7 @@ impl Session {
     }
 
     /// Connects as a context says, and returns the server's version.
-    pub(crate) fn probe(&mut self, context: &Context) -> Result<String, Error> {
+    pub(crate) fn probe(&mut self, context: &ContextSettings) -> Result<String, Error> {
         let defaults = self.file.as_ref().map(|file| &file.contents.defaults);
         let values = match defaults {
             Some(defaults) => context.values.or(defaults),

@@ -17,7 +17,7 @@ use crate::address::secret::Secret;
 use crate::args::globals::{Globals, Origin};
 use crate::env;
 use crate::error::{Error, Kind, io_words};
-use crate::settings::Context;
+use crate::settings::ContextSettings;
 use crate::text;
 use crate::ui::Ui;
 
@@ -40,7 +40,7 @@ const OURS: [&str; 5] = [
 pub(crate) fn fill(
     target: &mut Target,
     globals: &Globals,
-    context: Option<&Context>,
+    context: Option<&ContextSettings>,
     ui: &mut Ui,
 ) -> Result<(), Error> {
     let typed = globals.origin == Origin::Typed;
@@ -56,7 +56,7 @@ pub(crate) fn fill(
 fn find(
     globals: &Globals,
     target: &Target,
-    context: Option<&Context>,
+    context: Option<&ContextSettings>,
     ui: &mut Ui,
 ) -> Result<Option<Secret>, Error> {
     if let Some(path) = &globals.password_file {
@@ -79,7 +79,7 @@ fn find(
 }
 
 /// Returns the password that a context tells the way to.
-fn from_context(context: &Context, target: &Target) -> Result<Option<Secret>, Error> {
+fn from_context(context: &ContextSettings, target: &Target) -> Result<Option<Secret>, Error> {
     let name = text::clean(&context.name);
     if let Some(words) = &context.values.password_command {
         let program = text::clean(words.first().map_or("", String::as_str));

@@ -8,15 +8,15 @@ use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
 
 use sha2::{Digest, Sha256};
 
-use super::plan::{Jid, Job, Plan};
+use super::job_spec::{JidSpec, JobDefaults, JobSpec};
 use crate::error::Error;
-use crate::input::line::{Fault, JobLine, texts};
-use crate::input::two_pass::{Row, TwoPassFile};
+use crate::input::line::{JobLine, LineFault, texts};
+use crate::input::two_pass::{TextLine, TwoPassFile};
 use crate::text::clean;
 
 /// What was found out.
 #[derive(Debug, Default)]
-pub(super) struct Checked {
+pub(super) struct CheckResult {
     /// How many jobs there are.
     pub jobs: u64,
     /// Whether some wait for jobs of later lines.
@@ -28,13 +28,13 @@ pub(super) struct Checked {
 }
 
 /// A set of numbers that are hashes already.
-pub(super) type Hashes = HashSet<u64, BuildHasherDefault<Hash>>;
+pub(super) type HashValues = HashSet<u64, BuildHasherDefault<IdentityHasher>>;
 
 /// Takes a number for its own hash.
 #[derive(Debug, Default)]
-pub(super) struct Hash(u64);
+pub(super) struct IdentityHasher(u64);
 
-impl Hasher for Hash {
+impl Hasher for IdentityHasher {
     fn finish(&self) -> u64 {
         self.0
     }
@@ -47,12 +47,16 @@ impl Hasher for Hash {
 }
 
 /// Reads the file and refuses it, or tells what is to be known of it.
-pub(super) fn check(twice: &mut TwoPassFile, plan: &Plan, sums: bool) -> Result<Checked, Error> {
+pub(super) fn check(
+    twice: &mut TwoPassFile,
+    plan: &JobDefaults,
+    sums: bool,
+) -> Result<CheckResult, Error> {
     let what = twice.what().to_owned();
     let salt = RandomState::new();
     let hash = |jid: &[u8]| salt.hash_one(jid);
-    let mut checked = Checked::default();
-    let (mut known, mut awaited) = (Hashes::default(), Hashes::default());
+    let mut checked = CheckResult::default();
+    let (mut known, mut awaited) = (HashValues::default(), HashValues::default());
     // Jids that seem to come twice: their line, and where they stand in it.
     let mut doubles: Vec<(u64, usize, Vec<u8>)> = Vec::new();
     let read = twice.first(|row| {
@@ -62,7 +66,7 @@ pub(super) fn check(twice: &mut TwoPassFile, plan: &Plan, sums: bool) -> Result<
             checked.sums[line - 1] = sum(row.text);
         }
         checked.jobs += 1;
-        let wrong = |fault: Fault| refused(&what, &row, fault);
+        let wrong = |fault: LineFault| refused(&what, &row, fault);
         let line = JobLine::read(row.text, plan.max_data).map_err(wrong)?;
         let job = plan.job(row.text, &line).map_err(wrong)?;
         let own = match job.jid.known() {
@@ -72,7 +76,7 @@ pub(super) fn check(twice: &mut TwoPassFile, plan: &Plan, sums: bool) -> Result<
             }
             Some(jid) => {
                 let own = hash(jid);
-                if let (false, Jid::Told(_, at)) = (known.insert(own), &job.jid) {
+                if let (false, JidSpec::Told(_, at)) = (known.insert(own), &job.jid) {
                     // The first of them is told; a hash alone lies once in a lifetime.
                     if doubles.len() < MOST_DOUBLES {
                         doubles.push((row.number, *at, jid.to_vec()));
@@ -85,7 +89,8 @@ pub(super) fn check(twice: &mut TwoPassFile, plan: &Plan, sums: bool) -> Result<
             if own.is_some() && job.jid.known() == Some(&*other) {
                 let jid = clean(&other);
                 let at = line.depends_at;
-                let fault = Fault::at(row.text, at, format!("it waits for itself: {jid} → {jid}"));
+                let fault =
+                    LineFault::at(row.text, at, format!("it waits for itself: {jid} → {jid}"));
                 return Err(wrong(fault));
             }
             let other = hash(&other);
@@ -110,7 +115,7 @@ const MOST_DOUBLES: usize = 100;
 /// Refuses a line whose jid a line before it has, too.
 fn twins(
     twice: &TwoPassFile,
-    plan: &Plan,
+    plan: &JobDefaults,
     number: u64,
     at: usize,
     jid: &[u8],
@@ -119,12 +124,12 @@ fn twins(
     let mut fault = None;
     twice.each(twice.lines(), |row| {
         if row.number == number && first.is_some() {
-            fault = Some(Fault::at(row.text, at, String::new()).column);
+            fault = Some(LineFault::at(row.text, at, String::new()).column);
         }
         if row.number >= number || first.is_some() {
             return Ok(());
         }
-        let has = |job: Job| job.jid.known() == Some(jid);
+        let has = |job: JobSpec| job.jid.known() == Some(jid);
         let line = JobLine::read(row.text, plan.max_data);
         if line.is_ok_and(|line| plan.job(row.text, &line).is_ok_and(has)) {
             first = Some(row.number);
@@ -143,8 +148,8 @@ fn twins(
 }
 
 /// Says which line is refused, and why.
-fn refused(what: &str, row: &Row, fault: Fault) -> Error {
-    let Fault {
+fn refused(what: &str, row: &TextLine, fault: LineFault) -> Error {
+    let LineFault {
         column,
         what: why,
         hint,

@@ -15,24 +15,24 @@ use std::path::Path;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
+use super::job_spec::hex;
 use super::pack::Round;
-use super::plan::hex;
-use crate::bulk::ledger::{Head, Ledger};
+use crate::bulk::ledger::{Ledger, LedgerHead};
 use crate::clock::moment::Moment;
 use crate::error::Error;
 use crate::json::quote::quote;
 
 /// What earlier runs noted.
 #[derive(Debug, Default)]
-pub(super) struct Notes {
+pub(super) struct JournalState {
     /// A bit for each line.
     done: Vec<u64>,
-    open: HashMap<u64, Open>,
+    open: HashMap<u64, UnfinishedLine>,
 }
 
 /// A line that was sent and is not done.
 #[derive(Debug, PartialEq)]
-pub(super) struct Open {
+pub(super) struct UnfinishedLine {
     pub jid: Vec<u8>,
     /// When it was sent; nothing if it was answered.
     pub since: Option<Moment>,
@@ -46,7 +46,7 @@ pub(super) struct Journal {
 
 #[derive(Deserialize)]
 #[serde(untagged, deny_unknown_fields)]
-enum Record {
+enum JournalRecord {
     Sent {
         line: u64,
         sha256: String,
@@ -61,7 +61,7 @@ enum Record {
     },
 }
 
-impl Notes {
+impl JournalState {
     /// Returns whether this line was put by an earlier run.
     pub(super) fn done(&self, line: u64) -> bool {
         let (at, bit) = place(line);
@@ -69,7 +69,7 @@ impl Notes {
     }
 
     /// Returns how an earlier run sent this line, if it is not done.
-    pub(super) fn open(&self, line: u64) -> Option<&Open> {
+    pub(super) fn open(&self, line: u64) -> Option<&UnfinishedLine> {
         self.open.get(&line)
     }
 
@@ -80,7 +80,7 @@ impl Notes {
 
     /// Takes a line of the journal; `sums` are those of the input.
     fn take(&mut self, record: &[u8], sums: &[u64]) -> Result<(), String> {
-        let record: Record = serde_json::from_slice(record)
+        let record: JournalRecord = serde_json::from_slice(record)
             .map_err(|_| "this is no line of a journal".to_owned())?;
         let known = |line: u64| {
             let at = usize::try_from(line).unwrap_or(usize::MAX);
@@ -90,7 +90,7 @@ impl Notes {
             }
         };
         match record {
-            Record::Sent {
+            JournalRecord::Sent {
                 line,
                 sha256,
                 jid,
@@ -102,13 +102,13 @@ impl Notes {
                 if start.map(|start| start.max(1)) != Some(known(line)?) {
                     return Err(format!("line {line} of the input is not what it was"));
                 }
-                let open = Open {
+                let open = UnfinishedLine {
                     jid: jid.into_bytes(),
                     since: Moment::from_seconds(at),
                 };
                 self.open.insert(line, open);
             }
-            Record::Done { done } => {
+            JournalRecord::Done { done } => {
                 for (first, last) in done {
                     known(first)?;
                     known(last)?;
@@ -122,7 +122,7 @@ impl Notes {
                     }
                 }
             }
-            Record::Failed { failed } => {
+            JournalRecord::Failed { failed } => {
                 for (first, last) in failed {
                     known(first)?;
                     known(last)?;
@@ -150,16 +150,16 @@ impl Journal {
     /// Opens the file, and reads what earlier runs noted of the same input.
     pub(super) fn open(
         path: &Path,
-        head: Head,
+        head: LedgerHead,
         rehearsal: bool,
         sums: &[u64],
-    ) -> Result<(Journal, Notes), Error> {
-        let mut notes = Notes::default();
+    ) -> Result<(Journal, JournalState), Error> {
+        let mut notes = JournalState::default();
         let ledger = Ledger::open(path, head, rehearsal, |record| notes.take(record, sums))?;
         Ok((Journal { ledger }, notes))
     }
 
-    /// Notes what is about to be sent, down to the disk.
+    /// JournalState what is about to be sent, down to the disk.
     pub(super) fn intend(&mut self, round: &Round, now: Moment) -> Result<(), Error> {
         let mut line = Vec::new();
         for job in round.parts.iter().flat_map(|part| &part.jobs) {
@@ -177,7 +177,7 @@ impl Journal {
         self.ledger.flush()
     }
 
-    /// Notes what was answered. It need not reach the disk before the next jobs are sent: what
+    /// JournalState what was answered. It need not reach the disk before the next jobs are sent: what
     /// is lost of it is asked for again.
     pub(super) fn answered(&mut self, done: &[u64], failed: &[u64]) -> Result<(), Error> {
         for (word, lines) in [("done", done), ("failed", failed)] {
@@ -217,7 +217,7 @@ mod tests {
             let sum = String::from_utf8(sum).unwrap();
             format!("{{\"line\":{line},\"sha256\":\"{sum}\",\"jid\":\"j{line}\",\"at\":1.5}}")
         };
-        let mut notes = Notes::default();
+        let mut notes = JournalState::default();
         let mut take = |record: &str| notes.take(record.as_bytes(), &sums);
         for line in 1..=3 {
             take(&sent(line)).unwrap();
@@ -246,7 +246,7 @@ mod tests {
         ] {
             assert_eq!(take(&record), Err(why.to_owned()), "{record}");
         }
-        let open = |jid: &str, since| Open {
+        let open = |jid: &str, since| UnfinishedLine {
             jid: jid.into(),
             since,
         };

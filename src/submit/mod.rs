@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-use crate::bulk::ledger::Head;
+use crate::bulk::ledger::LedgerHead;
 use crate::bulk::pace::Pace;
 use crate::clock::moment::Moment;
 use crate::core::api::guard::GuardReply;
@@ -20,32 +20,32 @@ use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::input::two_pass::TwoPassFile;
 use crate::interrupt::Interrupt;
-use crate::model::bulk::MOST;
-use crate::model::bulk::{Code, Result as Counted};
+use crate::model::bulk::MAX_JOBS_PER_CALL;
+use crate::model::bulk::{Code, ItemResult};
 use crate::model::rate::Rate;
 use crate::session::Session;
 use crate::text::{clean, plural};
 use crate::ui::Progress;
 
 mod check;
+mod dry_run;
+pub(crate) mod job_spec;
 mod journal;
 mod order;
 mod pack;
-pub(crate) mod plan;
-mod rehearse;
 mod tally;
 
+use job_spec::JobDefaults;
 use journal::Journal;
-use pack::{How, Part, Round, Sent};
-use plan::Plan;
-use tally::{Tally, Told};
+use pack::{Batch, BatchedJob, Round, SendOptions};
+use tally::{LineOutcome, Tally};
 
 /// What is to be submitted, and how.
 #[derive(Debug)]
 pub(crate) struct SubmitOptions {
     /// A file, or `-`.
     pub from: OsString,
-    pub plan: Plan,
+    pub plan: JobDefaults,
     pub policy: Policy,
     /// Whether a job that is there already is as good as one that is put.
     pub if_absent: bool,
@@ -54,7 +54,7 @@ pub(crate) struct SubmitOptions {
     pub fail_fast: bool,
     pub journal: Option<PathBuf>,
     pub dry_run: bool,
-    /// How many replicas are to have each round before the next.
+    /// SendOptions many replicas are to have each round before the next.
     pub replicas: Option<u64>,
 }
 
@@ -86,11 +86,11 @@ pub(crate) fn run(order: &SubmitOptions, session: &mut Session) -> Result<Exit, 
     };
     let jobs = usize::try_from(checked.jobs).unwrap_or(usize::MAX);
     if jobs > 0 && !order.dry_run {
-        let (jobs, place) = (plural(checked.jobs, "job", "jobs"), session.place()?);
+        let (jobs, place) = (plural(checked.jobs, "job", "jobs"), session.destination()?);
         let what = format!("put {jobs} on {place}");
         session.ui.confirm_protected(&what, |_| String::new())?;
     }
-    let head = Head::of("journal", session)?;
+    let head = LedgerHead::of("journal", session)?;
     let (mut journal, notes) = match &order.journal {
         Some(path) => {
             let opened = Journal::open(path, head, order.dry_run, &checked.sums)?;
@@ -105,13 +105,13 @@ pub(crate) fn run(order: &SubmitOptions, session: &mut Session) -> Result<Exit, 
         journal.ledger.begin(session)?;
     }
     let pace = Pace::new(order.rate);
-    let how = How {
+    let how = SendOptions {
         policy: order.policy,
         // One by one, so that nothing comes after the first failure.
         batch: order
             .batch
             .unwrap_or(if order.fail_fast { 1 } else { SLICE })
-            .min(MOST),
+            .min(MAX_JOBS_PER_CALL),
         jobs: pace.slice(if order.fail_fast { 1 } else { ROUND }),
         calls: if order.fail_fast { 1 } else { CALLS },
         now: begun,
@@ -133,20 +133,20 @@ pub(crate) fn run(order: &SubmitOptions, session: &mut Session) -> Result<Exit, 
             jobs,
             next: begun,
         };
-        let broke = match order.dry_run {
+        let stopped_by = match order.dry_run {
             true => sender.rehearse(session, &rounds),
             false => sender.send(session, &rounds),
         };
         // So that nothing more is packed.
         drop(rounds);
         let now = session.now();
-        match broke {
-            Ok(broke) => {
-                let broke = broke.map(|error| match error.kind() {
+        match stopped_by {
+            Ok(stopped_by) => {
+                let stopped_by = stopped_by.map(|error| match error.kind() {
                     Kind::Unknown => error.hint(sender.go_on(session)),
                     _ => error,
                 });
-                sender.tally.end(&mut session.ui, now, broke)
+                sender.tally.end(&mut session.ui, now, stopped_by)
             }
             Err(unwritten) => Err(unwritten),
         }
@@ -173,7 +173,7 @@ struct Sender<'s> {
 type Answer = Result<Vec<GuardReply>, Error>;
 
 impl Sender<'_> {
-    /// Sends the rounds; returns what broke that off. An error is one of telling it.
+    /// Sends the rounds; returns what stopped_by that off. An error is one of telling it.
     fn send(
         &mut self,
         session: &mut Session,
@@ -205,16 +205,16 @@ impl Sender<'_> {
                 self.next = self.next.after(APART);
             }
             let answers = session.core()?.puts(now, puts);
-            let mut broke = self.settle(session, &mut round, answers)?;
+            let mut stopped_by = self.settle(session, &mut round, answers)?;
             if let Some(replicas) = self.order.replicas
-                && broke.is_none()
+                && stopped_by.is_none()
             {
-                broke = session.core()?.wait_for_replicas(replicas).err();
+                stopped_by = session.core()?.wait_for_replicas(replicas).err();
             }
             session.ui.finish()?;
             self.progress.add(round.jobs() as u64);
-            if broke.is_some() || (self.order.fail_fast && self.tally.failed()) {
-                return Ok(broke);
+            if stopped_by.is_some() || (self.order.fail_fast && self.tally.failed()) {
+                return Ok(stopped_by);
             }
         }
         Ok(None)
@@ -227,29 +227,29 @@ impl Sender<'_> {
         round: &mut Round,
         answers: Vec<Answer>,
     ) -> Result<Option<Error>, Error> {
-        let mut broke = None;
+        let mut stopped_by = None;
         let (mut done, mut failed) = (Vec::new(), Vec::new());
         let mut parts = std::mem::take(&mut round.parts);
         for (part, mut answer) in parts.iter_mut().zip(answers) {
             if part.again.is_some()
-                && let Ok(outcomes) = &mut answer
-                && let Some(outcome) = outcomes.pop()
+                && let Ok(replies) = &mut answer
+                && let Some(reply) = replies.pop()
             {
-                answer = self.once_more(session, part, outcome);
+                answer = self.once_more(session, part, reply);
             }
-            let outcomes = match answer {
-                Ok(outcomes) => outcomes,
+            let replies = match answer {
+                Ok(replies) => replies,
                 Err(error) => {
                     self.lost(session, round, part, &error)?;
-                    broke.get_or_insert(error);
+                    stopped_by.get_or_insert(error);
                     continue;
                 }
             };
-            for (job, outcome) in part.jobs.iter().zip(&outcomes) {
-                let told = judge(round, job, outcome, self.order.if_absent);
+            for (job, reply) in part.jobs.iter().zip(&replies) {
+                let told = judge(round, job, reply, self.order.if_absent);
                 if self.journal.is_some() {
                     match told.result {
-                        Counted::Failed => failed.push(job.line),
+                        ItemResult::Failed => failed.push(job.line),
                         _ => done.push(job.line),
                     }
                 }
@@ -259,9 +259,9 @@ impl Sender<'_> {
         if let Some(journal) = &mut self.journal
             && let Err(error) = journal.answered(&done, &failed)
         {
-            broke.get_or_insert(error);
+            stopped_by.get_or_insert(error);
         }
-        Ok(broke)
+        Ok(stopped_by)
     }
 }
 
@@ -273,18 +273,18 @@ impl Sender<'_> {
     }
 
     /// Replaces a job of which it was unknown whether an earlier run had replaced it; it had not.
-    fn once_more(&mut self, session: &mut Session, part: &mut Part, outcome: GuardReply) -> Answer {
+    fn once_more(&mut self, session: &mut Session, part: &mut Batch, reply: GuardReply) -> Answer {
         let sent = part.jobs.first().and_then(|job| job.since);
-        let (Code::Exists, Some(since), Some(mut puts)) = (outcome.code, sent, part.again.take())
+        let (Code::Exists, Some(since), Some(mut puts)) = (reply.code, sent, part.again.take())
         else {
-            return Ok(vec![outcome]);
+            return Ok(vec![reply]);
         };
-        if is_since(&outcome, 1, since) {
+        if is_since(&reply, 1, since) {
             let detail = Vec::new();
             return Ok(vec![GuardReply {
                 code: Code::Ok,
                 detail,
-                ..outcome
+                ..reply
             }]);
         }
         puts.policy.replace = true;
@@ -300,7 +300,7 @@ impl Sender<'_> {
         &mut self,
         session: &mut Session,
         round: &Round,
-        part: &Part,
+        part: &Batch,
         error: &Error,
     ) -> Result<(), Error> {
         for job in &part.jobs {
@@ -330,16 +330,16 @@ impl Sender<'_> {
 }
 
 /// Returns what became of a job of which nothing is known.
-fn unanswered<'r>(round: &'r Round, job: &Sent, error: &Error) -> Told<'r> {
+fn unanswered<'r>(round: &'r Round, job: &BatchedJob, error: &Error) -> LineOutcome<'r> {
     let code = match error.kind() {
         Kind::Unknown => Code::Unknown,
         _ => Code::Server,
     };
-    Told {
+    LineOutcome {
         line: job.line,
         jid: round.jid(job),
         queue: round.queue(job),
-        result: Counted::Failed,
+        result: ItemResult::Failed,
         code,
         why: Some(error.message().to_owned()),
         detail: None,
@@ -348,29 +348,34 @@ fn unanswered<'r>(round: &'r Round, job: &Sent, error: &Error) -> Told<'r> {
 }
 
 /// Returns what became of a job by what the core says.
-fn judge<'r>(round: &'r Round, job: &Sent, outcome: &'r GuardReply, if_absent: bool) -> Told<'r> {
-    let mut told = Told {
+fn judge<'r>(
+    round: &'r Round,
+    job: &BatchedJob,
+    reply: &'r GuardReply,
+    if_absent: bool,
+) -> LineOutcome<'r> {
+    let mut told = LineOutcome {
         line: job.line,
         jid: round.jid(job),
         queue: round.queue(job),
-        result: outcome.code.result(),
-        code: outcome.code,
+        result: reply.code.result(),
+        code: reply.code,
         why: None,
         detail: None,
         state: None,
     };
-    let ours = |since| is_since(outcome, 0, since);
-    match outcome.code {
-        Code::Ok => told.state = outcome.word(0),
+    let ours = |since| is_since(reply, 0, since);
+    match reply.code {
+        Code::Ok => told.state = reply.word(0),
         // An earlier run put it and did not live to note it.
         Code::Exists if job.since.is_some_and(ours) => {
-            (told.result, told.code) = (Counted::Done, Code::Ok);
+            (told.result, told.code) = (ItemResult::Done, Code::Ok);
         }
-        Code::Exists if if_absent => told.result = Counted::Skipped,
+        Code::Exists if if_absent => told.result = ItemResult::Skipped,
         Code::Exists => told.why = Some("a job of this id exists already".into()),
         Code::MissingDependency => {
             told.why = Some("a job that it would wait for does not exist".into());
-            let names: Vec<String> = outcome
+            let names: Vec<String> = reply
                 .names()
                 .map(|name| format!("`{}`", clean(name)))
                 .collect();
@@ -379,12 +384,12 @@ fn judge<'r>(round: &'r Round, job: &Sent, outcome: &'r GuardReply, if_absent: b
         }
         Code::Cycle => {
             told.why = Some("it would wait for itself".into());
-            let names: Vec<String> = outcome.names().map(clean).collect();
+            let names: Vec<String> = reply.names().map(clean).collect();
             told.detail = Some(format!("it would wait for itself: {}", names.join(" → ")));
         }
         _ => {
-            let why = outcome.word(0).map(clean);
-            told.why = Some(why.unwrap_or_else(|| outcome.code.word().into()));
+            let why = reply.word(0).map(clean);
+            told.why = Some(why.unwrap_or_else(|| reply.code.word().into()));
         }
     }
     told
@@ -392,8 +397,8 @@ fn judge<'r>(round: &'r Round, job: &Sent, outcome: &'r GuardReply, if_absent: b
 
 /// Returns whether a job that exists is from a moment on, by its first entry (0) or its newest
 /// put (1): those tell whole seconds.
-fn is_since(outcome: &GuardReply, which: usize, moment: Moment) -> bool {
-    let when = outcome
+fn is_since(reply: &GuardReply, which: usize, moment: Moment) -> bool {
+    let when = reply
         .word(which)
         .and_then(|when| Moment::read(when.as_bytes()));
     when.is_some_and(|when| when.micros() >= moment.micros().div_euclid(1_000_000) * 1_000_000)

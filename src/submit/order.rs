@@ -5,8 +5,8 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher, BuildHasherDefault, RandomState};
 
-use super::check::Hash;
-use super::plan::Plan;
+use super::check::IdentityHasher;
+use super::job_spec::JobDefaults;
 use crate::error::Error;
 use crate::input::line::{JobLine, texts};
 use crate::input::two_pass::TwoPassFile;
@@ -14,7 +14,7 @@ use crate::text::clean;
 
 /// Where a line stands.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct LineLocation {
     pub number: u64,
     pub offset: u64,
     pub length: usize,
@@ -22,14 +22,14 @@ pub(super) struct Place {
 
 /// Who waits for whom, by their places.
 #[derive(Default)]
-struct Graph {
-    places: Vec<Place>,
+struct LineGraph {
+    places: Vec<LineLocation>,
     /// Where the edges of a job end; they begin where those of the job before end.
     ends: Vec<usize>,
     edges: Vec<u32>,
 }
 
-impl Graph {
+impl LineGraph {
     fn below(&self, job: u32) -> &[u32] {
         let job = job as usize;
         let start = if job == 0 { 0 } else { self.ends[job - 1] };
@@ -39,7 +39,7 @@ impl Graph {
 
 /// Returns the lines in an order in which each comes after those that it waits for, and else
 /// as they stand in the file.
-pub(super) fn order(twice: &TwoPassFile, plan: &Plan) -> Result<Vec<Place>, Error> {
+pub(super) fn order(twice: &TwoPassFile, plan: &JobDefaults) -> Result<Vec<LineLocation>, Error> {
     let graph = read(twice, plan)?;
     match sort(&graph) {
         Ok(order) => Ok(order
@@ -50,10 +50,10 @@ pub(super) fn order(twice: &TwoPassFile, plan: &Plan) -> Result<Vec<Place>, Erro
     }
 }
 
-fn read(twice: &TwoPassFile, plan: &Plan) -> Result<Graph, Error> {
+fn read(twice: &TwoPassFile, plan: &JobDefaults) -> Result<LineGraph, Error> {
     let salt = RandomState::new();
-    let mut jids: HashMap<u64, u32, BuildHasherDefault<Hash>> = HashMap::default();
-    let mut graph = Graph::default();
+    let mut jids: HashMap<u64, u32, BuildHasherDefault<IdentityHasher>> = HashMap::default();
+    let mut graph = LineGraph::default();
     let mut awaited: Vec<u64> = Vec::new();
     twice.each(twice.lines(), |row| {
         let line = JobLine::read(row.text, plan.max_data).map_err(|_| twice.changed())?;
@@ -65,7 +65,7 @@ fn read(twice: &TwoPassFile, plan: &Plan) -> Result<Graph, Error> {
         let others = job.depends.map(texts).unwrap_or_default();
         awaited.extend(others.iter().map(|other| salt.hash_one::<&[u8]>(other)));
         graph.ends.push(awaited.len());
-        graph.places.push(Place {
+        graph.places.push(LineLocation {
             number: row.number,
             offset: row.offset,
             length: row.text.len(),
@@ -90,39 +90,39 @@ fn too_many() -> Error {
 }
 
 /// Returns the jobs in order, else a cycle among them, its first job at both ends.
-fn sort(graph: &Graph) -> Result<Vec<u32>, Vec<u32>> {
+fn sort(graph: &LineGraph) -> Result<Vec<u32>, Vec<u32>> {
     #[derive(Clone, Copy, PartialEq)]
-    enum Seen {
+    enum VisitState {
         Not,
         Open,
         Done,
     }
     let jobs = graph.places.len();
-    let mut seen = vec![Seen::Not; jobs];
+    let mut seen = vec![VisitState::Not; jobs];
     let mut order = Vec::with_capacity(jobs);
     // The way down from a job, each with how many of those below it were looked at.
     let mut way: Vec<(u32, usize)> = Vec::new();
     for job in 0..jobs as u32 {
-        if seen[job as usize] != Seen::Not {
+        if seen[job as usize] != VisitState::Not {
             continue;
         }
-        seen[job as usize] = Seen::Open;
+        seen[job as usize] = VisitState::Open;
         way.push((job, 0));
         while let Some((job, looked)) = way.last_mut() {
             let Some(&below) = graph.below(*job).get(*looked) else {
-                seen[*job as usize] = Seen::Done;
+                seen[*job as usize] = VisitState::Done;
                 order.push(*job);
                 way.pop();
                 continue;
             };
             *looked += 1;
             match seen[below as usize] {
-                Seen::Done => {}
-                Seen::Not => {
-                    seen[below as usize] = Seen::Open;
+                VisitState::Done => {}
+                VisitState::Not => {
+                    seen[below as usize] = VisitState::Open;
                     way.push((below, 0));
                 }
-                Seen::Open => {
+                VisitState::Open => {
                     let jobs = way.iter().map(|(job, _)| *job);
                     let mut path: Vec<u32> = jobs.skip_while(|job| *job != below).collect();
                     path.push(below);
@@ -138,7 +138,7 @@ fn sort(graph: &Graph) -> Result<Vec<u32>, Vec<u32>> {
 const MOST: usize = 20;
 
 /// Says who waits for whom.
-fn cycle(twice: &TwoPassFile, plan: &Plan, graph: &Graph, path: &[u32]) -> Error {
+fn cycle(twice: &TwoPassFile, plan: &JobDefaults, graph: &LineGraph, path: &[u32]) -> Error {
     let mut jids = Vec::new();
     let mut text = Vec::new();
     let count = path.len() - 1;
@@ -171,11 +171,11 @@ mod tests {
     use super::*;
 
     fn sorted(below: &[&[u32]]) -> Result<Vec<u32>, Vec<u32>> {
-        let mut graph = Graph::default();
+        let mut graph = LineGraph::default();
         for edges in below {
             graph.edges.extend(*edges);
             graph.ends.push(graph.edges.len());
-            graph.places.push(Place {
+            graph.places.push(LineLocation {
                 number: 0,
                 offset: 0,
                 length: 0,

@@ -3,18 +3,18 @@
 use std::ops::Range;
 use std::sync::mpsc::SyncSender;
 
-use super::journal::Notes;
-use super::order::Place;
-use super::plan::{Fresh, Plan};
+use super::job_spec::{JobDefaults, UuidSource};
+use super::journal::JournalState;
+use super::order::LineLocation;
 use crate::clock::moment::Moment;
 use crate::core::api::put::{Policy, Puts};
 use crate::error::Error;
 use crate::input::line::JobLine;
-use crate::input::two_pass::{Row, TwoPassFile};
+use crate::input::two_pass::{TextLine, TwoPassFile};
 
-/// How jobs are sent.
+/// SendOptions jobs are sent.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct How {
+pub(super) struct SendOptions {
     pub policy: Policy,
     /// As many jobs as a call takes.
     pub batch: usize,
@@ -33,8 +33,8 @@ const HEAVIEST: usize = 1 << 20;
 /// What is sent in one round trip.
 #[derive(Debug, Default)]
 pub(super) struct Round {
-    pub parts: Vec<Part>,
-    /// How many lines an earlier run has done, as a journal tells.
+    pub parts: Vec<Batch>,
+    /// SendOptions many lines an earlier run has done, as a journal tells.
     pub before: usize,
     jobs: usize,
     size: usize,
@@ -43,14 +43,14 @@ pub(super) struct Round {
 
 /// The jobs of one call.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct Batch {
     puts: Puts,
-    pub jobs: Vec<Sent>,
+    pub jobs: Vec<BatchedJob>,
     /// The call once more, where its job may have been replaced by an earlier run.
     pub again: Option<Puts>,
 }
 
-impl Part {
+impl Batch {
     /// Returns the call, to be sent.
     pub(super) fn take(&mut self) -> Puts {
         std::mem::take(&mut self.puts)
@@ -59,7 +59,7 @@ impl Part {
 
 /// A job as it is sent.
 #[derive(Clone, Debug)]
-pub(super) struct Sent {
+pub(super) struct BatchedJob {
     pub line: u64,
     jid: Range<usize>,
     queue: Range<usize>,
@@ -70,11 +70,11 @@ pub(super) struct Sent {
 }
 
 impl Round {
-    pub(super) fn jid(&self, job: &Sent) -> &[u8] {
+    pub(super) fn jid(&self, job: &BatchedJob) -> &[u8] {
         &self.names[job.jid.clone()]
     }
 
-    pub(super) fn queue(&self, job: &Sent) -> &[u8] {
+    pub(super) fn queue(&self, job: &BatchedJob) -> &[u8] {
         &self.names[job.queue.clone()]
     }
 
@@ -93,13 +93,13 @@ impl Round {
 /// Packs the lines, as they stand or in another order, until all are or nobody wants them any more.
 pub(super) fn pack(
     twice: &TwoPassFile,
-    plan: &Plan,
-    order: Option<&[Place]>,
-    notes: Option<&Notes>,
-    how: How,
+    plan: &JobDefaults,
+    order: Option<&[LineLocation]>,
+    notes: Option<&JournalState>,
+    how: SendOptions,
     to: &SyncSender<Result<Round, Error>>,
 ) {
-    let packed = Fresh::new().and_then(|fresh| {
+    let packed = UuidSource::new().and_then(|fresh| {
         let mut packer = Packer {
             twice,
             plan,
@@ -116,7 +116,7 @@ pub(super) fn pack(
                 let mut text = Vec::new();
                 for place in order {
                     twice.line(place.offset, place.length, &mut text)?;
-                    packer.line(Row {
+                    packer.line(TextLine {
                         number: place.number,
                         offset: place.offset,
                         text: &text,
@@ -134,10 +134,10 @@ pub(super) fn pack(
 
 struct Packer<'p> {
     twice: &'p TwoPassFile,
-    plan: &'p Plan,
-    notes: Option<&'p Notes>,
-    how: How,
-    fresh: Fresh,
+    plan: &'p JobDefaults,
+    notes: Option<&'p JournalState>,
+    how: SendOptions,
+    fresh: UuidSource,
     /// For the jobs of this round, the next one last.
     jids: Vec<[u8; 32]>,
     round: Round,
@@ -145,7 +145,7 @@ struct Packer<'p> {
 }
 
 impl Packer<'_> {
-    fn line(&mut self, row: Row) -> Result<(), Error> {
+    fn line(&mut self, row: TextLine) -> Result<(), Error> {
         if self.notes.is_some_and(|notes| notes.done(row.number)) {
             self.round.before += 1;
             return match self.round.before < MOST_BEFORE {
@@ -165,7 +165,7 @@ impl Packer<'_> {
             replace: self.how.policy.replace && !alone,
             ..self.how.policy
         };
-        let fits = |part: &Part| {
+        let fits = |part: &Batch| {
             part.jobs.len() < self.how.batch
                 && part.puts.size() < HEAVY
                 && part.puts.policy == policy
@@ -176,7 +176,7 @@ impl Packer<'_> {
             if full {
                 self.hand_over()?;
             }
-            self.round.parts.push(Part {
+            self.round.parts.push(Batch {
                 puts: Puts::new(policy),
                 jobs: Vec::with_capacity(self.how.batch.min(self.how.jobs)),
                 again: None,
@@ -196,7 +196,7 @@ impl Packer<'_> {
             Some(notes) if since.is_none() => Some(notes.sum(row.text)),
             _ => None,
         };
-        let sent = Sent {
+        let sent = BatchedJob {
             line: row.number,
             jid: self.round.name(jid),
             queue: self.round.name(job.queue),

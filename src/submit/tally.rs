@@ -6,7 +6,7 @@ use crate::bulk::exit::Codes;
 use crate::clock::moment::Moment;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::{Bulk, Code, Item, Result as Counted, Shows, Sum};
+use crate::model::bulk::{BulkItem, BulkReport, Code, ItemResult, RowContent, Totals};
 use crate::model::queue::Seconds;
 use crate::name::Name;
 use crate::ui::Ui;
@@ -15,7 +15,7 @@ use crate::view::json;
 
 /// Counts what became of the lines and tells it.
 pub(super) struct Tally {
-    doc: Bulk,
+    doc: BulkReport,
     /// Of those that were left ui: that were there, and that a journal told to be done.
     there: usize,
     before: usize,
@@ -29,11 +29,11 @@ pub(super) struct Tally {
 }
 
 /// What became of a line.
-pub(super) struct Told<'t> {
+pub(super) struct LineOutcome<'t> {
     pub line: u64,
     pub jid: &'t [u8],
     pub queue: &'t [u8],
-    pub result: Counted,
+    pub result: ItemResult,
     pub code: Code,
     /// Why it failed, in words that many may share; and, where there is more to say, of it alone.
     pub why: Option<String>,
@@ -42,8 +42,8 @@ pub(super) struct Told<'t> {
 }
 
 #[derive(serde::Serialize)]
-struct Last<'a> {
-    summary: &'a Sum,
+struct SummaryLine<'a> {
+    summary: &'a Totals,
 }
 
 impl Tally {
@@ -55,10 +55,10 @@ impl Tally {
         begun: Moment,
     ) -> Tally {
         Tally {
-            doc: Bulk {
-                sum: Sum::of("put", dry_run, matched).within(ui.context()),
+            doc: BulkReport {
+                sum: Totals::of("put", dry_run, matched).within(ui.context()),
                 items: Vec::new(),
-                shows: Shows::Nothing,
+                row_content: RowContent::Nothing,
                 rows: Vec::new(),
             },
             there: 0,
@@ -72,22 +72,22 @@ impl Tally {
     }
 
     /// Counts one line and tells it.
-    pub(super) fn add(&mut self, ui: &mut Ui, told: Told) -> Result<(), Error> {
+    pub(super) fn add(&mut self, ui: &mut Ui, told: LineOutcome) -> Result<(), Error> {
         let sum = &mut self.doc.sum;
         match told.result {
-            Counted::Done => sum.done += 1,
-            Counted::Skipped => {
+            ItemResult::Done => sum.done += 1,
+            ItemResult::Skipped => {
                 sum.skipped += 1;
                 self.there += 1;
             }
-            Counted::Failed => sum.failed += 1,
-            Counted::Planned => {}
+            ItemResult::Failed => sum.failed += 1,
+            ItemResult::Planned => {}
         }
-        let failed = told.result == Counted::Failed;
+        let failed = told.result == ItemResult::Failed;
         if !failed {
             match ui.format() {
                 Format::Table => return Ok(()),
-                Format::Json if !self.all && told.result == Counted::Done => return Ok(()),
+                Format::Json if !self.all && told.result == ItemResult::Done => return Ok(()),
                 Format::Jid | Format::Raw => return self.jid(ui, &told),
                 _ => {}
             }
@@ -95,11 +95,11 @@ impl Tally {
         if let (true, Some(why)) = (failed, &told.why) {
             self.reasons.count(told.result, why, told.jid);
         }
-        let item = Item {
+        let item = BulkItem {
             jid: told.jid.into(),
             result: told.result,
             code: told.code,
-            detail: told.detail.or(told.why),
+            detail: told.detail.or(told.why).map(Into::into),
             queue: Some(told.queue.into()),
             state_before: None,
             state_after: told.state.cloned(),
@@ -124,7 +124,7 @@ impl Tally {
         self.before += lines;
     }
 
-    fn jid(&mut self, ui: &mut Ui, told: &Told) -> Result<(), Error> {
+    fn jid(&mut self, ui: &mut Ui, told: &LineOutcome) -> Result<(), Error> {
         match &mut self.jids {
             Some(jids) => {
                 jids.push((told.line, told.jid.into()));
@@ -145,12 +145,12 @@ impl Tally {
         sum.matched - (sum.done + sum.skipped + sum.failed).min(sum.matched)
     }
 
-    /// Tells the sum and returns the exit code, or what broke the action off.
+    /// Writes the totals. Returns the exit code, or the error that stopped the action.
     pub(super) fn end(
         mut self,
         ui: &mut Ui,
         now: Moment,
-        broke: Option<Error>,
+        stopped_by: Option<Error>,
     ) -> Result<Exit, Error> {
         let left = self.left();
         let sum = &mut self.doc.sum;
@@ -166,22 +166,25 @@ impl Tally {
             Format::Json | Format::Table => ui.show(&self.doc)?,
             Format::Ndjson => {
                 let summary = &self.doc.sum;
-                ui.write(&json::line(&Last { summary }).map_err(Error::internal)?)?;
+                ui.write(&json::line(&SummaryLine { summary }).map_err(Error::internal)?)?;
             }
             Format::Jid | Format::Raw => {}
         }
         let sum = &self.doc.sum;
         let text = submitted(sum, self.there, self.before, &self.reasons, ui.page());
         match sum.dry_run {
-            true => ui.would(text.trim_end()),
+            true => ui.note_dry_run(text.trim_end()),
             false => ui.note(text.trim_end()),
         }
-        for (result, count) in [(Counted::Done, sum.done), (Counted::Skipped, sum.skipped)] {
+        for (result, count) in [
+            (ItemResult::Done, sum.done),
+            (ItemResult::Skipped, sum.skipped),
+        ] {
             if count > 0 {
                 self.codes.insert((result, Code::Ok), count);
             }
         }
-        match broke {
+        match stopped_by {
             Some(error) => Err(error),
             None => Ok(exit::exit(&self.codes, sum.remaining)),
         }

@@ -48,7 +48,7 @@ impl Ui {
     }
 
     /// Whether a question would be asked, and not answered by flags.
-    pub(crate) fn asks(&self) -> bool {
+    pub(crate) fn needs_answer(&self) -> bool {
         !self.yes
             || self
                 .protected()
@@ -71,11 +71,11 @@ impl Ui {
         word: Option<&str>,
         details: impl FnOnce(&Page) -> String,
     ) -> Result<Consent, Error> {
-        self.right_place()?;
-        if !self.asks() {
+        self.check_confirm_flag()?;
+        if !self.needs_answer() {
             return Ok(Consent::grant());
         }
-        self.propose(plan, details)?;
+        self.print_plan(plan, details)?;
         let label = self.protected().map(str::to_owned);
         let yes = match label.as_deref().or(word) {
             None => asking(|| {
@@ -91,7 +91,7 @@ impl Ui {
                 typed.trim() == word.trim()
             }
         };
-        self.answered(yes)
+        self.consent_or_error(yes)
     }
 
     /// Returns the label of the context, if that is protected.
@@ -101,7 +101,7 @@ impl Ui {
     }
 
     /// Refuses a `--confirm` that means another place than this.
-    fn right_place(&self) -> Result<(), Error> {
+    fn check_confirm_flag(&self) -> Result<(), Error> {
         let Some(meant) = &self.confirm else {
             return Ok(());
         };
@@ -118,25 +118,29 @@ impl Ui {
     }
 
     /// The yes to what needs no question: one job that was named.
-    pub(crate) fn named(&self) -> Consent {
+    pub(crate) fn implicit_consent(&self) -> Consent {
         Consent::grant()
     }
 
     /// Shows what would be done, if somebody is there to be asked.
-    fn propose(&mut self, plan: &str, details: impl FnOnce(&Page) -> String) -> Result<(), Error> {
-        self.may_ask(plan)?;
-        let text = self.proposal(plan, details);
+    fn print_plan(
+        &mut self,
+        plan: &str,
+        details: impl FnOnce(&Page) -> String,
+    ) -> Result<(), Error> {
+        self.require_prompt(plan)?;
+        let text = self.plan_text(plan, details);
         self.say(&text);
         Ok(())
     }
 
     /// Shows what a real run would ask for.
-    pub(crate) fn rehearse(&mut self, plan: &str, details: impl FnOnce(&Page) -> String) {
-        let text = self.proposal(plan, details);
+    pub(crate) fn show_plan(&mut self, plan: &str, details: impl FnOnce(&Page) -> String) {
+        let text = self.plan_text(plan, details);
         self.note(text.trim_end());
     }
 
-    fn proposal(&self, plan: &str, details: impl FnOnce(&Page) -> String) -> String {
+    fn plan_text(&self, plan: &str, details: impl FnOnce(&Page) -> String) -> String {
         let mut letters = plan.chars();
         let first = letters.next().map(|first| first.to_ascii_uppercase());
         let plan: String = first.into_iter().chain(letters).collect();
@@ -157,19 +161,19 @@ impl Ui {
         })
     }
 
-    fn may_ask(&self, plan: &str) -> Result<(), Error> {
+    fn require_prompt(&self, plan: &str) -> Result<(), Error> {
         match !self.can_ask() {
             true => Err(Error::new(
                 Kind::NotConfirmed,
                 format!("cannot ask whether to {plan}; nothing was changed"),
             )
-            .hint(self.wanted())),
+            .hint(self.missing_flags())),
             false => Ok(()),
         }
     }
 
     /// Returns which flags would have answered.
-    fn wanted(&self) -> String {
+    fn missing_flags(&self) -> String {
         let Some(label) = self.protected() else {
             return "add `--yes`".into();
         };
@@ -181,7 +185,7 @@ impl Ui {
         }
     }
 
-    fn answered(&self, yes: bool) -> Result<Consent, Error> {
+    fn consent_or_error(&self, yes: bool) -> Result<Consent, Error> {
         match yes {
             true => Ok(Consent::grant()),
             false => Err(Error::new(

@@ -268,7 +268,7 @@ impl Ui {
     }
 
     /// Says in one line on stderr what would be changed, and where, if that place has a label.
-    pub(crate) fn would(&mut self, line: &str) {
+    pub(crate) fn note_dry_run(&mut self, line: &str) {
         let label = self
             .context
             .as_ref()
@@ -322,7 +322,7 @@ impl Ui {
 
     /// Writes text to stderr; nobody can be told if that fails.
     pub(crate) fn say(&mut self, text: &str) {
-        if self.stdout.takes(text) {
+        if self.stdout.append_to_frame(text) {
             return;
         }
         _ = self.stdout.flush();

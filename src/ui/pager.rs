@@ -24,7 +24,7 @@ pub(crate) struct Pager {
 }
 
 /// A pager that was started.
-pub(crate) struct Running {
+pub(crate) struct RunningPager {
     child: Child,
     /// Whether somebody has left it.
     left: bool,
@@ -69,7 +69,7 @@ impl Pager {
         lines.sum::<usize>() < self.rows
     }
 
-    pub(crate) fn start(&self) -> io::Result<Running> {
+    pub(crate) fn start(&self) -> io::Result<RunningPager> {
         let mut shell = Command::new("sh");
         shell.arg("-c").arg(&self.command).stdin(Stdio::piped());
         if var_os("LESS").is_none() {
@@ -77,7 +77,7 @@ impl Pager {
         }
         let child = shell.spawn()?;
         let unheard = Arc::new(AtomicBool::new(false));
-        Ok(Running {
+        Ok(RunningPager {
             child,
             left: false,
             interrupts: signal_hook::flag::register(SIGINT, unheard).ok(),
@@ -85,7 +85,7 @@ impl Pager {
     }
 }
 
-impl Running {
+impl RunningPager {
     /// Hands on a text; once the pager was left, nobody wants it any more.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         let Some(stdin) = self.child.stdin.as_mut().filter(|_| !self.left) else {

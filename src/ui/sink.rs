@@ -2,19 +2,19 @@
 
 use std::io::{self, BufWriter, Stdout, Write};
 
-use super::pager::{Pager, Running};
+use super::pager::{Pager, RunningPager};
 
 /// The way to stdout.
 pub(crate) struct Sink {
     stdout: BufWriter<Stdout>,
-    to: To,
+    to: Destination,
 }
 
-enum To {
+enum Destination {
     Stdout,
     /// Held back until it is known whether it fits on the screen.
     Held(Pager, Vec<u8>),
-    Pager(Pager, Running),
+    Pager(Pager, RunningPager),
     Frame(Vec<u8>),
 }
 
@@ -22,37 +22,37 @@ impl Sink {
     pub(crate) fn new() -> Sink {
         Sink {
             stdout: BufWriter::with_capacity(1 << 16, io::stdout()),
-            to: To::Stdout,
+            to: Destination::Stdout,
         }
     }
 
     /// Has what does not fit on the screen go through a pager from now on.
     pub(crate) fn page(&mut self, pager: Pager) {
-        self.to = To::Held(pager, Vec::new());
+        self.to = Destination::Held(pager, Vec::new());
     }
 
     /// Collects what is written from now on.
     pub(crate) fn frame(&mut self) {
-        self.to = To::Frame(Vec::new());
+        self.to = Destination::Frame(Vec::new());
     }
 
     /// Returns what was collected.
     pub(crate) fn framed(&mut self) -> Vec<u8> {
         match &mut self.to {
-            To::Frame(bytes) => std::mem::take(bytes),
+            Destination::Frame(bytes) => std::mem::take(bytes),
             _ => Vec::new(),
         }
     }
 
     /// Writes to stdout again.
     pub(crate) fn unframe(&mut self) {
-        self.to = To::Stdout;
+        self.to = Destination::Stdout;
     }
 
     /// Takes a note into the frame, if there is one.
-    pub(crate) fn takes(&mut self, note: &str) -> bool {
+    pub(crate) fn append_to_frame(&mut self, note: &str) -> bool {
         match &mut self.to {
-            To::Frame(bytes) => {
+            Destination::Frame(bytes) => {
                 bytes.extend_from_slice(note.as_bytes());
                 true
             }
@@ -62,13 +62,13 @@ impl Sink {
 
     pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         match &mut self.to {
-            To::Stdout => self.stdout.write_all(bytes),
-            To::Frame(held) => {
+            Destination::Stdout => self.stdout.write_all(bytes),
+            Destination::Frame(held) => {
                 held.extend_from_slice(bytes);
                 Ok(())
             }
-            To::Pager(_, running) => running.write(bytes),
-            To::Held(pager, held) => {
+            Destination::Pager(_, running) => running.write(bytes),
+            Destination::Held(pager, held) => {
                 held.extend_from_slice(bytes);
                 if pager.fits(held) {
                     return Ok(());
@@ -77,11 +77,11 @@ impl Sink {
                 match pager.start() {
                     Ok(mut running) => {
                         let written = running.write(&held);
-                        self.to = To::Pager(pager, running);
+                        self.to = Destination::Pager(pager, running);
                         written
                     }
                     Err(_) => {
-                        self.to = To::Stdout;
+                        self.to = Destination::Stdout;
                         self.stdout.write_all(&held)
                     }
                 }
@@ -91,14 +91,14 @@ impl Sink {
 
     /// Hands on what was written so far, and waits until the pager is left.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
-        match std::mem::replace(&mut self.to, To::Stdout) {
-            To::Stdout => {}
-            To::Frame(held) => self.to = To::Frame(held),
-            To::Held(pager, held) => {
+        match std::mem::replace(&mut self.to, Destination::Stdout) {
+            Destination::Stdout => {}
+            Destination::Frame(held) => self.to = Destination::Frame(held),
+            Destination::Held(pager, held) => {
                 self.stdout.write_all(&held)?;
                 self.page(pager);
             }
-            To::Pager(pager, running) => {
+            Destination::Pager(pager, running) => {
                 running.wait();
                 self.page(pager);
             }

@@ -10,46 +10,46 @@ use crate::clock::duration;
 use crate::clock::moment::Moment;
 use crate::core::api::put::PackedJob;
 use crate::error::{Error, Kind, io_words};
-use crate::input::line::{Due, Fault, JobLine, inside, refuse_jid};
+use crate::input::line::{DueTime, JobLine, LineFault, inside, refuse_jid};
 use crate::json::path::Path;
 use crate::json::syntax::Wrong;
-use crate::model::jid_source::Jids;
+use crate::model::jid_source::JidSource;
 
 /// What the command line says of all jobs.
 #[derive(Debug, Default)]
-pub(crate) struct Plan {
+pub(crate) struct JobDefaults {
     pub queue: Option<Vec<u8>>,
     pub klass: Option<Vec<u8>>,
     pub data: Vec<u8>,
-    pub due: Option<Due>,
+    pub due: Option<DueTime>,
     pub priority: Option<Vec<u8>>,
     pub retries: Option<Vec<u8>>,
     /// JSON arrays.
     pub tags: Option<Vec<u8>>,
     pub depends: Option<Vec<u8>>,
     /// Where a jid comes from that the line does not tell.
-    pub jids: Jids,
+    pub jids: JidSource,
     /// The most data that a job may have.
     pub max_data: usize,
 }
 
 /// A job of the file.
 #[derive(Debug)]
-pub(crate) struct Job<'l> {
+pub(crate) struct JobSpec<'l> {
     pub queue: &'l [u8],
     pub klass: &'l [u8],
     pub data: &'l [u8],
-    pub due: Option<&'l Due>,
+    pub due: Option<&'l DueTime>,
     pub priority: Option<&'l [u8]>,
     pub retries: Option<&'l [u8]>,
     pub tags: Option<&'l [u8]>,
     pub depends: Option<&'l [u8]>,
-    pub jid: Jid<'l>,
+    pub jid: JidSpec<'l>,
 }
 
 /// Its id.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Jid<'l> {
+pub(crate) enum JidSpec<'l> {
     Fresh,
     /// Made of all that the job is: a second one is the same job.
     Content([u8; 32]),
@@ -57,25 +57,29 @@ pub(crate) enum Jid<'l> {
     Told(Cow<'l, [u8]>, usize),
 }
 
-impl Jid<'_> {
+impl JidSpec<'_> {
     /// Returns it, unless it is still to be made.
     pub(crate) fn known(&self) -> Option<&[u8]> {
         match self {
-            Jid::Fresh => None,
-            Jid::Content(jid) => Some(jid),
-            Jid::Told(jid, _) => Some(jid),
+            JidSpec::Fresh => None,
+            JidSpec::Content(jid) => Some(jid),
+            JidSpec::Told(jid, _) => Some(jid),
         }
     }
 }
 
-impl Plan {
+impl JobDefaults {
     /// Returns the job that a line means.
-    pub(crate) fn job<'l>(&'l self, text: &[u8], line: &'l JobLine<'l>) -> Result<Job<'l>, Fault> {
+    pub(crate) fn job<'l>(
+        &'l self,
+        text: &[u8],
+        line: &'l JobLine<'l>,
+    ) -> Result<JobSpec<'l>, LineFault> {
         let queue = line.queue.as_deref().or(self.queue.as_deref());
         let klass = line.klass.as_deref().or(self.klass.as_deref());
         let (Some(queue), Some(klass)) = (queue, klass) else {
             let what = if queue.is_none() { "queue" } else { "klass" };
-            let mut fault = Fault::at(text, 0, format!("it names no {what}"));
+            let mut fault = LineFault::at(text, 0, format!("it names no {what}"));
             fault.hint = Some(format!(
                 "add `\"{what}\"` to the line, or name it on the command line: `qless put QUEUE KLASS --from …`"
             ));
@@ -83,19 +87,19 @@ impl Plan {
         };
         let data = line.data.unwrap_or(&self.data);
         let jid = match (&line.jid, &self.jids) {
-            (Some(jid), _) => Jid::Told(Cow::Borrowed(jid), line.jid_at),
-            (None, Jids::Fresh) => Jid::Fresh,
-            (None, Jids::Content) => Jid::Content(content([queue, klass, data])),
-            (None, Jids::Path(path, typed)) => {
+            (Some(jid), _) => JidSpec::Told(Cow::Borrowed(jid), line.jid_at),
+            (None, JidSource::Fresh) => JidSpec::Fresh,
+            (None, JidSource::Content) => JidSpec::Content(content([queue, klass, data])),
+            (None, JidSource::Path(path, typed)) => {
                 let found = found(data, path, typed);
                 let (jid, at) = found.map_err(|(at, what)| {
                     let start = line.data.map_or(0, |_| line.data_at + at);
-                    Fault::at(text, start, what)
+                    LineFault::at(text, start, what)
                 })?;
-                Jid::Told(jid, line.data_at + at)
+                JidSpec::Told(jid, line.data_at + at)
             }
         };
-        Ok(Job {
+        Ok(JobSpec {
             queue,
             klass,
             data,
@@ -136,7 +140,7 @@ fn found<'d>(data: &'d [u8], path: &Path, typed: &str) -> Result<(Cow<'d, [u8]>,
     }
 }
 
-impl Job<'_> {
+impl JobSpec<'_> {
     /// Hands over its words as they are sent.
     pub(crate) fn words<T>(
         &self,
@@ -146,8 +150,8 @@ impl Job<'_> {
     ) -> T {
         let (mut delay, mut at) = (None, None);
         match self.due {
-            Some(Due::In(duration)) => delay = Some(duration::seconds(*duration)),
-            Some(Due::At(when)) => at = Some(when.from(now).to_string()),
+            Some(DueTime::In(duration)) => delay = Some(duration::seconds(*duration)),
+            Some(DueTime::At(when)) => at = Some(when.from(now).to_string()),
             None => {}
         }
         let mut options: [(&'static str, &[u8]); 5] = [("", b""); 5];
@@ -212,15 +216,15 @@ pub(crate) fn hex(bytes: &[u8], into: &mut Vec<u8>) {
 }
 
 /// Makes new jids as other clients do, random UUIDs; the system is asked for many at once.
-pub(crate) struct Fresh {
+pub(crate) struct UuidSource {
     from: File,
     bytes: Vec<u8>,
 }
 
-impl Fresh {
-    pub(crate) fn new() -> Result<Fresh, Error> {
+impl UuidSource {
+    pub(crate) fn new() -> Result<UuidSource, Error> {
         let from = File::open("/dev/urandom").map_err(|fault| unlucky(&fault))?;
-        Ok(Fresh {
+        Ok(UuidSource {
             from,
             bytes: Vec::new(),
         })
@@ -262,7 +266,7 @@ mod tests {
 
     #[test]
     fn fresh_jids_are_random_uuids() {
-        let mut fresh = Fresh::new().unwrap();
+        let mut fresh = UuidSource::new().unwrap();
         let (one, other) = (fresh.jid().unwrap(), fresh.jid().unwrap());
         assert_ne!(one, other);
         assert!(one.iter().all(|digit| b"0123456789abcdef".contains(digit)));

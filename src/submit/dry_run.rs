@@ -3,15 +3,15 @@
 use std::sync::mpsc::Receiver;
 
 use super::pack::Round;
-use super::{Sender, Told};
+use super::{LineOutcome, Sender};
 use crate::error::Error;
-use crate::model::bulk::MOST;
-use crate::model::bulk::{Code, Result as Counted};
+use crate::model::bulk::MAX_JOBS_PER_CALL;
+use crate::model::bulk::{Code, ItemResult};
 use crate::name::Name;
 use crate::session::Session;
 
 impl Sender<'_> {
-    /// Looks at the jobs of each round; returns what broke that off.
+    /// Looks at the jobs of each round; returns what stopped_by that off.
     pub(super) fn rehearse(
         &mut self,
         session: &mut Session,
@@ -27,17 +27,17 @@ impl Sender<'_> {
                 return Ok(Some(self.interrupted(kind, session)));
             }
             let jobs: Vec<_> = round.parts.iter().flat_map(|part| &part.jobs).collect();
-            for jobs in jobs.chunks(MOST) {
+            for jobs in jobs.chunks(MAX_JOBS_PER_CALL) {
                 let jids: Vec<Name> = jobs.iter().map(|job| round.jid(job).into()).collect();
                 let core = session.core()?;
                 let now = core.now();
                 let seen = core.seen(now, &jids)?;
                 for (job, seen) in jobs.iter().zip(seen) {
-                    let mut told = Told {
+                    let mut told = LineOutcome {
                         line: job.line,
                         jid: round.jid(job),
                         queue: round.queue(job),
-                        result: Counted::Planned,
+                        result: ItemResult::Planned,
                         code: Code::Ok,
                         why: None,
                         detail: None,
@@ -46,9 +46,9 @@ impl Sender<'_> {
                     if seen.is_some() && !self.order.policy.replace {
                         told.code = Code::Exists;
                         if self.order.if_absent {
-                            told.result = Counted::Skipped;
+                            told.result = ItemResult::Skipped;
                         } else {
-                            told.result = Counted::Failed;
+                            told.result = ItemResult::Failed;
                             told.why = Some("a job of this id exists already".into());
                         }
                     }
