@@ -704,8 +704,7 @@ fn a_report_from_before_a_server_restart_is_noted() {
     waiting(1).at(20).run(&line).exits(0);
     let ran = waiting(1).at(20).run(&line).exits(0);
     assert!(
-        ran.stderr()
-            .starts_with("note: this is not the server"),
+        ran.stderr().starts_with("note: this is not the server"),
         "{}",
         ran.stderr()
     );
