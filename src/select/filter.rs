@@ -1,7 +1,7 @@
-//! What a selector asks of a job, once an index has named it.
+//! The conditions of a selector, checked for each job that an index contains.
 //!
-//! It is asked twice: first of a few stored fields, read plainly and cheaply, of which most jobs
-//! are turned away; then of all that the core tells of the job at one moment, which decides.
+//! They are checked twice: first on a few stored fields, which are cheap to read and exclude most
+//! jobs; then on the consistent view of the job that the core returns, which decides.
 
 use std::borrow::Cow;
 
@@ -21,7 +21,7 @@ pub(super) struct Filter<'a> {
     now: Moment,
 }
 
-/// A stored field of a job that a flag asks about.
+/// A stored field that a condition depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Field {
     State,
@@ -56,12 +56,12 @@ impl<'a> Filter<'a> {
         }
     }
 
-    /// Whether jobs in any state are meant.
+    /// Whether jobs in any state match.
     pub(super) fn any_state(&self) -> bool {
         self.states.len() == State::ALL.len()
     }
 
-    /// Returns why no index helps.
+    /// Returns why every job is read.
     pub(super) fn unindexed_reason(&self) -> String {
         let flags = [
             ("`--klass`", !self.selector.klasses.is_empty()),
@@ -75,7 +75,7 @@ impl<'a> Filter<'a> {
         }
     }
 
-    /// Returns the fields that flags ask about.
+    /// Returns the fields that the conditions depend on.
     fn fields(&self) -> impl Iterator<Item = Field> {
         let selector = self.selector;
         let asked = [
@@ -96,7 +96,7 @@ impl<'a> Filter<'a> {
             .map(|(field, _)| field)
     }
 
-    /// Returns the fields that may turn away a member of this index, or a job of no index.
+    /// Returns the fields that may exclude a member of this index; any field if there is no index.
     pub(super) fn prefilter(&self, index: Option<&Index>) -> Prefilter {
         let selector = self.selector;
         let sure = |field: Field| match (index, field) {
@@ -114,8 +114,8 @@ impl<'a> Filter<'a> {
         Prefilter(self.fields().filter(|field| !sure(*field)).collect())
     }
 
-    /// Returns what the core has to detail, so that this much is known and what decides; the state,
-    /// where it decides about the order, too.
+    /// Returns the fields to read: those of `detail` and those of the conditions; with `ordered` also
+    /// the state.
     pub(super) fn names(&self, detail: Detail, ordered: bool) -> Cow<'static, str> {
         let base = detail.word();
         if matches!(detail, Detail::Brief | Detail::Full) {
@@ -150,7 +150,7 @@ impl<'a> Filter<'a> {
         names.join(",").into()
     }
 
-    /// Whether a job is meant, as far as it is values.
+    /// Whether a job meets all conditions.
     pub(super) fn matches(&self, job: &Job) -> bool {
         let selector = self.selector;
         let failure = job.failure.as_ref();
@@ -171,8 +171,8 @@ impl<'a> Filter<'a> {
                 .is_none_or(|than| age.is_some_and(|age| age < than.as_secs_f64()))
     }
 
-    /// Whether one of the workers has its lock. A job whose lock was taken away still tells who had
-    /// it, but nobody holds it.
+    /// Whether one of the selected workers holds the job. A job whose lock was revoked still names its
+    /// last worker, but no worker holds it.
     fn is_held(&self, job: &Job) -> bool {
         let held_by = &self.selector.held_by;
         let stored = job.state_stored.as_ref().map(Name::as_bytes);
@@ -197,7 +197,7 @@ impl<'a> Filter<'a> {
     }
 }
 
-/// Fields by which a job may be turned away before it is looked at.
+/// Fields by which a job may be excluded before it is read as a whole.
 #[derive(Debug, Default)]
 pub(super) struct Prefilter(Vec<Field>);
 
@@ -211,7 +211,7 @@ impl Prefilter {
         self.0.iter().map(|field| field.name()).collect()
     }
 
-    /// Whether a job with these fields, in that order, may be meant, if it is one.
+    /// Whether a job with these fields, in that order, may match.
     pub(super) fn may_match(&self, filter: &Filter, values: Vec<Option<Vec<u8>>>) -> bool {
         let selector = filter.selector;
         self.0.iter().zip(values).all(|(field, text)| {
@@ -219,7 +219,7 @@ impl Prefilter {
             match field {
                 Field::State => {
                     let stored = |state: &State| match state {
-                        // A lock that ran out leaves its job running.
+                        // A job whose lock has expired is still stored as running.
                         State::Stalled => text == b"stalled" || text == b"running",
                         state => text == state.word().as_bytes(),
                     };
@@ -239,9 +239,9 @@ impl Prefilter {
     }
 }
 
-/// Whether a name is among those that are meant; what has no name is like an empty one.
+/// Whether a name matches one of the patterns. No name is like an empty one.
 fn matches_any(patterns: &[Pattern], name: Option<&Name>) -> bool {
-    let nobody = Name::default();
-    let name = name.unwrap_or(&nobody);
+    let empty = Name::default();
+    let name = name.unwrap_or(&empty);
     patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(name))
 }

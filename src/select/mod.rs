@@ -1,8 +1,8 @@
-//! Which jobs are meant: selectors, resolved by the cheapest index.
+//! Selectors: the jobs that match, found through the cheapest index.
 //!
-//! [`source`] finds the sets that hold all that is meant, [`filter`] judges their members by what
-//! no set knows. Where no set helps, every job is read, and `announce` says so. No call tells more
-//! than a slice, and of what was told before only hashes are kept.
+//! [`source`] finds the sets that contain all jobs that may match, [`filter`] checks their members for
+//! the conditions without an index. If no set helps, every job is read, and `announce` notes it. Each
+//! call returns a slice; only hashes of the jids of earlier slices are kept.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -31,7 +31,7 @@ pub(crate) use count::count;
 use filter::{Filter, Prefilter};
 use source::IndexSource;
 
-/// The jobs that a selector means, slice by slice, in the order in which lists show them.
+/// The jobs that match a selector, slice by slice, in the order of lists.
 pub(crate) struct Selection<'a> {
     now: Moment,
     detail: Detail,
@@ -39,21 +39,21 @@ pub(crate) struct Selection<'a> {
     sources: VecDeque<IndexSource>,
     current: Option<ActiveSource>,
     jids: VecDeque<Name>,
-    /// The jobs told so far; empty where no job can come twice.
+    /// The jobs returned so far; `None` if no job can come twice.
     seen: Option<HashedSet>,
     skip: u64,
     left: u64,
-    /// How many there are in the indexes that were begun, if they are exact.
+    /// The total of the indexes read so far, if they are exact.
     total: Option<u64>,
     matched: u64,
     ended: bool,
     newest: bool,
-    /// Workers that were named and nobody knows.
+    /// Workers that were named but are unknown.
     unknown_workers: Vec<Name>,
     misplaced: Vec<MisplacedEntry>,
 }
 
-/// A set that is just searched.
+/// The set that is being searched.
 struct ActiveSource {
     source: IndexSource,
     prefilter: Prefilter,
@@ -65,16 +65,16 @@ enum MemberReader {
     AllJobs(Scan),
 }
 
-/// What stands in a failure list and does not belong there.
+/// An entry of a failure list that does not belong there.
 #[derive(Debug)]
 pub(crate) struct MisplacedEntry {
     pub jid: Name,
     pub group: Name,
-    /// What it is instead; nothing where there is no such job.
+    /// The job, if it exists.
     pub job: Option<Job>,
 }
 
-/// Returns all jobs that are meant; of a job only what `detail` says is read.
+/// Returns all matching jobs with the fields of `detail`.
 pub(crate) fn all(
     session: &mut Session,
     now: Moment,
@@ -86,8 +86,8 @@ pub(crate) fn all(
     Ok(jobs)
 }
 
-/// Returns all jobs that are meant, as a write sees them, and what else stands in the failure lists
-/// that were read.
+/// Returns snapshots of all matching jobs, and the misplaced entries of the failure lists that were
+/// read.
 pub(crate) fn snapshots(
     session: &mut Session,
     now: Moment,
@@ -98,14 +98,14 @@ pub(crate) fn snapshots(
         jobs.push(JobSnapshot::of(job, &mut alike))
     })?;
     if !misplaced.is_empty() {
-        // What is at home in another list that was read is no entry.
+        // An entry that belongs to another list that was read is not misplaced.
         let jids: HashSet<&Name> = jobs.iter().map(|job: &JobSnapshot| &job.jid).collect();
         misplaced.retain(|entry| !jids.contains(&entry.jid));
     }
     Ok((jobs, misplaced))
 }
 
-/// Takes all jobs that are meant, one by one.
+/// Passes all matching jobs to `take`. Returns the misplaced entries.
 fn each(
     session: &mut Session,
     now: Moment,
@@ -123,7 +123,7 @@ fn each(
 }
 
 impl<'a> Selection<'a> {
-    /// Finds the indexes to read. A queue or group that is named plainly and unknown is an error.
+    /// Finds the indexes to read. A queue or group named without a wildcard must exist.
     pub(crate) fn open(
         core: &mut Core,
         now: Moment,
@@ -132,7 +132,7 @@ impl<'a> Selection<'a> {
     ) -> Result<Selection<'a>, Error> {
         let filter = Filter::new(selector, now);
         let found = source::plan_search(core, now, selector, &filter)?;
-        let twice = found.sets.len() > 1 || found.sets.iter().any(|set| set.index.is_none());
+        let may_repeat = found.sets.len() > 1 || found.sets.iter().any(|set| set.index.is_none());
         Ok(Selection {
             now,
             detail,
@@ -140,7 +140,7 @@ impl<'a> Selection<'a> {
             sources: found.sets.into(),
             current: None,
             jids: VecDeque::new(),
-            seen: twice.then(HashedSet::default),
+            seen: may_repeat.then(HashedSet::default),
             skip: selector.offset,
             left: selector.limit.unwrap_or(u64::MAX),
             total: Some(0),
@@ -157,7 +157,7 @@ impl<'a> Selection<'a> {
         Selection { newest, ..self }
     }
 
-    /// Says that every job will be read, if that is so.
+    /// Writes a note if every job will be read.
     pub(crate) fn announce(&self, ui: &mut Ui) {
         if self.left > 0 && self.sources.iter().any(|source| source.index.is_none()) {
             ui.note(&format!(
@@ -167,7 +167,7 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// Refuses a name that was typed, where nothing was found and nothing has that name.
+    /// Refuses a name that was typed if nothing was found and nothing has that name.
     fn unknown(&self, core: &mut Core) -> Result<(), Error> {
         if let Some(stranger) = self.unknown_workers.first() {
             let known = core.members(self.now, &Index::Workers)?;
@@ -204,9 +204,9 @@ impl<'a> Selection<'a> {
             Some(Index::Failed(group)) if self.detail == Detail::Mark => Some(group.clone()),
             _ => None,
         };
-        // Locks are put in order by state, so that slices of one size are looked at.
+        // Jobs with locks are sorted by state, which requires slices of one size.
         let exact = source.exact && !locks;
-        // Where every member counts, those before the offset need not be looked at.
+        // If every member matches, those before the offset need not be read.
         while exact && self.skip > 0 && self.jids.pop_front().is_some() {
             self.skip -= 1;
             self.matched += 1;
@@ -221,22 +221,22 @@ impl<'a> Selection<'a> {
         let size = (size as usize).min(self.jids.len());
         let mut slice: Vec<Name> = self.jids.drain(..size).collect();
         if !exact && !prefilter.is_empty() {
-            let told = core.fields(self.now, &prefilter.names(), &slice)?;
-            let mut left = told
+            let fields = core.fields(self.now, &prefilter.names(), &slice)?;
+            let mut kept = fields
                 .into_iter()
-                .map(|told| prefilter.may_match(&self.filter, told));
-            slice.retain(|_| left.next().unwrap_or(false));
+                .map(|fields| prefilter.may_match(&self.filter, fields));
+            slice.retain(|_| kept.next().unwrap_or(false));
         }
         let certain = exact && self.detail == Detail::Match;
         let names = match certain {
             true => self.detail.word().into(),
             false => self.filter.names(self.detail, locks),
         };
-        let told = core.jobs_with(self.now, &names, &slice)?;
+        let found = core.jobs_with(self.now, &names, &slice)?;
         let mut jobs: Vec<Job> = Vec::with_capacity(slice.len());
-        for (jid, job) in slice.into_iter().zip(told) {
+        for (jid, job) in slice.into_iter().zip(found) {
             match (job, &group) {
-                (Some(job), _) if (certain || self.filter.matches(&job)) && self.first(&job) => {
+                (Some(job), _) if (certain || self.filter.matches(&job)) && self.is_new(&job) => {
                     jobs.push(job);
                 }
                 (job, Some(group)) if job.as_ref().is_none_or(|job| !belongs_to(job, group)) => {
@@ -262,7 +262,7 @@ impl<'a> Selection<'a> {
         Ok(Some(jobs))
     }
 
-    /// Returns how many jobs match, if that is known without reading on.
+    /// Returns how many jobs match, if that is known without further reads.
     pub(crate) fn total(&mut self, core: &mut Core) -> Result<Option<u64>, Error> {
         if self.ended {
             return Ok(Some(self.matched));
@@ -288,7 +288,7 @@ impl<'a> Selection<'a> {
         Ok(self.total.map(|total| total + begun + rest))
     }
 
-    /// Makes sure that there are jids to look at; returns whether there are any.
+    /// Makes sure that there are jids to read. Returns whether there are any.
     fn fill(&mut self, core: &mut Core) -> Result<bool, Error> {
         loop {
             if !self.jids.is_empty() {
@@ -332,13 +332,13 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// Whether a job is met for the first time.
-    fn first(&mut self, job: &Job) -> bool {
+    /// Returns whether a job comes for the first time.
+    fn is_new(&mut self, job: &Job) -> bool {
         self.seen.as_mut().is_none_or(|seen| seen.insert(&job.jid))
     }
 }
 
-/// Returns whether a job belongs into the list of a group.
+/// Returns whether a job belongs in the failure list of a group.
 fn belongs_to(job: &Job, group: &Name) -> bool {
     let failure = job.failure.as_ref();
     job.state == Some(State::Failed) && failure.is_some_and(|failure| failure.group == *group)
@@ -352,7 +352,7 @@ impl MemberReader {
         }
     }
 
-    /// Returns how many members there are, where that is known.
+    /// Returns the number of members, if it is known.
     fn total(&self) -> Option<u64> {
         match self {
             MemberReader::Index(walk) => walk.total,

@@ -1,4 +1,4 @@
-//! Where to look for the jobs that a selector means: the cheapest sets that hold them all.
+//! The search plan of a selector: the cheapest sets that contain all jobs that may match.
 
 use super::filter::Filter;
 use crate::args::shared::Selector;
@@ -9,16 +9,16 @@ use crate::error::Error;
 use crate::model::job::State;
 use crate::name::Name;
 
-/// A set in which jobs are searched.
+/// A set that is searched for jobs.
 #[derive(Debug)]
 pub(super) struct IndexSource {
-    /// All jobs there are, where there is none.
+    /// `None` stands for all jobs.
     pub index: Option<Index>,
-    /// Whether each of its members is meant, as far as the index knows.
+    /// Whether every member matches, if the index is sound.
     pub exact: bool,
-    /// Whether what is meant stands first, so that the rest need not be read.
+    /// Whether the matching members come first, so that the rest need not be read.
     pub front: bool,
-    /// Whether somebody typed its name, so that nothing of that name is an error.
+    /// Whether its name was typed, so that an unknown name is an error.
     pub typed: bool,
 }
 
@@ -37,11 +37,11 @@ impl IndexSource {
 #[derive(Debug, Default)]
 pub(super) struct SearchPlan {
     pub sets: Vec<IndexSource>,
-    /// Workers that were named and are not known: an error if no job turns up that one holds.
+    /// Workers that were named but are unknown: an error if no job matches.
     pub unknown_workers: Vec<Name>,
 }
 
-/// Returns the sets to search. A queue or group that is named plainly and unknown is an error.
+/// Returns the sets to search. A queue or group named without a wildcard must exist.
 pub(super) fn plan_search(
     core: &mut Core,
     now: Moment,
@@ -78,7 +78,7 @@ pub(super) fn plan_search(
             unknown_workers,
         });
     }
-    // Where a tag is common, the sets of a queue or of a state may be smaller.
+    // If a tag is common, the sets of a queue or of a state may be smaller.
     let others = selector.tracked || !selector.tags.is_empty();
     let others = others && selector.implied().is_empty();
     let others = others && (!selector.queues.is_empty() || !filter.any_state());
@@ -101,10 +101,10 @@ pub(super) fn plan_search(
     })
 }
 
-/// So few jobs are looked at as soon as others are counted.
+/// Number of jobs that are read as fast as the members of other sets are counted.
 const FEW: u64 = 500;
 
-/// Returns how many jobs lie on each plan.
+/// Returns the number of jobs that each plan reads.
 fn costs(core: &mut Core, now: Moment, plans: &[Vec<IndexSource>]) -> Result<Vec<u64>, Error> {
     let sets = plans.iter().flatten();
     let wanted = sets.filter_map(|source| Some((source.index.clone()?, 0)));
@@ -117,8 +117,8 @@ fn costs(core: &mut Core, now: Moment, plans: &[Vec<IndexSource>]) -> Result<Vec
     Ok(costs.collect())
 }
 
-/// Returns the sets of all jobs in the states that are meant; or all jobs there are, where no state
-/// was named and nothing else narrows them down that a set knows.
+/// Returns the sets of all jobs in the selected states; or all jobs, if neither a state nor any other
+/// condition with an index was given.
 fn sets_by_state(
     core: &mut Core,
     now: Moment,
@@ -141,16 +141,16 @@ fn sets_by_state(
         sources.append(&mut failure_lists(core, now, selector)?);
     }
     // A complete job is in no queue.
-    let nowhere = Name::default();
+    let no_queue = Name::default();
     let queues = &selector.queues;
-    let anywhere = queues.is_empty() || queues.iter().any(|pattern| pattern.matches(&nowhere));
+    let anywhere = queues.is_empty() || queues.iter().any(|pattern| pattern.matches(&no_queue));
     if states.contains(&State::Complete) && anywhere {
         sources.push(IndexSource::new(Index::Complete, selector.only_queue()));
     }
     Ok(sources)
 }
 
-/// Returns the lists of the groups that are meant; of all groups where none is named.
+/// Returns the failure lists of the selected groups; of all groups if none is named.
 fn failure_lists(
     core: &mut Core,
     now: Moment,
@@ -184,7 +184,7 @@ fn failure_lists(
     Ok(known.into_iter().filter(fits).map(list).collect())
 }
 
-/// Returns the workers that are named and not known.
+/// Returns the workers that are named but unknown.
 fn unknown_holders(core: &mut Core, now: Moment, selector: &Selector) -> Result<Vec<Name>, Error> {
     let plain = selector
         .held_by
@@ -199,8 +199,8 @@ fn unknown_holders(core: &mut Core, now: Moment, selector: &Selector) -> Result<
     Ok(unknown.map(|worker| worker.name).collect())
 }
 
-/// Returns where the jobs are that somebody holds. The sets of the workers lack those whose lock
-/// ran out and was lengthened once, and those of workers that were not seen for a day.
+/// Returns the sets of locked jobs. The sets of the workers are not used: they lack jobs whose lock
+/// expired and was extended once, and those of workers that were not seen for a day.
 fn lock_sets(core: &mut Core, now: Moment, selector: &Selector) -> Result<Vec<IndexSource>, Error> {
     let queues = core.queues_like(now, &selector.queues)?.into_iter();
     let busy = queues.filter(|queue| queue.running + queue.stalled > 0);
@@ -208,7 +208,7 @@ fn lock_sets(core: &mut Core, now: Moment, selector: &Selector) -> Result<Vec<In
     Ok(sets.collect())
 }
 
-/// Returns the sets of the queues that hold jobs in the states that are meant.
+/// Returns the sets of the queues with jobs in the selected states.
 fn queue_sets(
     core: &mut Core,
     now: Moment,
@@ -217,22 +217,22 @@ fn queue_sets(
 ) -> Result<Vec<IndexSource>, Error> {
     use State::{Complete, Depends, Failed, Running, Scheduled, Stalled, Waiting};
 
-    let wants = |state: State| states.contains(&state);
+    let selected = |state: State| states.contains(&state);
     let only = selector.only_queue();
-    // Jobs whose lock was taken away stand before all others that wait.
-    let front = wants(Stalled) && !wants(Waiting);
+    // Jobs whose lock was revoked come before all other waiting jobs.
+    let front = selected(Stalled) && !selected(Waiting);
     let sets = |queue: &Name, holds: &dyn Fn(State) -> bool| {
         let set =
             |index: fn(Name) -> Index, exact| IndexSource::new(index(queue.clone()), exact && only);
-        let found = |states: &[State]| states.iter().any(|&state| wants(state) && holds(state));
-        let all = |states: &[State]| states.iter().all(|&state| wants(state));
+        let found = |states: &[State]| states.iter().any(|&state| selected(state) && holds(state));
+        let all = |states: &[State]| states.iter().all(|&state| selected(state));
         let mut sets = Vec::new();
         if found(&[Running, Stalled]) {
             sets.push(set(Index::Locks, all(&[Running, Stalled])));
         }
         if found(&[Waiting, Stalled]) {
             let exact = all(&[Waiting, Stalled]);
-            // Where more is asked, one that is not meant does not end the front.
+            // With further conditions, a job that does not match does not end the front.
             let front = front && only;
             sets.push(IndexSource {
                 front,
@@ -247,13 +247,13 @@ fn queue_sets(
         }
         sets
     };
-    if !State::QUEUED.into_iter().any(wants) {
+    if !State::QUEUED.into_iter().any(selected) {
         return Ok(Vec::new());
     }
     if let [pattern] = selector.queues.as_slice()
         && let Some(queue) = pattern.plain()
     {
-        // One set: whether the queue is known is asked only if nothing is there.
+        // With one set, the queue is looked up only if the set is empty.
         let mut sets = sets(queue, &|_| true);
         if sets.len() == 1 {
             sets.iter_mut().for_each(|set| set.typed = true);
@@ -266,7 +266,7 @@ fn queue_sets(
             Running => queue.running > 0,
             Stalled => queue.stalled > 0,
             Waiting => queue.waiting > 0,
-            // Jobs that are due count as waiting and are still in the set of the scheduled ones.
+            // Jobs that are due count as waiting, but are still in the set of scheduled jobs.
             Scheduled => queue.scheduled + queue.waiting > 0,
             Depends => queue.depends > 0,
             Failed | Complete => false,

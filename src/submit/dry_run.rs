@@ -1,4 +1,4 @@
-//! A dry run: what would be put, and what is there already.
+//! A dry run: which jobs would be put, and which exist already.
 
 use std::sync::mpsc::Receiver;
 
@@ -11,8 +11,8 @@ use crate::name::Name;
 use crate::session::Session;
 
 impl Sender<'_> {
-    /// Looks at the jobs of each round; returns what stopped_by that off.
-    pub(super) fn rehearse(
+    /// Reads the jobs of each round. Returns the error that stopped it.
+    pub(super) fn dry_run(
         &mut self,
         session: &mut Session,
         rounds: &Receiver<Result<Round, Error>>,
@@ -23,17 +23,17 @@ impl Sender<'_> {
                 Err(error) => return Ok(Some(error)),
             };
             self.done_before(&round);
-            if let Some(kind) = self.stop.asked() {
+            if let Some(kind) = self.interrupt.asked() {
                 return Ok(Some(self.interrupted(kind, session)));
             }
-            let jobs: Vec<_> = round.parts.iter().flat_map(|part| &part.jobs).collect();
+            let jobs: Vec<_> = round.batches.iter().flat_map(|batch| &batch.jobs).collect();
             for jobs in jobs.chunks(MAX_JOBS_PER_CALL) {
                 let jids: Vec<Name> = jobs.iter().map(|job| round.jid(job).into()).collect();
                 let core = session.core()?;
                 let now = core.now();
-                let seen = core.seen(now, &jids)?;
-                for (job, seen) in jobs.iter().zip(seen) {
-                    let mut told = LineOutcome {
+                let found = core.seen(now, &jids)?;
+                for (job, found) in jobs.iter().zip(found) {
+                    let mut outcome = LineOutcome {
                         line: job.line,
                         jid: round.jid(job),
                         queue: round.queue(job),
@@ -43,16 +43,16 @@ impl Sender<'_> {
                         detail: None,
                         state: None,
                     };
-                    if seen.is_some() && !self.order.policy.replace {
-                        told.code = Code::Exists;
-                        if self.order.if_absent {
-                            told.result = ItemResult::Skipped;
+                    if found.is_some() && !self.options.policy.replace {
+                        outcome.code = Code::Exists;
+                        if self.options.if_absent {
+                            outcome.result = ItemResult::Skipped;
                         } else {
-                            told.result = ItemResult::Failed;
-                            told.why = Some("a job of this id exists already".into());
+                            outcome.result = ItemResult::Failed;
+                            outcome.why = Some("a job of this id exists already".into());
                         }
                     }
-                    self.tally.add(&mut session.ui, told)?;
+                    self.tally.add(&mut session.ui, outcome)?;
                 }
             }
             self.progress.add(round.jobs() as u64);

@@ -1,4 +1,4 @@
-//! What a line becomes: a job, with what the command line says where the line says nothing.
+//! The job of a line: the members of the line, and defaults from the command line.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -15,7 +15,7 @@ use crate::json::path::Path;
 use crate::json::syntax::Wrong;
 use crate::model::jid_source::JidSource;
 
-/// What the command line says of all jobs.
+/// The values for members that a line does not have, from the command line.
 #[derive(Debug, Default)]
 pub(crate) struct JobDefaults {
     pub queue: Option<Vec<u8>>,
@@ -27,9 +27,9 @@ pub(crate) struct JobDefaults {
     /// JSON arrays.
     pub tags: Option<Vec<u8>>,
     pub depends: Option<Vec<u8>>,
-    /// Where a jid comes from that the line does not tell.
+    /// The origin of the jid of a line that has none.
     pub jids: JidSource,
-    /// The most data that a job may have.
+    /// Maximum length of a job's data in bytes.
     pub max_data: usize,
 }
 
@@ -47,29 +47,29 @@ pub(crate) struct JobSpec<'l> {
     pub jid: JidSpec<'l>,
 }
 
-/// Its id.
+/// The jid of a job.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum JidSpec<'l> {
     Fresh,
-    /// Made of all that the job is: a second one is the same job.
+    /// A hash of the job's content: a second job with the same content is the same job.
     Content([u8; 32]),
-    /// Told by the line, or found in its data; and where it begins.
-    Told(Cow<'l, [u8]>, usize),
+    /// The jid from the line or its data, and its offset in the line.
+    Given(Cow<'l, [u8]>, usize),
 }
 
 impl JidSpec<'_> {
-    /// Returns it, unless it is still to be made.
+    /// Returns the jid, unless it is still to be made.
     pub(crate) fn known(&self) -> Option<&[u8]> {
         match self {
             JidSpec::Fresh => None,
             JidSpec::Content(jid) => Some(jid),
-            JidSpec::Told(jid, _) => Some(jid),
+            JidSpec::Given(jid, _) => Some(jid),
         }
     }
 }
 
 impl JobDefaults {
-    /// Returns the job that a line means.
+    /// Returns the job that a line describes.
     pub(crate) fn job<'l>(
         &'l self,
         text: &[u8],
@@ -79,24 +79,24 @@ impl JobDefaults {
         let klass = line.klass.as_deref().or(self.klass.as_deref());
         let (Some(queue), Some(klass)) = (queue, klass) else {
             let what = if queue.is_none() { "queue" } else { "klass" };
-            let mut fault = LineFault::at(text, 0, format!("it names no {what}"));
+            let mut fault = LineFault::at(text, 0, format!("it has no `{what}`"));
             fault.hint = Some(format!(
-                "add `\"{what}\"` to the line, or name it on the command line: `qless put QUEUE KLASS --from …`"
+                "add `\"{what}\"` to the line, or give it on the command line: `qless put QUEUE KLASS --from …`"
             ));
             return Err(fault);
         };
         let data = line.data.unwrap_or(&self.data);
         let jid = match (&line.jid, &self.jids) {
-            (Some(jid), _) => JidSpec::Told(Cow::Borrowed(jid), line.jid_at),
+            (Some(jid), _) => JidSpec::Given(Cow::Borrowed(jid), line.jid_at),
             (None, JidSource::Fresh) => JidSpec::Fresh,
             (None, JidSource::Content) => JidSpec::Content(content([queue, klass, data])),
             (None, JidSource::Path(path, typed)) => {
-                let found = found(data, path, typed);
+                let found = jid_in_data(data, path, typed);
                 let (jid, at) = found.map_err(|(at, what)| {
                     let start = line.data.map_or(0, |_| line.data_at + at);
                     LineFault::at(text, start, what)
                 })?;
-                JidSpec::Told(jid, line.data_at + at)
+                JidSpec::Given(jid, line.data_at + at)
             }
         };
         Ok(JobSpec {
@@ -113,11 +113,15 @@ impl JobDefaults {
     }
 }
 
-/// Returns the jid that stands at a place in the data, and where it begins there.
-fn found<'d>(data: &'d [u8], path: &Path, typed: &str) -> Result<(Cow<'d, [u8]>, usize), Wrong> {
+/// Returns the jid at a path in the data, and its offset there.
+fn jid_in_data<'d>(
+    data: &'d [u8],
+    path: &Path,
+    typed: &str,
+) -> Result<(Cow<'d, [u8]>, usize), Wrong> {
     let json = std::str::from_utf8(data).unwrap_or_default();
     let Some(value) = path.find(json) else {
-        return Err((0, format!("there is no `{typed}` in its data")));
+        return Err((0, format!("its data has no `{typed}`")));
     };
     let value = value.get().as_bytes();
     let at = (value.as_ptr() as usize).saturating_sub(data.as_ptr() as usize);
@@ -141,7 +145,7 @@ fn found<'d>(data: &'d [u8], path: &Path, typed: &str) -> Result<(Cow<'d, [u8]>,
 }
 
 impl JobSpec<'_> {
-    /// Hands over its words as they are sent.
+    /// Passes the job as it is sent to `take`.
     pub(crate) fn words<T>(
         &self,
         jid: &[u8],
@@ -155,7 +159,7 @@ impl JobSpec<'_> {
             None => {}
         }
         let mut options: [(&'static str, &[u8]); 5] = [("", b""); 5];
-        let told = [
+        let values = [
             ("at", at.as_deref().map(str::as_bytes)),
             ("priority", self.priority),
             ("retries", self.retries),
@@ -163,7 +167,7 @@ impl JobSpec<'_> {
             ("depends", self.depends),
         ];
         let mut count = 0;
-        for (name, value) in told {
+        for (name, value) in values {
             if let Some(value) = value {
                 options[count] = (name, value);
                 count += 1;
@@ -215,7 +219,7 @@ pub(crate) fn hex(bytes: &[u8], into: &mut Vec<u8>) {
     }
 }
 
-/// Makes new jids as other clients do, random UUIDs; the system is asked for many at once.
+/// Makes new jids as other clients do: random UUIDs. Reads the system's random bytes in blocks.
 pub(crate) struct UuidSource {
     from: File,
     bytes: Vec<u8>,
@@ -223,7 +227,7 @@ pub(crate) struct UuidSource {
 
 impl UuidSource {
     pub(crate) fn new() -> Result<UuidSource, Error> {
-        let from = File::open("/dev/urandom").map_err(|fault| unlucky(&fault))?;
+        let from = File::open("/dev/urandom").map_err(|fault| random_error(&fault))?;
         Ok(UuidSource {
             from,
             bytes: Vec::new(),
@@ -234,7 +238,7 @@ impl UuidSource {
         if self.bytes.is_empty() {
             self.bytes.resize(256 * 16, 0);
             let read = self.from.read_exact(&mut self.bytes);
-            read.map_err(|fault| unlucky(&fault))?;
+            read.map_err(|fault| random_error(&fault))?;
         }
         let mut random = [0; 16];
         let rest = self.bytes.len() - random.len();
@@ -247,7 +251,7 @@ impl UuidSource {
     }
 }
 
-fn unlucky(fault: &io::Error) -> Error {
+fn random_error(fault: &io::Error) -> Error {
     let why = io_words(fault);
     Error::new(Kind::Error, format!("cannot read `/dev/urandom`: {why}"))
 }
@@ -257,7 +261,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn content_is_told_apart_by_its_lengths() {
+    fn the_hash_of_the_content_depends_on_the_lengths_of_its_parts() {
         // printf '4:mail13:Mail::Welcome2:{}' | sha256sum | cut -c1-32
         let jid = content([b"mail", b"Mail::Welcome", b"{}"]);
         assert_eq!(&jid, b"8bc483e3e3ffe8dd47490e78e5036b62");

@@ -1,10 +1,10 @@
-//! Where results go: to stdout, through a pager, or into the frame of `--watch`.
+//! The destination of results: stdout, a pager, or the frame of `--watch`.
 
 use std::io::{self, BufWriter, Stdout, Write};
 
 use super::pager::{Pager, RunningPager};
 
-/// The way to stdout.
+/// A writer for results.
 pub(crate) struct Sink {
     stdout: BufWriter<Stdout>,
     to: Destination,
@@ -12,8 +12,8 @@ pub(crate) struct Sink {
 
 enum Destination {
     Stdout,
-    /// Held back until it is known whether it fits on the screen.
-    Held(Pager, Vec<u8>),
+    /// Output is buffered until it no longer fits on the screen.
+    Buffered(Pager, Vec<u8>),
     Pager(Pager, RunningPager),
     Frame(Vec<u8>),
 }
@@ -26,17 +26,17 @@ impl Sink {
         }
     }
 
-    /// Has what does not fit on the screen go through a pager from now on.
+    /// Sends output that does not fit on the screen to a pager from now on.
     pub(crate) fn page(&mut self, pager: Pager) {
-        self.to = Destination::Held(pager, Vec::new());
+        self.to = Destination::Buffered(pager, Vec::new());
     }
 
-    /// Collects what is written from now on.
+    /// Collects the output in a frame from now on.
     pub(crate) fn frame(&mut self) {
         self.to = Destination::Frame(Vec::new());
     }
 
-    /// Returns what was collected.
+    /// Takes the output collected in the frame.
     pub(crate) fn framed(&mut self) -> Vec<u8> {
         match &mut self.to {
             Destination::Frame(bytes) => std::mem::take(bytes),
@@ -49,7 +49,7 @@ impl Sink {
         self.to = Destination::Stdout;
     }
 
-    /// Takes a note into the frame, if there is one.
+    /// Adds a note to the frame. Returns whether there is a frame.
     pub(crate) fn append_to_frame(&mut self, note: &str) -> bool {
         match &mut self.to {
             Destination::Frame(bytes) => {
@@ -63,39 +63,39 @@ impl Sink {
     pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         match &mut self.to {
             Destination::Stdout => self.stdout.write_all(bytes),
-            Destination::Frame(held) => {
-                held.extend_from_slice(bytes);
+            Destination::Frame(buffer) => {
+                buffer.extend_from_slice(bytes);
                 Ok(())
             }
             Destination::Pager(_, running) => running.write(bytes),
-            Destination::Held(pager, held) => {
-                held.extend_from_slice(bytes);
-                if pager.fits(held) {
+            Destination::Buffered(pager, buffer) => {
+                buffer.extend_from_slice(bytes);
+                if pager.fits(buffer) {
                     return Ok(());
                 }
-                let (pager, held) = (pager.clone(), std::mem::take(held));
+                let (pager, buffer) = (pager.clone(), std::mem::take(buffer));
                 match pager.start() {
                     Ok(mut running) => {
-                        let written = running.write(&held);
+                        let written = running.write(&buffer);
                         self.to = Destination::Pager(pager, running);
                         written
                     }
                     Err(_) => {
                         self.to = Destination::Stdout;
-                        self.stdout.write_all(&held)
+                        self.stdout.write_all(&buffer)
                     }
                 }
             }
         }
     }
 
-    /// Hands on what was written so far, and waits until the pager is left.
+    /// Flushes the output, and waits until the user quits the pager.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         match std::mem::replace(&mut self.to, Destination::Stdout) {
             Destination::Stdout => {}
-            Destination::Frame(held) => self.to = Destination::Frame(held),
-            Destination::Held(pager, held) => {
-                self.stdout.write_all(&held)?;
+            Destination::Frame(buffer) => self.to = Destination::Frame(buffer),
+            Destination::Buffered(pager, buffer) => {
+                self.stdout.write_all(&buffer)?;
                 self.page(pager);
             }
             Destination::Pager(pager, running) => {

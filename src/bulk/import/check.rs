@@ -347,8 +347,8 @@ impl ArchiveContents {
                 path.splice(6..path.len() - 5, ["…".to_string()]);
             }
             Error::usage(format!(
-                "jobs of {what} wait for each other: {}",
-                path.join(" waits for ")
+                "jobs of {what} depend on each other: {}",
+                path.join(" depends on ")
             ))
             .hint("remove one of them from the `dependencies` of another")
         })

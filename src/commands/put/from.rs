@@ -40,7 +40,7 @@ pub(super) fn run(args: &Args, from: &OsStr, session: &mut Session) -> Result<Ex
     };
     let order = SubmitOptions {
         from: from.to_owned(),
-        plan,
+        defaults: plan,
         policy: Policy {
             replace: args.replace,
             allow_missing: args.allow_missing,
