@@ -162,7 +162,7 @@ impl Packer<'_> {
         let job = self.defaults.job(row.text, &line).map_err(changed)?;
         let unfinished = self.state.and_then(|state| state.open(row.number));
         let since = unfinished.and_then(|unfinished| unfinished.since);
-        // A job that may have been put already is replaced only after a plain put has told.
+        // A job that may exist already is replaced only if the reply to a plain put requires it.
         let alone = self.limits.policy.replace && since.is_some();
         let policy = Policy {
             replace: self.limits.policy.replace && !alone,

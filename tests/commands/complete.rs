@@ -94,7 +94,7 @@ fn only_the_holder_completes_a_job() {
         .shows(expect![[r#"
             --- stderr
             error: cannot complete `a`: it is held by `w1`
-            hint: `--as-holder` acts in the name of whoever holds it
+            hint: `--as-holder` acts as the worker that holds the job
             --- exit 5
         "#]]);
     redis
@@ -102,7 +102,7 @@ fn only_the_holder_completes_a_job() {
         .run("complete a --worker w2 -o json")
         .shows(expect![[r#"
             --- stderr
-            {"kind":"error","v":1,"code":"conflict","exit":5,"message":"cannot complete `a`: it is held by `w1`","hint":"`--as-holder` acts in the name of whoever holds it","jid":"a"}
+            {"kind":"error","v":1,"code":"conflict","exit":5,"message":"cannot complete `a`: it is held by `w1`","hint":"`--as-holder` acts as the worker that holds the job","jid":"a"}
             --- exit 5
         "#]]);
     redis
@@ -110,7 +110,7 @@ fn only_the_holder_completes_a_job() {
         .run("complete b --worker w1")
         .shows(expect![[r#"
             --- stderr
-            error: cannot complete `b`: it is waiting, not running
+            error: cannot complete `b`: its state is `waiting`, not `running`
             --- exit 5
         "#]]);
     redis

@@ -29,13 +29,13 @@ fn options_are_listed_with_default_and_meaning() {
         .run("config list --headers always")
         .shows(expect![[r#"
             KEY	VALUE	DEFAULT	MEANING
-            grace-period	10	10	seconds a worker may still settle a job whose lock ran out
+            grace-period	10	10	seconds a worker may still finish a job after its lock expires
             heartbeat	90	60	seconds a lock lasts between heartbeats
-            images-max-concurrency	3	–	most jobs running at once in images
+            images-max-concurrency	3	–	maximum number of jobs running at the same time in queue images
             jobs-history	604800	604800	seconds completed jobs are kept (7d)
-            jobs-history-count	50000	50000	most completed jobs kept
-            mail-heartbeat	300	–	the same for queue mail
-            max-job-history	100	100	most history entries kept of a job
+            jobs-history-count	50000	50000	maximum number of completed jobs kept
+            mail-heartbeat	300	–	seconds a lock lasts between heartbeats in queue mail
+            max-job-history	100	100	maximum number of history entries kept per job
             max-worker-age	86400	86400	seconds after which a silent worker is forgotten
             odd	a b	–	unknown to the core
         "#]]);
@@ -148,16 +148,16 @@ fn known_options_are_checked() {
             }
         "#]]);
     redis.at(0).run("config set heartbeat 0").shows(expect![[r#"
-            --- stderr
-            error: `heartbeat` wants more than no time, not `0`
-            --- exit 2
-        "#]]);
+        --- stderr
+        error: `heartbeat` expects more than no time, not `0`
+        --- exit 2
+    "#]]);
     redis
         .at(0)
         .run("config set heartbeat soon")
         .shows(expect![[r#"
             --- stderr
-            error: `heartbeat` wants seconds, or a duration such as `5m`, not `soon`
+            error: `heartbeat` expects seconds, or a duration such as `5m`, not `soon`
             --- exit 2
         "#]]);
     redis
@@ -165,7 +165,7 @@ fn known_options_are_checked() {
         .run("config set images-max-concurrency 1.5")
         .shows(expect![[r#"
             --- stderr
-            error: `images-max-concurrency` wants a whole number of at least 0, not `1.5`
+            error: `images-max-concurrency` expects a whole number of at least 0, not `1.5`
             --- exit 2
         "#]]);
     redis
@@ -173,7 +173,7 @@ fn known_options_are_checked() {
         .run("config set jobs-history -1")
         .shows(expect![[r#"
             --- stderr
-            error: `jobs-history` wants seconds, or a duration such as `5m`, not `-1`
+            error: `jobs-history` expects seconds, or a duration such as `5m`, not `-1`
             --- exit 2
         "#]]);
     redis.at(0).run("config set heartbeat").exits(2);
@@ -216,11 +216,11 @@ fn unknown_options_need_force() {
             --- exit 4
         "#]]);
     redis.at(0).run("config set zebra 5").shows(expect![[r#"
-            --- stderr
-            error: option `zebra` does not exist
-            hint: `--force` sets it nevertheless
-            --- exit 4
-        "#]]);
+        --- stderr
+        error: option `zebra` does not exist
+        hint: `--force` sets it anyway
+        --- exit 4
+    "#]]);
     redis.at(0).run("config set heartbeat 5 zebra 5").exits(4);
     assert_eq!(redis.at(0).run("config get heartbeat").ok(), "60");
     redis.at(0).run("config set zebra stripes --force").ok();
@@ -380,7 +380,7 @@ fn loading_a_dump_twice_changes_nothing_the_second_time() {
     load("config load -").shows(expect![[r#"
         --- stderr
         error: option `odd` does not exist
-        hint: `--force` sets it nevertheless
+        hint: `--force` sets it anyway
         --- exit 4
     "#]]);
     assert_eq!(to.at(0).run("config dump").ok(), "{}");
@@ -569,7 +569,7 @@ fn an_invalid_dump_changes_nothing() {
     "#]]);
     load(r#"{"grace-period": 5, "heartbeat": "soon"}"#).shows(expect![[r#"
         --- stderr
-        error: `heartbeat` wants seconds, or a duration such as `5m`, not `soon`
+        error: `heartbeat` expects seconds, or a duration such as `5m`, not `soon`
         --- exit 2
     "#]]);
     load(r#"{"grace-period": 5, "hartbeat": 5}"#).shows(expect![[r#"

@@ -135,7 +135,7 @@ fn a_variable_holds_the_password() {
     server.qless().env("PROD_PW", SECRET).run("length q").ok();
     run(&server, "length q").shows(expect![[r#"
         --- stderr
-        error: `PROD_PW` is not set, and context `prod` has its password there
+        error: context `prod` reads its password from `PROD_PW`, which is not set
         --- exit 6
     "#]]);
     server.qless().env("PROD_PW", "").run("length q").exits(6);

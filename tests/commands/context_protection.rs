@@ -13,7 +13,7 @@ fn a_read_only_context_refuses_writes_and_no_flag_overrides_it() {
     viewer.run("put q K").shows(expect![[r#"
         --- stderr
         error: `qless put` may change something, and context `viewer` is read-only
-        hint: no flag lifts that, only `HOME/qless/config.toml`
+        hint: no flag overrides that, only an edit of `HOME/qless/config.toml` does
         --- exit 9
     "#]]);
     let url = server.redis.url();
@@ -33,7 +33,7 @@ fn a_read_only_context_refuses_writes_and_no_flag_overrides_it() {
     server.qless().run("put q K").shows(expect![[r#"
         --- stderr
         error: `qless put` may change something, and `[defaults]` is read-only
-        hint: no flag lifts that, only `HOME/qless/config.toml`
+        hint: no flag overrides that, only an edit of `HOME/qless/config.toml` does
         --- exit 9
     "#]]);
     server.home.write(&format!(

@@ -94,12 +94,12 @@ fn failing_a_job_that_is_not_running_or_held_by_another_is_a_conflict() {
     fail("a --worker w2").shows(expect![[r#"
         --- stderr
         error: cannot fail `a`: it is held by `w1`
-        hint: `--as-holder` acts in the name of whoever holds it
+        hint: `--as-holder` acts as the worker that holds the job
         --- exit 5
     "#]]);
     fail("c --worker w1").shows(expect![[r#"
         --- stderr
-        error: cannot fail `c`: it is waiting, not running
+        error: cannot fail `c`: its state is `waiting`, not `running`
         hint: delete it: `qless cancel c`
         --- exit 5
     "#]]);

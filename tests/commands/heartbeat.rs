@@ -70,7 +70,7 @@ fn only_the_holder_extends_a_lock() {
         .shows(expect![[r#"
             --- stderr
             error: cannot heartbeat `a`: it is held by `w1`
-            hint: `--as-holder` acts in the name of whoever holds it
+            hint: `--as-holder` acts as the worker that holds the job
             --- exit 5
         "#]]);
     redis
@@ -78,7 +78,7 @@ fn only_the_holder_extends_a_lock() {
         .run("heartbeat b --worker w1")
         .shows(expect![[r#"
             --- stderr
-            error: cannot heartbeat `b`: it is scheduled, not running
+            error: cannot heartbeat `b`: its state is `scheduled`, not `running`
             --- exit 5
         "#]]);
     redis

@@ -290,7 +290,7 @@ fn an_import_with_a_dependency_cycle_is_refused() {
     ];
     import(&redis, &lines, "--yes").shows(expect![[r#"
         --- stderr
-        error: jobs of stdin wait for each other: `a` (line 3) waits for `b` (line 4) waits for `c` (line 5) waits for `a` (line 3)
+        error: jobs of stdin depend on each other: `a` (line 3) depends on `b` (line 4) depends on `c` (line 5) depends on `a` (line 3)
         hint: remove one of them from the `dependencies` of another
         --- exit 2
     "#]]);
@@ -677,7 +677,7 @@ fn the_whole_file_is_checked_before_any_call() {
         error: stdin, line 5, column 9: `kind` is none of export, job, recurring, config, paused
         error: stdin, line 5, column 19: `v` is 2: a newer qless wrote it, this one reads 1
         error: stdin, line 5, column 71: `every_s` wants a number of more than 0
-        error: stdin, line 5, column 1: `heartbeat` wants seconds, or a duration such as `5m`, not `soon`
+        error: stdin, line 5, column 1: `heartbeat` expects seconds, or a duration such as `5m`, not `soon`
     "#]].assert_eq(&printed.concat());
     assert!(redis.dump().is_empty());
     let (dir, path) = place("f");

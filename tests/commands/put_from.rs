@@ -105,7 +105,7 @@ fn each_line_becomes_a_job() {
         queue	q
         state	scheduled	since 1970-01-01T00:16:40.000Z
         priority	-3	higher runs first
-        retries	2 of 2 left
+        retries	2 of 2 remaining
         tags	eu, vip
         tracked	no
         depends on	–
@@ -118,7 +118,7 @@ fn each_line_becomes_a_job() {
         queue	q
         state	depends	on 2 jobs
         priority	1	higher runs first
-        retries	5 of 5 left
+        retries	5 of 5 remaining
         tags	all
         tracked	no
         depends on	a (waiting), b (scheduled)
@@ -245,7 +245,7 @@ fn an_invalid_line_is_reported_with_its_position() {
         ),
         (
             b"{\"jid\":\"first\"}",
-            "line 2, column 8: jid `first` comes twice, first in line 1",
+            "line 2, column 8: jid `first` is also in line 1",
         ),
         (
             b"{\"jid\":\"a-history\"}",
@@ -265,7 +265,7 @@ fn an_invalid_line_is_reported_with_its_position() {
         ),
         (
             b"{\"jid\":\"b\",\"depends\":[\"b\"]}",
-            "line 2, column 22: it waits for itself: b → b",
+            "line 2, column 22: it depends on itself: b → b",
         ),
     ] {
         let text = [b"{\"jid\":\"first\"}\n", line, b"\n"].concat();
@@ -480,7 +480,7 @@ fn a_dependency_cycle_is_reported_before_any_call() {
     );
     workspace.put(lines, "q K").shows(expect![[r#"
         --- stderr
-        error: `DIR/jobs`, line 2: jobs wait for each other: a → b → c → a
+        error: `DIR/jobs`, line 2: jobs depend on each other: a → b → c → a
         --- exit 2
     "#]]);
     // Flags of the command line apply to `a`, too.
@@ -488,7 +488,7 @@ fn a_dependency_cycle_is_reported_before_any_call() {
         .put("{\"jid\":\"b\"}\n{\"jid\":\"a\"}\n", "q K --depends a")
         .shows(expect![[r#"
             --- stderr
-            error: `DIR/jobs`, line 2, column 1: it waits for itself: a → a
+            error: `DIR/jobs`, line 2, column 1: it depends on itself: a → a
             --- exit 2
         "#]]);
     assert_eq!(workspace.keys(), 0);
@@ -580,7 +580,7 @@ fn jids_are_read_from_a_path_in_the_data() {
             0 put, 4 already there
         "#]]);
     for (data, printed) in [
-        ("{}", "line 2, column 9: there is no `user.id` in its data"),
+        ("{}", "line 2, column 9: its data has no `user.id`"),
         (
             "{\"user\":{\"id\":null}}",
             "line 2, column 23: `user.id` is null, not a text or a number",
@@ -603,7 +603,7 @@ fn jids_are_read_from_a_path_in_the_data() {
         ),
         (
             "{\"user\":{\"id\":7}}",
-            "line 2, column 23: jid `7` comes twice, first in line 1",
+            "line 2, column 23: jid `7` is also in line 1",
         ),
     ] {
         let lines = format!("{{\"data\":{{\"user\":{{\"id\":\"7\"}}}}}}\n{{\"data\":{data}}}\n");
@@ -615,7 +615,7 @@ fn jids_are_read_from_a_path_in_the_data() {
         .put("{}\n{}\n", "q K --data '{\"id\":5}' --jid-from id")
         .shows(expect![[r#"
             --- stderr
-            error: `DIR/jobs`, line 2, column 3: jid `5` comes twice, first in line 1
+            error: `DIR/jobs`, line 2, column 3: jid `5` is also in line 1
             --- exit 2
         "#]]);
 }
@@ -1006,7 +1006,7 @@ fn a_journal_belongs_to_its_input_prefix_and_command() {
     fs::write(&night, text.replace("{\"photo\":2}", "{\"photo\":9}")).unwrap();
     workspace.qless().run(&line).shows(expect![[r#"
         --- stderr
-        error: `DIR/night.journal`, line 3: line 2 of the input is not what it was
+        error: `DIR/night.journal`, line 3: line 2 of the input has changed
         hint: repair the line, or name another file
         --- exit 2
     "#]]);

@@ -19,7 +19,7 @@ fn timeout_revokes_the_lock_and_uses_no_retry() {
     redis.at(20).run("timeout b").shows(expect![[r#""#]]);
     redis
         .at(21)
-        .run("jobs --columns jid,state,left")
+        .run("jobs --columns jid,state,remaining")
         .shows(expect![[r#"
             a	running	5/5
             b	stalled	5/5
@@ -64,7 +64,7 @@ fn timing_out_a_job_that_is_not_running_is_a_conflict() {
     let redis = running();
     redis.at(20).run("timeout c").shows(expect![[r#"
         --- stderr
-        error: cannot time out `c`: it is waiting, not running
+        error: cannot time out `c`: its state is `waiting`, not `running`
         --- exit 5
     "#]]);
     redis.at(20).run("timeout nope").shows(expect![[r#"

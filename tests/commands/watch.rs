@@ -193,14 +193,14 @@ fn watching_a_writing_command_is_a_usage_error() {
     let run = |line: &str| redis.at(100).run(line);
     run("queues --watch").shows(expect![[r#"
         --- stderr
-        error: `--watch` needs a terminal
-        hint: `-o ndjson` writes a document for each tick, anywhere
+        error: `--watch` requires a terminal
+        hint: `-o ndjson` writes a document for each tick, also without a terminal
         --- exit 2
     "#]]);
     run("jobs --watch -o jid").shows(expect![[r#"
         --- stderr
-        error: `--watch` has no `-o jid`
-        hint: `-o ndjson` writes a document for each tick, anywhere
+        error: `--watch` cannot be used with `-o jid`
+        hint: `-o ndjson` writes a document for each tick, also without a terminal
         --- exit 2
     "#]]);
     run("queues --watch=0.4 -o ndjson --quiet").exits(2);
