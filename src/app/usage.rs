@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::args::format::Format;
-use crate::args::value::refused;
+use crate::args::invalid::Invalid;
 use crate::error::Error;
 
 /// Returns the error in our words.
@@ -24,14 +24,17 @@ pub(crate) fn told(error: &clap::Error) -> Error {
         }
         ErrorKind::UnknownArgument if arg.starts_with('-') => format!("unknown flag `{arg}`"),
         ErrorKind::UnknownArgument => format!("unexpected argument `{arg}`"),
-        ErrorKind::InvalidValue if value.is_empty() => format!("`{arg}` wants a value"),
+        ErrorKind::InvalidValue if value.is_empty() => format!("`{arg}` expects a value"),
         ErrorKind::InvalidValue => {
             let valid = text(ContextKind::ValidValue);
             format!("`{arg}` cannot be `{value}`, it is one of `{valid}`")
         }
         ErrorKind::ValueValidation => {
-            let why = std::error::Error::source(error).map(|why| why.to_string());
-            refused(&arg, &value, &why.unwrap_or_default())
+            let source = std::error::Error::source(error);
+            match source.and_then(|source| source.downcast_ref::<Invalid>()) {
+                Some(invalid) => invalid.sentence(&arg, &value),
+                None => format!("`{arg}` cannot be `{value}`"),
+            }
         }
         ErrorKind::MissingRequiredArgument => format!("`{arg}` is missing"),
         ErrorKind::MissingSubcommand => "a command is missing".into(),
@@ -42,10 +45,10 @@ pub(crate) fn told(error: &clap::Error) -> Error {
                 false => format!("`{arg}` cannot be used with `{prior}`"),
             }
         }
-        ErrorKind::NoEquals => format!("`{arg}` wants its value after `=`"),
+        ErrorKind::NoEquals => format!("`{arg}` expects its value after `=`"),
         ErrorKind::TooManyValues => format!("`{arg}` has no place for `{value}`"),
         ErrorKind::TooFewValues | ErrorKind::WrongNumberOfValues => {
-            format!("`{arg}` wants another number of values")
+            format!("`{arg}` expects another number of values")
         }
         ErrorKind::InvalidUtf8 => "an argument is not UTF-8".into(),
         _ => {

@@ -102,7 +102,7 @@ pub(crate) struct Selector {
           add = value::Candidates::Groups)]
     pub groups: Vec<Pattern>,
     /// Failed jobs whose message a regular expression finds itself in
-    #[arg(help_heading = SELECTOR, long, value_name = "REGEX", value_parser = Wording::new)]
+    #[arg(help_heading = SELECTOR, long, value_name = "REGEX", value_parser = value::wording)]
     pub message: Option<Wording>,
 }
 

@@ -77,7 +77,7 @@ fn unescaped(typed: &str) -> Option<String> {
 }
 
 fn compiled(typed: &str) -> Result<Regex, String> {
-    let wants = |why: &str| format!("wants a name or a glob ({why})");
+    let wants = |why: &str| format!("a name or a glob ({why})");
     if typed.len() > LONGEST {
         return Err(wants(&format!("of at most {LONGEST} bytes")));
     }

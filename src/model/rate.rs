@@ -38,7 +38,7 @@ impl FromStr for Rate {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Rate, String> {
-        let wants = || "wants a number per second, such as `20/s`, or `90/m`".to_string();
+        let wants = || "a number per second, such as `20/s`, or `90/m`".to_string();
         let (number, unit) = text.split_once('/').ok_or_else(wants)?;
         let seconds = match unit {
             "s" => 1.0,
