@@ -149,7 +149,7 @@ pub(crate) fn bytes(text: &str) -> Result<usize, Invalid> {
     number.checked_mul(factor).ok_or_else(invalid)
 }
 
-/// Two names: `OLD=NEW`.
+/// A pair of names: `OLD=NEW`.
 pub(crate) fn mapping() -> impl TypedValueParser<Value = (Name, Name)> {
     OsStringValueParser::new().try_map(|text: OsString| {
         let bytes = text.as_encoded_bytes();

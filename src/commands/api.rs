@@ -12,26 +12,26 @@ use crate::input::source::Source;
 use crate::session::Session;
 use crate::text::clean;
 
-/// Make a call of the core by its own name
+/// Call a command of the core by its own name
 ///
-/// The time is filled in; the arguments are those of the core, `@FILE` and `-` (stdin) are read.
-/// In `check.revert` a `-` is the core's own word for nothing, and stays one.
-/// Prints the reply raw, a list one element per line. There is no check before a write, and
-/// no question but in a protected context: the commands named after what they do have both.
+/// `qless` supplies the time. The other arguments are those of the core; `@FILE` and `-` (stdin)
+/// are read. In `check.revert` a `-` is an argument of the core and stays as it is. Prints the
+/// reply as it is, a list with one element per line. Writes are not checked first, and `qless` asks
+/// only in a protected context. The subcommands check and ask.
 ///
 /// Examples: `qless api recur.update nightly priority 5`, `qless api failed 'upload error' 0 5`,
 /// `qless api check.revert ql:q:mail-work +welcome-42 +-163 -`
 ///
-/// Exit codes: 0, 2 the core refuses the arguments, 4 no such job, 5 the state forbids it, 6 server,
-/// 9 not confirmed.
+/// Exit codes: 0, 2 the core refuses the arguments, 4 no such job, 5 the state does not allow it, 6
+/// server, 9 not confirmed.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The call, such as `recur.update`
+    /// Command of the core, such as `recur.update`
     command: String,
-    /// Its arguments after the time; after `--` they may begin with `-`
+    /// Arguments after the time; after `--` they may begin with `-`
     #[arg(allow_negative_numbers = true)]
     args: Vec<OsString>,
-    /// The time of the call, instead of the server's
+    /// Time of the call [default: the server's]
     #[arg(long, value_name = "T", value_parser = moment::when)]
     now: Option<moment::When>,
 }
@@ -69,7 +69,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// Whether a `-` as this argument is a word of the core: in each change the three behind the key.
+/// Whether a `-` at this position is an argument of the core: `check.revert` takes a key and three
+/// values per change.
 fn means_nothing(command: &str, at: usize) -> bool {
     command == "check.revert" && !at.is_multiple_of(4)
 }

@@ -22,9 +22,9 @@ use crate::session::Session;
 use crate::session::actor;
 use crate::text::{clean, short};
 
-/// Complete a job, or hand it on to another queue
+/// Complete a job, or advance it to another queue
 ///
-/// In the name of the worker that holds it. Prints the new state.
+/// The call is made in the name of the worker that holds the job. Prints the new state.
 ///
 /// Examples: `qless complete 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a`
 /// · `qless complete 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a --next thumbs --delay 5m`
@@ -34,21 +34,21 @@ use crate::text::{clean, short};
 /// See also: `qless pop`, `qless fail`
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The job
+    /// Jid of the job
     #[arg(value_parser = value::jids(), add = value::Candidates::Jids(value::Jobs::Held))]
     jid: Name,
-    /// The job's data from now on: JSON, `@FILE`, or `-` for stdin
+    /// New data of the job: JSON, `@FILE`, or `-` for stdin
     #[arg(long, allow_hyphen_values = true)]
     data: Option<OsString>,
     #[command(flatten)]
     limit: MaxData,
-    /// Put the job into this queue instead of ending it
+    /// Advance the job to this queue instead of completing it
     #[arg(long, value_name = "QUEUE", value_parser = value::new_name(),
           add = value::Candidates::Queues)]
     next: Option<Name>,
     #[command(flatten)]
     later: Later,
-    /// A job that must be complete first
+    /// Jid of a job that must be complete first
     #[arg(long, value_name = "JID", value_parser = value::name(), requires = "next",
           add = value::Candidates::Jids(value::Jobs::Open))]
     depends: Vec<Name>,
@@ -127,7 +127,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// The core drops dependencies that do not exist; here they are refused before.
+/// Refuses dependencies that do not exist; the core would ignore them.
 fn dependencies(args: &Args, now: Moment, session: &mut Session) -> Result<(), Error> {
     if args.depends.contains(&args.jid) {
         let jid = clean(args.jid.as_bytes());

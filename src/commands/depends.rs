@@ -22,11 +22,11 @@ use crate::name::Name;
 use crate::session::Session;
 use crate::text::clean;
 
-/// Show what a job waits for and what waits for it, or change it
+/// Show a job's dependencies and dependents, or change its dependencies
 ///
-/// Only a job in state depends can be changed. Without its last dependency it is released: to
-/// run, or to wait for its time if that is still ahead. `--off-all` takes several jobs, or a
-/// selector, which without `--state` means those that wait for others.
+/// Only the dependencies of a job in state depends can be changed. Without its last dependency the
+/// job is released: it becomes waiting, or scheduled if its time is still ahead. `--off-all` takes
+/// several jobs or a selector. A selector without `--state` means jobs in state depends.
 ///
 /// Examples: `qless depends c41d77aa0e3b4f6c9d1f2a5b8c7e6d50`
 /// · `qless depends c41d77aa0e3b4f6c9d1f2a5b8c7e6d50 --off 5510a4d2b8c34e6f8a9b0c1d2e3f4a5b`
@@ -37,15 +37,15 @@ use crate::text::clean;
 #[derive(Clone, Debug, clap::Args)]
 #[command(add = value::Jobs::Depends)]
 pub(crate) struct Args {
-    /// Let it wait for further jobs: for all of them, or for none
+    /// Add dependencies: all of these, or none
     #[arg(long, value_name = "JID", num_args = 1.., value_parser = value::name(),
           add = value::Candidates::Jids(value::Jobs::Open))]
     on: Vec<Name>,
-    /// Let it no longer wait for these
+    /// Remove these dependencies
     #[arg(long, value_name = "JID", num_args = 1.., value_parser = value::jids(),
           add = value::Candidates::Jids(value::Jobs::Open))]
     off: Vec<Name>,
-    /// Let it no longer wait for anything
+    /// Remove all dependencies
     #[arg(long, conflicts_with_all = ["on", "off"])]
     off_all: bool,
     #[command(flatten)]
@@ -54,7 +54,7 @@ pub(crate) struct Args {
     jobs: Targets,
 }
 
-/// As errors speak of it.
+/// The action, as errors name it.
 const ASKS: &str = "change the dependencies of";
 
 const RELEASE: Verb = Verb {
@@ -87,7 +87,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
 }
 
-/// Shows one job and what it waits for, after the change if there is one.
+/// Changes the dependencies of one job, if flags say so, and shows them.
 fn one(args: &Args, jid: &Name, session: &mut Session) -> Result<Exit, Error> {
     let flags = [
         ("--rate", args.bulk.rate.is_some()),
@@ -108,7 +108,7 @@ fn one(args: &Args, jid: &Name, session: &mut Session) -> Result<Exit, Error> {
     show(jid, now, session)
 }
 
-/// Lets many jobs no longer wait for anything.
+/// Removes all dependencies of many jobs.
 fn release(args: &Args, told: &JidArgs, session: &mut Session) -> Result<Exit, Error> {
     session.ui.check_columns::<Bulk>()?;
     let states = [State::Depends];
@@ -135,7 +135,7 @@ fn release(args: &Args, told: &JidArgs, session: &mut Session) -> Result<Exit, E
     })
 }
 
-/// Refuses a job that waits for no other.
+/// Refuses a job without dependencies.
 fn judge(job: &JobSnapshot) -> Option<JobOutcome> {
     if job.is("depends") {
         return None;
@@ -224,7 +224,7 @@ fn refused(job: &JobSnapshot, outcome: &GuardReply) -> Error {
     fate.error(ASKS)
 }
 
-/// Says what would be done, as far as can be seen from outside.
+/// Reports what would be done, as far as it can be known without doing it.
 fn rehearse(args: &Args, jid: &Name, now: Moment, session: &mut Session) -> Result<(), Error> {
     let found = session.core()?.seen(now, &args.on)?;
     for (on, found) in args.on.iter().zip(found) {
@@ -239,7 +239,7 @@ fn rehearse(args: &Args, jid: &Name, now: Moment, session: &mut Session) -> Resu
     Ok(())
 }
 
-/// Shows both directions, with states.
+/// Shows dependencies and dependents with their states.
 fn show(jid: &Name, now: Moment, session: &mut Session) -> Result<Exit, Error> {
     match session.core()?.dependencies(now, jid)? {
         Some(dependencies) => session.ui.show(&dependencies).map(|()| Exit::Ok),

@@ -30,20 +30,21 @@ use crate::text::{clean, plural};
 use crate::ui::{Progress, Ui};
 use crate::view::export;
 
-/// Write jobs with all that it takes to put them again
+/// Export jobs with everything `import` needs
 ///
-/// One JSON document a line: first the head, then each job with its data, history, dependencies and
-/// failure, byte for byte; then what `--with` adds. `qless import` reads it, on any server and
-/// under any prefix; `qless help json export` tells what stands in it.
+/// Writes one JSON document per line: a head, then each job with its data, history, dependencies
+/// and failure, byte for byte, then what `--with` adds. `qless import` reads it on any server and
+/// with any prefix. `qless help json export` describes the documents.
 ///
-/// Each job is as it was at one moment, but not all at the same one: pause the queues first where
-/// that matters. A queue's jobs come in the order in which they would be popped; `--all` looks through
-/// all keys besides, for what is in no set.
+/// Each job is read atomically, but not all jobs at the same moment. If that matters, pause the
+/// queues first. The jobs of a queue come in the order in which they would be popped. `--all` also
+/// scans all keys, for jobs that are in no set.
 ///
-/// Recurring jobs and pauses are those of the queues that `--queue` names, else all; options are
-/// always all that are set.
+/// Recurring jobs and pauses are exported for the queues that `--queue` names, else for all queues.
+/// Options are always exported in full.
 ///
-/// A file is for its owner only, and appears or is replaced when it is whole.
+/// The file is readable by its owner only. It appears, or replaces an older one, when it is
+/// complete.
 ///
 /// Examples: `qless export --queue mail --file mail.ndjson`
 /// · `qless export --all --with config,recur,paused --file all.ndjson`
@@ -56,10 +57,10 @@ use crate::view::export;
 pub(crate) struct Args {
     #[command(flatten)]
     targets: Targets,
-    /// What to write besides jobs
+    /// What to export besides jobs
     #[arg(long, value_name = "WHAT", value_delimiter = ',', value_enum)]
     with: Vec<With>,
-    /// The file to write; stdout otherwise
+    /// File to write [default: stdout]
     #[arg(long, value_name = "FILE")]
     file: Option<OsString>,
 }
@@ -161,14 +162,14 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
     not_found::jobs(&missing).map(|()| Exit::Ok)
 }
 
-/// Says something where people read it.
+/// Prints a note, if people read stderr.
 fn note(session: &mut Session, line: &str) {
     if session.ui.hints() {
         session.ui.note(line);
     }
 }
 
-/// Returns how many jobs there are, if the indexes know.
+/// Returns the number of jobs, if indexes count them.
 fn count(selector: &Selector, now: Moment, session: &mut Session) -> Result<Option<u64>, Error> {
     let core = session.core()?;
     let total = Selection::open(core, now, selector, Detail::Match)?.total(core)?;
@@ -178,9 +179,9 @@ fn count(selector: &Selector, now: Moment, session: &mut Session) -> Result<Opti
     }))
 }
 
-/// Where the lines go.
+/// Writes the lines to a file or to stdout.
 struct Writer {
-    /// The file; stdout otherwise.
+    /// The file; `None` means stdout.
     to: Option<AtomicFile>,
     stop: Interrupt,
     progress: Progress,
@@ -195,7 +196,7 @@ impl Writer {
         }
     }
 
-    /// Writes jobs; returns the jids that nothing has.
+    /// Writes jobs. Returns the jids that do not exist.
     fn jobs(&mut self, jids: &[Name], session: &mut Session) -> Result<Vec<Name>, Error> {
         let mut missing = Vec::new();
         let mut untold = jids.iter();

@@ -23,9 +23,9 @@ use crate::text::{clean, quoted};
 
 /// Fail running jobs
 ///
-/// In the name of the worker that holds them. Only running jobs can be failed; a waiting one can
-/// be cancelled. `--group` and `--message` say what is recorded, they select nothing. A selector
-/// without `--state` means running and stalled jobs.
+/// The failure is recorded in the name of the worker that holds the job. Only running jobs can be
+/// failed; cancel a waiting job instead. `--group` and `--message` are what is recorded, not a
+/// selector. A selector without `--state` means running and stalled jobs.
 ///
 /// Example: `qless fail 77be2d0c4a1f4e0f9f0d3b6a5c8e7f10 --group hung --message "no output for 2h"
 /// --as-holder`
@@ -40,14 +40,14 @@ use crate::text::{clean, quoted};
 #[derive(Clone, Debug, clap::Args)]
 #[command(add = value::Jobs::Held)]
 pub(crate) struct Args {
-    /// What kind of failure it is
+    /// Failure group: the kind of failure
     #[arg(long, value_name = "G", value_parser = value::new_name(),
           add = value::Candidates::Groups)]
     group: Name,
-    /// What went wrong: text, `@FILE`, or `-` for stdin
+    /// Failure message: text, `@FILE`, or `-` for stdin
     #[arg(long, value_name = "M", allow_hyphen_values = true)]
     message: OsString,
-    /// The job's data from now on: JSON, `@FILE`, or `-` for stdin
+    /// New data of the job: JSON, `@FILE`, or `-` for stdin
     #[arg(long, allow_hyphen_values = true)]
     data: Option<OsString>,
     #[command(flatten)]
@@ -112,7 +112,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     })
 }
 
-/// Refuses a job that is not in the hands of this worker.
+/// Refuses a job that this worker does not hold.
 fn judge(name: &InName, job: &JobSnapshot) -> Option<JobOutcome> {
     let fate = name.judge(job)?;
     let jid = quoted(&job.jid);

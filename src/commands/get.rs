@@ -24,8 +24,8 @@ use crate::view::field::Picked;
 
 /// Show jobs in full
 ///
-/// Jobs and recurring jobs alike. One jid gives one document, several give a list without
-/// histories. Jids that nothing has are told after the rest.
+/// Works for jobs and for recurring jobs. One jid gives one document; several give a list without
+/// histories. Jids that do not exist are listed at the end.
 ///
 /// Examples: `qless get 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a`
 /// · `qless get nightly --data > nightly.json`
@@ -37,7 +37,7 @@ use crate::view::field::Picked;
 pub(crate) struct Args {
     #[command(flatten)]
     targets: Targets,
-    /// With histories, also in lists
+    /// Include histories in lists, too
     #[arg(long)]
     history: bool,
     /// Print only the data, byte for byte

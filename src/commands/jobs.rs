@@ -16,8 +16,8 @@ use crate::session::Session;
 
 /// List jobs
 ///
-/// Without a selector: the waiting, running, stalled, scheduled and blocked jobs of every queue.
-/// `stalled` is a running job whose lock ran out or was taken away.
+/// Without a selector, the list has the waiting, running, stalled, scheduled and depends jobs of
+/// every queue. A `stalled` job is a running job whose lock has expired or was revoked.
 ///
 /// Examples: `qless jobs --queue mail --state running,stalled`
 /// · `qless jobs --tag eu --where order.id=7719`
@@ -31,7 +31,7 @@ use crate::session::Session;
 pub(crate) struct Args {
     #[command(flatten)]
     selector: Selector,
-    /// Print only how many there are in each state
+    /// Print only the number of jobs in each state
     #[arg(long, conflicts_with_all = ["limit", "offset"])]
     count: bool,
     #[command(flatten)]

@@ -17,7 +17,7 @@ use crate::name::Name;
 use crate::session::Session;
 use crate::text::{clean, short};
 
-/// Append a line to a job's history
+/// Append an entry to a job's history
 ///
 /// Names that the core uses itself, such as `put` or `popped`, are refused.
 ///
@@ -26,13 +26,13 @@ use crate::text::{clean, short};
 /// Exit codes: 0, 2 usage, 4 unknown jid, 6 server.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The job
+    /// Jid of the job
     #[arg(value_parser = value::jids(), add = value::Candidates::Jids(value::Jobs::Open))]
     jid: Name,
-    /// What happened
+    /// Text of the entry
     #[arg(value_parser = value::new_name())]
     message: Name,
-    /// What else there is to say: a JSON object, `@FILE`, or `-` for stdin
+    /// More fields of the entry: a JSON object, `@FILE`, or `-` for stdin
     #[arg(long, allow_hyphen_values = true)]
     data: Option<OsString>,
     #[command(flatten)]
@@ -41,7 +41,7 @@ pub(crate) struct Args {
     dry: DryRun,
 }
 
-/// What the core writes into histories itself.
+/// The entries that the core writes into histories itself.
 const TAKEN: [&[u8]; 6] = [b"put", b"popped", b"done", b"failed", b"timed-out", b"cli"];
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Submit, run);

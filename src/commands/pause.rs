@@ -23,11 +23,11 @@ use crate::session::Session;
 use crate::session::actor;
 use crate::text::{clean, plural};
 
-/// Keep workers from taking jobs of queues
+/// Pause queues: workers get no more jobs from them
 ///
-/// Running jobs go on, unless `--stop-running` takes their locks away. With `--until` or `--for`
-/// the pause ends by itself; clients of other make see a plain pause, which ends for them when a
-/// worker with our core pops.
+/// Running jobs continue, unless `--stop-running` revokes their locks. With `--until` or `--for`
+/// the pause ends by itself. Other clients see a plain pause; for them it ends when a worker with
+/// the core of `qless` pops.
 ///
 /// Examples: `qless pause images --for 2h --reason "disk swap"`
 /// · `qless pause --all --stop-running`
@@ -46,13 +46,13 @@ pub(crate) struct Args {
     #[arg(long = "for", value_name = "D", value_parser = value::duration,
           allow_hyphen_values = true, conflicts_with = "until")]
     for_: Option<Duration>,
-    /// Why, for those who look
+    /// Reason, which `qless queues` shows
     #[arg(long, value_name = "TEXT", value_parser = value::new_name())]
     reason: Option<Name>,
-    /// Take the locks of running jobs away
+    /// Revoke the locks on running jobs
     #[arg(long)]
     stop_running: bool,
-    /// Unknown queues, too
+    /// Pause queues that do not exist, too
     #[arg(long)]
     force: bool,
     #[command(flatten)]
@@ -105,7 +105,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// Takes the locks of all running jobs away and returns how many there were.
+/// Revokes the locks on all running jobs. Returns the number of jobs.
 fn stop(queues: &[Name], note: &[u8], now: Moment, session: &mut Session) -> Result<u64, Error> {
     let core = session.core()?;
     let mut stopped = 0;

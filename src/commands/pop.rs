@@ -17,28 +17,28 @@ use crate::session::Session;
 use crate::session::actor;
 use crate::text::{clean, duration, quoted};
 
-/// Take the next jobs of queues, to work them
+/// Pop the next jobs of queues, to work on them
 ///
-/// The queues are asked in the order given. Each job must be completed, failed or retried before
-/// its lock ends, or pushed back by `heartbeat`; else another worker gets it. If there is none:
-/// no output, and exit 4.
+/// Queues are tried in the given order. Complete, fail or retry each job before its lock expires,
+/// or extend the lock with `heartbeat`; otherwise another worker gets the job. If there is no job,
+/// it prints nothing and exits with 4.
 ///
 /// Example: `job=$(qless pop mail -o ndjson) && send "$job" && qless complete "$(jq -r .jid
 /// <<<"$job")"`
 ///
-/// Exit codes: 0, 4 nothing there, 6 server.
+/// Exit codes: 0, 4 no job, 6 server.
 ///
 /// See also: `qless complete`, `qless heartbeat`, `qless fail`, `qless retry`
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The queues
+    /// Queues
     #[arg(required = true, value_name = "QUEUE", value_parser = value::name(),
           add = value::Candidates::Queues)]
     queues: Vec<Name>,
-    /// At most so many jobs
+    /// Maximum number of jobs
     #[arg(long, value_name = "N", value_parser = value::at_least_one, default_value = "1")]
     count: u64,
-    /// The worker that takes them [QLESS_WORKER; default cli-USER@HOST]
+    /// Name of the worker that pops them [QLESS_WORKER; default cli-USER@HOST]
     #[arg(long, value_name = "NAME", value_parser = value::new_name(),
           add = value::Candidates::Workers)]
     worker: Option<Name>,
@@ -87,7 +87,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// Takes jobs until there are enough, or no more.
+/// Pops jobs up to `--count`.
 fn pop(args: &Args, worker: &Name, now: Moment, session: &mut Session) -> Result<Vec<Name>, Error> {
     let mut jids: Vec<Name> = Vec::new();
     for queue in &args.queues {
@@ -128,7 +128,7 @@ fn popped(reply: &[u8]) -> Result<Vec<Name>, Error> {
     Ok(jids)
 }
 
-/// Says which jobs were taken but cannot be shown.
+/// Returns the error for jobs that were popped but cannot be shown.
 fn unread(jids: &[Name], worker: &Name, error: &Error) -> Error {
     let names: Vec<String> = jids.iter().map(|jid| format!("`{}`", clean(jid))).collect();
     let names = names.join(", ");

@@ -13,9 +13,9 @@ use crate::name::Name;
 use crate::session::Session;
 use crate::text::clean;
 
-/// Give jobs another priority; higher runs first
+/// Change the priority of jobs
 ///
-/// Prints the jid, the old and the new priority.
+/// Jobs with a higher priority run first. Prints jid, old and new priority.
 ///
 /// Examples: `qless priority 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a --to 100`
 /// · `qless priority --tag vip --to 100`
@@ -25,7 +25,7 @@ use crate::text::clean;
 /// See also: `qless help selectors`
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The new priority; higher runs first
+    /// New priority; higher runs first
     #[arg(long, value_name = "N", value_parser = value::integer, allow_hyphen_values = true)]
     to: i64,
     #[command(flatten)]

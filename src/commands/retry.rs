@@ -19,14 +19,15 @@ use crate::model::verb::Verb;
 use crate::name::Name;
 use crate::session::Session;
 
-/// Run jobs again
+/// Retry failed jobs, each in its own queue
 ///
-/// A failed job goes back to its own queue, with fresh retries; its tags, priority and data stay.
-/// A job that changed since it was looked at is skipped. Jobs that are retried together run in no
+/// A failed job goes back to its own queue with all its retries; tags, priority and data stay. A
+/// job that changed since it was read is skipped. Jobs that are retried together run in no
 /// particular order. A selector without `--state` means failed jobs, also with `--completed` and
-/// `--force`. With `--worker` or `--as-holder` it is the retry of
-/// the worker that holds the job: it spends a try, fails the job when none is left, and prints how
-/// many are left.
+/// `--force`.
+///
+/// With `--worker` or `--as-holder`, the worker that holds the job retries it: this uses one retry,
+/// or fails the job if none remains. It prints the remaining retries.
 ///
 /// Examples: `qless retry 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a`
 /// · `qless retry --group 'upload error' --older-than 1h --rate 20/s --dry-run`
@@ -39,30 +40,30 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 #[command(add = value::Jobs::Failed)]
 pub(crate) struct Args {
-    /// Into this queue instead of their own
+    /// Put them into this queue instead of their own
     #[arg(long, value_name = "QUEUE", value_parser = value::new_name(),
           conflicts_with_all = ["worker", "as_holder"], add = value::Candidates::Queues)]
     to: Option<Name>,
     /// Run them after this time
     #[arg(long, value_name = "D", value_parser = value::duration, allow_hyphen_values = true)]
     delay: Option<Duration>,
-    /// Give them another priority; higher runs first
+    /// New priority; higher runs first
     #[arg(long, value_name = "N", value_parser = value::integer, allow_hyphen_values = true,
           conflicts_with_all = ["worker", "as_holder"])]
     priority: Option<i64>,
-    /// Complete jobs, too
+    /// Retry complete jobs, too
     #[arg(long, conflicts_with_all = ["worker", "as_holder"])]
     completed: bool,
-    /// Running jobs, too: their lock is taken away, no try is spent
+    /// Retry running jobs, too; their locks are revoked, no retry is used
     #[arg(long, conflicts_with_all = ["worker", "as_holder"])]
     force: bool,
     #[command(flatten)]
     holder: Holder,
-    /// What kind of failure it was, recorded with the holder's retry
+    /// Failure group to record with the holder's retry
     #[arg(long, value_name = "G", value_parser = value::new_name(),
           add = value::Candidates::Groups)]
     fail_group: Option<Name>,
-    /// What went wrong, recorded with the holder's retry
+    /// Failure message to record with the holder's retry
     #[arg(long, value_name = "M", value_parser = value::name(), requires = "fail_group")]
     fail_message: Option<Name>,
     #[command(flatten)]
@@ -73,7 +74,7 @@ pub(crate) struct Args {
     jobs: Targets,
 }
 
-/// The holder's own retry.
+/// The retry by the worker that holds the job.
 const GIVE_BACK: Verb = Verb {
     word: "retry",
     asks: "retry",

@@ -23,10 +23,10 @@ use crate::select;
 use crate::session::Session;
 use crate::text::clean;
 
-/// Tag jobs, or show the most used tags
+/// Add tags to jobs, remove them, or list the most used tags
 ///
-/// Prints the tags that each job has then. Without jobs: all tags, with the number of jobs that
-/// carry each; the jobs of one: `qless jobs --tag T`.
+/// Prints the tags of each job after the change. Without jobs, it lists all tags with the number of
+/// jobs that have each; `qless jobs --tag T` lists the jobs.
 ///
 /// Examples: `qless tag`
 /// · `qless tag 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a --add seen --remove new`
@@ -37,10 +37,10 @@ use crate::text::clean;
 /// See also: `qless jobs --tag`, `qless help selectors`
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Add a tag
+    /// Tag to add
     #[arg(long, value_name = "T", value_parser = value::new_name(), add = value::Candidates::Tags)]
     add: Vec<Name>,
-    /// Remove a tag
+    /// Tag to remove
     #[arg(long, value_name = "T", value_parser = value::jids(), add = value::Candidates::Tags)]
     remove: Vec<Name>,
     #[command(flatten)]

@@ -14,9 +14,9 @@ use crate::model::verb::Verb;
 use crate::session::Session;
 use crate::text::clean;
 
-/// Take the locks of running jobs away
+/// Revoke the locks on running jobs
 ///
-/// The worker is told. The job is the next of its queue to run, and no try is spent.
+/// The worker gets an event. The job is the next one that its queue runs; no retry is used.
 ///
 /// Examples: `qless timeout 77be2d0c4a1f4e0f9f0d3b6a5c8e7f10`
 /// · `qless timeout --held-by 'mx-2-*' --yes`

@@ -19,10 +19,10 @@ use crate::name::Name;
 use crate::session::Session;
 use crate::text::{clean, plural};
 
-/// Track jobs, or show the tracked ones
+/// Track jobs, or list tracked jobs
 ///
-/// Tracked jobs have events of their own. Without jobs: those that are tracked; those that no
-/// longer exist are told at the end, and `--prune` drops them.
+/// Tracked jobs publish events of their own. Without jobs, it lists the tracked jobs; tracked jobs
+/// that no longer exist are listed at the end, and `--prune` stops tracking them.
 ///
 /// Examples: `qless track`
 /// · `qless track 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a`
@@ -33,10 +33,10 @@ use crate::text::{clean, plural};
 /// See also: `qless help selectors`
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Track them no longer
+    /// Stop tracking these jobs
     #[arg(long)]
     remove: bool,
-    /// Drop tracked jobs that no longer exist
+    /// Stop tracking jobs that no longer exist
     #[arg(long, conflicts_with_all = ["jids", "remove"])]
     prune: bool,
     #[command(flatten)]
@@ -105,7 +105,7 @@ fn track(plan: Plan, tracked: bool, session: &mut Session) -> Result<Exit, Error
     })
 }
 
-/// Drops tracked jobs that no longer exist.
+/// Stops tracking jobs that no longer exist.
 fn prune(bulk: &BulkFlags, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;
     session.ui.check_columns::<Bulk>()?;
@@ -117,7 +117,7 @@ fn prune(bulk: &BulkFlags, session: &mut Session) -> Result<Exit, Error> {
     track(plan, false, session)
 }
 
-/// Lists the tracked jobs, tracked longest first.
+/// Lists the tracked jobs, those tracked longest first.
 fn list(session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     session.ui.check_columns::<Jobs>()?;

@@ -12,7 +12,7 @@ use crate::model::done::Done;
 use crate::session::Session;
 use crate::text::clean;
 
-/// Let workers take jobs of queues again
+/// Resume paused queues
 ///
 /// Examples: `qless unpause images`
 /// · `qless unpause --all`

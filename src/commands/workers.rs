@@ -14,9 +14,10 @@ use crate::model::worker::{Holder, Worker};
 use crate::name::Name;
 use crate::session::Session;
 
-/// Show the workers, or the jobs of one
+/// Show workers, or the jobs of one worker
 ///
-/// Last seen is the last pop or heartbeat. With one name: its jobs as in `jobs`, stalled first.
+/// LAST SEEN is the time of the last pop or heartbeat. One name shows the jobs of that worker as in
+/// `jobs`, stalled jobs first.
 ///
 /// Examples: `qless workers` · `qless workers mx-2-18841` · `qless workers 'mx-*'`
 ///
@@ -25,7 +26,7 @@ use crate::session::Session;
 /// See also: `qless timeout`, `qless forget worker`
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Only these workers, by name or glob
+    /// Only these workers (name or glob)
     #[arg(value_name = "WORKER", value_parser = value::pattern(), add = value::Candidates::Workers)]
     workers: Vec<Pattern>,
     #[command(flatten)]

@@ -420,11 +420,11 @@ mod tests {
             (r#"{"data":[1,NaN]}"#, "12: `NaN` is not a JSON number"),
             (
                 r#"{"delay":-1}"#,
-                "10: `delay` wants a duration such as `90s`, `15m` or `2h`, not `-1`",
+                "10: `delay` expects a duration such as `90s`, `15m` or `2h`, not `-1`",
             ),
             (
                 r#"{"delay":{}}"#,
-                "10: `delay` wants a duration such as `90s`, `15m` or `2h`, not an object",
+                "10: `delay` expects a duration such as `90s`, `15m` or `2h`, not an object",
             ),
             (
                 r#"{"delay":1,"at":1}"#,
@@ -432,7 +432,7 @@ mod tests {
             ),
             (
                 r#"{"priority":1.5}"#,
-                "13: `priority` wants a whole number between -9007199254740992 and 9007199254740992, not `1.5`",
+                "13: `priority` expects a whole number between -9007199254740992 and 9007199254740992, not `1.5`",
             ),
             (
                 r#"{"priority":"1"}"#,
@@ -440,7 +440,7 @@ mod tests {
             ),
             (
                 r#"{"retries":-1}"#,
-                "12: `retries` wants a whole number between 0 and 9007199254740992, not `-1`",
+                "12: `retries` expects a whole number between 0 and 9007199254740992, not `-1`",
             ),
             (
                 r#"{"tags":"eu"}"#,

@@ -18,8 +18,8 @@ use crate::view::json;
 
 /// Write the options that are set as a JSON object
 ///
-/// To stdout, or to a file that only its owner may read. Defaults are left out. `config load`
-/// reads it again.
+/// Writes to stdout, or to a file that only its owner can read. Defaults are left out. `config
+/// load` reads the object.
 ///
 /// Example: `qless config dump > qless.json`
 ///
@@ -28,7 +28,7 @@ use crate::view::json;
 /// Exit codes: 0, 1 the file cannot be written, 5 a name or value is not UTF-8, 6 server.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
-    /// The file; stdout where none or `-` is given
+    /// File; `-` means stdout [default: stdout]
     #[arg(value_name = "FILE")]
     file: Option<OsString>,
 }

@@ -13,14 +13,15 @@ use crate::text::clean;
 
 /// Print the value of an option
 ///
-/// What was set, else the default. Without a key: all of them, as `config list --all`.
+/// Prints the value that is set, else the default. Without a key, it lists all options as `config
+/// list --all` does.
 ///
 /// Example: `qless config get heartbeat`
 ///
 /// Exit codes: 0, 4 neither set nor known, 6 server.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
-    /// The option
+    /// Option
     #[arg(value_name = "KEY", value_parser = value::name(), add = value::Candidates::Options)]
     key: Option<Name>,
 }

@@ -13,19 +13,19 @@ use crate::text::clean;
 
 /// Set options
 ///
-/// The values of known options are checked; seconds may be given as durations, such as `5m`.
+/// Values of known options are checked. Seconds may be given as durations, such as `5m`.
 ///
 /// Example: `qless config set images-max-concurrency 5`
 ///
-/// Exit codes: 0, 2 a value that the option cannot have, 4 unknown option, 6 server.
+/// Exit codes: 0, 2 invalid value, 4 unknown option, 6 server.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
-    /// Options and their values in turn
+    /// Options, each followed by its value
     #[arg(required = true, value_names = ["KEY", "VALUE"], num_args = 2..,
           allow_negative_numbers = true, value_parser = value::jids(),
           add = value::Candidates::Options)]
     pairs: Vec<Name>,
-    /// Unknown options, too
+    /// Set unknown options, too
     #[arg(long)]
     force: bool,
     #[command(flatten)]

@@ -11,14 +11,14 @@ use crate::name::Name;
 use crate::session::Session;
 use crate::text::clean;
 
-/// Give options their defaults back
+/// Reset options to their defaults
 ///
 /// Example: `qless config unset heartbeat`
 ///
 /// Exit codes: 0, 4 neither set nor known, 6 server, 9 not confirmed.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
-    /// The options
+    /// Options
     #[arg(required = true, value_name = "KEY", value_parser = value::jids(),
           add = value::Candidates::Options)]
     keys: Vec<Name>,

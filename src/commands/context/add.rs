@@ -16,30 +16,31 @@ use crate::text::clean;
 
 /// Add a context to the config file
 ///
-/// The global flags `--redis`, `--prefix` and `--read-only` say here what the context is to have.
-/// A new file is for its owner only. Rather than in the address, a password is found by
-/// `--password-command` or `--password-env` when it is wanted.
+/// The global flags `--redis`, `--prefix` and `--read-only` set the values of the context. A new
+/// file is readable by its owner only. Keep the password out of the address: `--password-command`
+/// or `--password-env` names its source, which is read when `qless` connects.
 ///
 /// Examples: `qless context add prod --redis redis://ops@redis.prod.example:6380/0 --protected
 /// --label PROD --password-command pass show redis/prod`,
 /// `qless context add viewer --redis redis://replica.prod.example:6379/0 --read-only`
 ///
-/// Exit codes: 0, 1 the file cannot be written, 2 it is wrong, or no address, 5 the context exists.
+/// Exit codes: 0, 1 the file cannot be written, 2 it is invalid, or no address, 5 the context
+/// exists.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
-    /// The context
+    /// Name of the context
     #[arg(value_parser = name)]
     name: String,
-    /// Have writes to many jobs ask for the label
+    /// Ask for the label before changes to many jobs
     #[arg(long)]
     protected: bool,
-    /// What prompts call it; else its name
+    /// Label of the context in prompts [default: its name]
     #[arg(long, value_name = "L", value_parser = name)]
     label: Option<String>,
-    /// Program and arguments that print the password
+    /// Program that prints the password, with its arguments
     #[arg(long, value_name = "WORD", num_args = 1.., conflicts_with = "password_env")]
     password_command: Vec<String>,
-    /// Environment variable that holds the password
+    /// Environment variable with the password
     #[arg(long, value_name = "NAME", value_parser = variable)]
     password_env: Option<String>,
     #[command(flatten)]

@@ -16,19 +16,20 @@ mod show;
 mod use_;
 mod validate;
 
-/// Look after the settings by name in the config file
+/// Manage contexts: named settings in the config file
 ///
-/// A context is an address with all that belongs to it: prefix, where the password comes from,
-/// whether it is protected or read-only. `--context NAME` and QLESS_CONTEXT choose one; else the
-/// file's default one holds, unless QLESS_REDIS_URL or REDIS_URL names another server. Without a
-/// verb they are listed. qless-config(5) tells all keys of the file.
+/// A context is the address of a server with its other settings: the prefix, the source of the
+/// password, and whether it is protected or read-only. `--context NAME` or QLESS_CONTEXT chooses a
+/// context. Otherwise the default context of the file applies, unless QLESS_REDIS_URL or REDIS_URL
+/// names another server. Without a subcommand, it lists the contexts. qless-config(5) describes all
+/// keys of the file.
 ///
-/// Comments and order in the file are kept. Nothing of this needs a server, but `validate`, or is
-/// kept back by `--read-only`.
+/// Comments and order of the file are kept. Only `validate` needs a server. `--read-only` blocks
+/// none of these commands.
 ///
 /// Examples: `qless context`, `qless --config night.toml context add night --redis local:$PWD/night`
 ///
-/// Exit codes: 0, 2 the file is wrong, 4 unknown context, 5 it exists already, 6 server.
+/// Exit codes: 0, 2 the file is invalid, 4 unknown context, 5 the context exists, 6 server.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]

@@ -12,14 +12,14 @@ use crate::text::clean;
 
 /// Remove a context from the config file
 ///
-/// Nothing happens to the server. Where it was the default one, there is none afterwards.
+/// The server is not touched. If it was the default context, there is no default afterwards.
 ///
 /// Example: `qless context remove staging`
 ///
-/// Exit codes: 0, 1 the file cannot be written, 2 it is wrong, 4 unknown context.
+/// Exit codes: 0, 1 the file cannot be written, 2 it is invalid, 4 unknown context.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
-    /// The context
+    /// Name of the context
     #[arg(add = value::Candidates::Contexts)]
     name: String,
     #[command(flatten)]

@@ -10,14 +10,14 @@ use crate::session::Session;
 use crate::settings::edit;
 use crate::text::clean;
 
-/// Make a context the default one
+/// Make a context the default
 ///
 /// Example: `qless context use prod`
 ///
-/// Exit codes: 0, 1 the file cannot be written, 2 it is wrong, 4 unknown context.
+/// Exit codes: 0, 1 the file cannot be written, 2 it is invalid, 4 unknown context.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
-    /// The context
+    /// Name of the context
     #[arg(add = value::Candidates::Contexts)]
     name: String,
     #[command(flatten)]

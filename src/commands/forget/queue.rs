@@ -12,21 +12,21 @@ use crate::name::Name;
 use crate::session::Session;
 use crate::text::clean;
 
-/// Take queues off the list of known ones
+/// Remove queues from the list of known queues
 ///
-/// Only empty ones: jobs in a queue that is not listed are lost to operators. The next put lists
-/// the queue again.
+/// Only empty queues are removed, because commands no longer see the jobs of a queue that is not
+/// listed. The next put lists the queue again.
 ///
 /// Example: `qless forget queue old-import`
 ///
-/// Exit codes: 0, 4 unknown queue, 5 something is in it, 6 server, 9 not confirmed.
+/// Exit codes: 0, 4 unknown queue, 5 it has jobs, 6 server, 9 not confirmed.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
-    /// The queues
+    /// Queues
     #[arg(required = true, value_name = "QUEUE", value_parser = value::jids(),
           add = value::Candidates::Queues)]
     queues: Vec<Name>,
-    /// Also with something in it
+    /// Remove queues that have jobs, too
     #[arg(long)]
     force: bool,
     #[command(flatten)]
@@ -85,7 +85,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// Returns what is in a queue.
+/// Describes the jobs in a queue; `None` if it is empty.
 fn holds(queue: &Queue) -> Option<String> {
     let counts = [
         (queue.waiting, "waiting"),

@@ -11,16 +11,16 @@ use crate::name::Name;
 use crate::session::Session;
 use crate::text::{clean, plural, quoted};
 
-/// Take workers off the list of known ones
+/// Remove workers from the list of known workers
 ///
-/// Only workers that hold no job. The next pop lists the worker again.
+/// Only workers without jobs are removed. The next pop lists the worker again.
 ///
 /// Example: `qless forget worker build-7-4121`
 ///
 /// Exit codes: 0, 4 unknown worker, 5 it holds jobs, 6 server, 9 not confirmed.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
-    /// The workers
+    /// Workers
     #[arg(required = true, value_name = "WORKER", value_parser = value::jids(),
           add = value::Candidates::Workers)]
     workers: Vec<Name>,

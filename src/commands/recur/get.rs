@@ -15,14 +15,14 @@ use crate::text::clean;
 
 /// Show recurring jobs in full
 ///
-/// One jid gives one document, several give a list.
+/// One jid gives one document; several give a list.
 ///
 /// Example: `qless recur get nightly`
 ///
 /// Exit codes: 0, 4 no such recurring job, 6 server.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
-    /// The recurring jobs; `-` reads their jids from standard input, `@FILE` from a file
+    /// Jids of recurring jobs; `-` reads jids from stdin, `@FILE` from a file
     #[arg(value_name = "JID", required = true, value_parser = value::jids(),
           add = value::Candidates::Jids(value::Jobs::Recurring))]
     jids: Vec<Name>,

@@ -21,12 +21,12 @@ mod tag;
 
 /// Show and change recurring jobs
 ///
-/// A recurring job is a template: the core puts a job from it each interval, when someone pops or
-/// peeks its queue. If nobody does, it is overdue.
+/// A recurring job is a template. When a worker pops its queue or a client peeks it, the core puts
+/// one job per interval that has passed. Without pops and peeks the recurring job is overdue.
 ///
 /// Examples: `qless recur list` · `qless recur put reports Nightly --every 1d --at 03:00 --jid nightly`
 ///
-/// Exit codes: 0, 4 unknown jid or queue, 5 it exists already, 6 server, 9 not confirmed.
+/// Exit codes: 0, 4 unknown jid or queue, 5 the jid exists, 6 server, 9 not confirmed.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]

@@ -15,14 +15,14 @@ use crate::text::{clean, plural};
 
 /// Remove recurring jobs
 ///
-/// The jobs that they put already stay.
+/// The jobs that they have put stay.
 ///
 /// Example: `qless recur rm nightly`
 ///
 /// Exit codes: 0, 4 no such recurring job, 6 server, 9 not confirmed (two or more).
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
-    /// The recurring jobs; `-` reads their jids from stdin, `@FILE` from a file
+    /// Jids of recurring jobs; `-` reads jids from stdin, `@FILE` from a file
     #[arg(value_name = "JID", required = true, value_parser = value::jids(),
           add = value::Candidates::Jids(value::Jobs::Recurring))]
     jids: Vec<Name>,

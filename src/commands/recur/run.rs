@@ -15,14 +15,14 @@ use crate::text::{clean, short};
 
 /// Put one job of a recurring job now
 ///
-/// Beside its interval: neither its next run nor its count changes. Prints the jid of the job.
+/// Neither the next run nor the count of the recurring job changes. Prints the jid of the new job.
 ///
 /// Example: `qless recur run nightly`
 ///
 /// Exit codes: 0, 4 no such recurring job, 6 server.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
-    /// The recurring job
+    /// Jid of the recurring job
     #[arg(value_parser = value::jids(), add = value::Candidates::Jids(value::Jobs::Recurring))]
     jid: Name,
     #[command(flatten)]

@@ -14,23 +14,23 @@ use crate::name::Name;
 use crate::session::Session;
 use crate::text::clean;
 
-/// Tag a recurring job
+/// Add tags to a recurring job, or remove them
 ///
-/// The jobs that it puts from then on carry the tags. Prints the tags that it has then.
+/// The jobs that it puts from now on get these tags. Prints the tags after the change.
 ///
 /// Example: `qless recur tag nightly --add reports --remove new`
 ///
 /// Exit codes: 0, 2 usage, 4 no such recurring job, 6 server.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
-    /// The recurring job
+    /// Jid of the recurring job
     #[arg(value_parser = value::jids(), add = value::Candidates::Jids(value::Jobs::Recurring))]
     jid: Name,
-    /// Add a tag
+    /// Tag to add
     #[arg(long, value_name = "T", value_parser = value::new_name(),
           required_unless_present = "remove", add = value::Candidates::Tags)]
     add: Vec<Name>,
-    /// Remove a tag
+    /// Tag to remove
     #[arg(long, value_name = "T", value_parser = value::jids(), add = value::Candidates::Tags)]
     remove: Vec<Name>,
     #[command(flatten)]
