@@ -85,7 +85,7 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     if file.is_none() && session.ui.format() == Format::Json {
         return Err(Error::usage("an export is not one document but one a line")
-            .hint("leave ui `-o json`, or name a file: `--file FILE`"));
+            .hint("leave out `-o json`, or name a file: `--file FILE`"));
     }
     args.targets.check()?;
     let every = args.targets.selector.all;

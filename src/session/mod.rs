@@ -72,7 +72,7 @@ impl Session {
         self.file.as_ref()?.context.as_ref()
     }
 
-    /// Returns where a plan would be carried ui, for questions and dry runs: the context's label
+    /// Returns where a plan would be carried out, for questions and dry runs: the context's label
     /// and the address.
     pub(crate) fn place(&mut self) -> Result<String, Error> {
         let address = match &self.core {

@@ -5,7 +5,7 @@ use expect_test::expect;
 use crate::support::qless::RunOutput;
 use crate::support::redis::Redis;
 
-/// `c` waits for `b`, which waits for `a`; `x` waits alone, `done` is complete.
+/// `c` depends on `b`, which depends on `a`; `x` waits alone, `done` is complete.
 fn chained() -> Redis {
     let redis = Redis::start();
     redis.at(1).run("put mail K --jid done").ok();
@@ -294,7 +294,7 @@ fn a_chain_is_cancelled_across_slices() {
     assert_eq!(redis.at(3).run("jobs -o jid").ok(), "");
 }
 
-/// The jids of the jobs in a file that `--save` wrote.
+/// The jids of the jobs in a file written by `--save`.
 fn saved(file: &std::path::Path) -> String {
     let text = std::fs::read_to_string(file).unwrap();
     let jids: Vec<String> = text
@@ -402,7 +402,7 @@ fn cascaded_dependents_are_saved_too() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("c");
     let to = format!("--save {}", file.display());
-    // Said to wait for `a` by a trace that an older client left, and waiting for nothing.
+    // A leftover of an older client lists it as a dependent of `a`, and it has no dependencies.
     redis.send(&["SADD", "ql:j:a-dependents", "x"]);
     redis
         .at(10)
@@ -420,7 +420,7 @@ fn cascaded_dependents_are_saved_too() {
         "#]]);
     assert_eq!(saved(&file), "c b a");
     assert_eq!(jids(&redis), "x");
-    // A tree of more jobs than one call takes, and one that is let go.
+    // A tree of more jobs than one call takes, and one job that is released.
     let put = |at: usize| {
         let jid = format!("j{at:04}");
         let depends = format!("[\"j{:04}\"]", at / 2);
@@ -522,7 +522,7 @@ fn a_job_is_on_the_server_or_in_the_file_whenever_cancel_is_killed() {
     assert!(kills > 0);
     assert!(listed().is_empty());
     redis.must_be_clean();
-    // What was saved twice comes back once.
+    // A job that was saved twice is imported once.
     redis.qless().run(&format!("import {path} --yes")).ok();
     assert!(listed() == jids);
     redis.must_be_clean();

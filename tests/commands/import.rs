@@ -15,7 +15,7 @@ use crate::support::terminal::Terminal;
 const HEAD: &str =
     r#"{"kind":"export","v":1,"at":"1970-01-01T00:00:10.000Z","prefix":"ql:","jobs":null}"#;
 
-/// A line of a job, with further members.
+/// A line of a job, with more members.
 fn job(jid: &str, more: &str) -> String {
     let more = match more.contains("\"state\"") {
         true => more.to_string(),
@@ -112,7 +112,7 @@ fn each_job_is_imported_unchanged() {
         "done" is not there
     "#]]
     .assert_eq(&difference(&before, &printed));
-    // It goes on from there.
+    // The count continues from there.
     let popped = redis.at(200).run("pop mail --worker w -o jid").ok();
     assert_eq!(popped, "first");
     redis.at(201).run("retry bad").ok();
@@ -121,7 +121,7 @@ fn each_job_is_imported_unchanged() {
     assert_eq!(jids(&redis, "--state scheduled"), "last later");
 }
 
-/// What is different between two exports, job by job.
+/// The differences between two exports, job by job.
 fn difference(before: &str, after: &str) -> String {
     let lines = |text: &str| -> Vec<Value> {
         text.lines()
@@ -222,7 +222,7 @@ fn names_and_data_of_all_kinds_are_imported() {
 #[test]
 fn dependents_are_imported_after_their_dependencies() {
     let redis = Redis::start();
-    // `d` waits for two that stand below it, `a` for one that was complete.
+    // `d` depends on two later lines, `a` on a job that was complete.
     let lines = [
         job("d", r#","state":"depends","dependencies":["b","c"]"#),
         job("c", r#","state":"depends","dependencies":["b"]"#),
@@ -299,7 +299,7 @@ fn an_import_with_a_dependency_cycle_is_refused() {
         no jobs to import
     "#]]);
     assert!(redis.dump().is_empty());
-    // Beside jobs that are there the core looks for itself.
+    // The core itself verifies dependencies on existing jobs.
     redis.at(1).run("put q K --jid c").ok();
     redis.at(1).run("put q K --jid y --depends c").ok();
     let lines = [job("c", r#","state":"depends","dependencies":["y"]"#)];
@@ -558,7 +558,7 @@ fn options_pauses_and_recurring_jobs_are_imported() {
           "mine": "1"
         }
     "#]]);
-    // Again: what is there stays.
+    // A second import keeps existing entries.
     redis.at(100).run("config set heartbeat 31").ok();
     redis.at(100).run("recur set r --every 1h").ok();
     import("--yes").exits(5);
@@ -748,13 +748,13 @@ fn jobs_saved_by_cancel_can_be_imported() {
         "c" since "1970-01-01T00:00:01.000Z" -> "1970-01-01T00:01:40.000Z"
     "#]]
     .assert_eq(&difference(&before, &after));
-    // The same command again goes on in the same file: there each job stands twice.
+    // The same command again continues the same file, which then holds each job twice.
     redis.at(4).run("priority a --to 7").ok();
     redis.at(5).run(&cancel).ok();
     assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 7);
     to(&redis).run(&format!("import {path} --yes")).ok();
     assert_eq!(redis.at(5).run("get a --field priority").ok(), "7");
-    // A line that a crash tore was never followed by a deletion.
+    // A line cut by a crash was never followed by a deletion.
     let mut torn = std::fs::read_to_string(&path).unwrap();
     torn.push_str(r#"{"kind":"job","v":1,"jid":"z"#);
     std::fs::write(&path, &torn).unwrap();
@@ -801,6 +801,7 @@ fn the_example_of_the_issue_runs() {
             "PATH",
             format!("{}:{}", bin.display(), std::env::var("PATH").unwrap()),
         )
+        .env("QLESS_NOW", "100")
         .env("HOME", "/nonexistent")
         .env("QLESS_REDIS_URL", redis.url())
         .output()
