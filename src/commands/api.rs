@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::source::Source;
 use crate::session::Session;
-use crate::text::clean;
+use crate::text::Harmless;
 
 /// Call a command of the core by its own name
 ///
@@ -52,16 +52,16 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let mut source = Source::default();
     let mut call = Call::new(args.command);
     for (at, arg) in args.args.iter().enumerate() {
-        let most = value::LARGEST as usize;
-        call = match arg == "-" && means_nothing(&name, at) {
+        let max_bytes = value::LARGEST as usize;
+        call = match arg == "-" && is_core_argument(&name, at) {
             true => call.arg("-"),
-            false => call.arg(source.read(arg, "the argument", most)?.bytes),
+            false => call.arg(source.read(arg, "the argument", max_bytes)?.bytes),
         };
     }
     let now = session.begin()?;
     let now = args.now.map_or(now, |when| when.from(now));
     if writes {
-        let what = format!("call `{}` on {}", clean(&name), session.place()?);
+        let what = format!("call `{}` on {}", Harmless(&name), session.place()?);
         session.ui.confirm_protected(&what, |_| String::new())?;
     }
     let reply = session.core()?.raw(now, &call)?;
@@ -71,6 +71,6 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 
 /// Whether a `-` at this position is an argument of the core: `check.revert` takes a key and three
 /// values per change.
-fn means_nothing(command: &str, at: usize) -> bool {
+fn is_core_argument(command: &str, at: usize) -> bool {
     command == "check.revert" && !at.is_multiple_of(4)
 }

@@ -97,13 +97,13 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Whether it changes something.
+    /// Whether these arguments change something.
     fn writes(&self) -> bool {
         (self.repair || self.revert.is_some()) && !self.dry.dry_run
     }
 
-    /// Returns the command with what says what is mended.
-    fn own(&self) -> String {
+    /// Returns the command with the flags that select what is repaired.
+    fn command(&self) -> String {
         let mut words = vec!["check --repair".to_owned()];
         for queue in &self.queues {
             words.push(format!("--queue {}", quoted(queue.typed())));
@@ -116,7 +116,7 @@ impl Args {
         words.join(" ")
     }
 
-    fn wanted(&self) -> FindingFilter {
+    fn filter(&self) -> FindingFilter {
         let only = self.only.iter().filter_map(|id| match id.as_str() {
             "all" => Some(Word::All),
             id => Finding::named(id).map(Word::One),
@@ -130,9 +130,9 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Recover, Args::writes
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
-    let told = CheckOptions {
+    let options = CheckOptions {
         queues: args.queues.clone(),
-        wanted: args.wanted(),
+        wanted: args.filter(),
         examples: args.max_examples,
         rate: args.rate,
         fail_on: args.fail_on,
@@ -141,16 +141,16 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         return revert::run(file, args.dry.dry_run, args.rate, session);
     }
     if args.repair {
-        let order = repair::RepairOptions {
-            told,
+        let repair_options = repair::RepairOptions {
+            told: options,
             undo: args.undo.as_deref(),
-            command: args.own(),
+            command: args.command(),
             dry_run: args.dry.dry_run,
         };
-        return repair::run(order, session);
+        return repair::run(repair_options, session);
     }
     session.ui.check_columns::<Check>()?;
     session.begin()?;
-    let looked = run::run(&told, false, &Interrupt::listen(), session)?;
-    run::report(looked, true, session)
+    let scanned = run::run(&options, false, &Interrupt::listen(), session)?;
+    run::report(scanned, true, session)
 }

@@ -20,7 +20,7 @@ use crate::model::done::Done;
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::actor;
-use crate::text::{clean, short};
+use crate::text::short;
 
 /// Complete a job, or advance it to another queue
 ///
@@ -87,7 +87,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         true => {
             let jid = short(args.jid.as_bytes());
             session.ui.note(&match &next {
-                Some(next) => format!("would put {jid} in {}", clean(next.queue.as_bytes())),
+                Some(next) => format!("would advance {jid} to {}", next.queue),
                 None => format!("would complete {jid}"),
             });
             session.ui.show(&Done::new(VERB, vec![args.jid], true))?;
@@ -95,7 +95,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
         false => {
             let core = session.core()?;
-            // Without new data the job keeps what it has, byte for byte.
+            // Without new data the job keeps its data, byte for byte.
             let data = match data {
                 Some(data) => data,
                 None => core.field(now, &args.jid, "data")?.unwrap_or_default(),
@@ -121,7 +121,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     session.ui.show(&done)?;
     session.ui.note_on_terminal(&match &done.queue {
-        Some(queue) => format!("completed {jid}, now in {}", clean(queue.as_bytes())),
+        Some(queue) => format!("completed {jid}, now in {queue}"),
         None => format!("completed {jid}"),
     });
     Ok(Exit::Ok)
@@ -130,15 +130,15 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 /// Refuses dependencies that do not exist; the core would ignore them.
 fn dependencies(args: &Args, now: Moment, session: &mut Session) -> Result<(), Error> {
     if args.depends.contains(&args.jid) {
-        let jid = clean(args.jid.as_bytes());
-        return Err(Error::conflict(format!("`{jid}` cannot wait for itself")).jid(&args.jid));
+        let jid = &args.jid;
+        return Err(Error::conflict(format!("`{jid}` cannot depend on itself")).jid(&args.jid));
     }
     let found = session.core()?.seen(now, &args.depends)?;
     for (jid, found) in args.depends.iter().zip(found) {
         if found.is_none() {
-            let jid = clean(jid.as_bytes());
+            let jid = &jid;
             return Err(Error::not_found(format!(
-                "`{jid}` does not exist, so nothing can wait for it"
+                "`{jid}` does not exist, so no job can depend on it"
             )));
         }
     }

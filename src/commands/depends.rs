@@ -20,7 +20,6 @@ use crate::model::job_snapshot::JobSnapshot;
 use crate::model::verb::Verb;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::clean;
 
 /// Show a job's dependencies and dependents, or change its dependencies
 ///
@@ -76,14 +75,12 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     apart(("--on", &args.on), ("--off", &args.off))?;
     session.ui.require_format(&[Format::Jid])?;
     args.jobs.check()?;
-    let told = jids::read(&mut Source::default(), &args.jobs.jids)?;
-    match &told {
+    let given = jids::read(&mut Source::default(), &args.jobs.jids)?;
+    match &given {
         JidArgs::One(jid) => one(&args, jid, session),
-        JidArgs::Many(_) if args.off_all => release(&args, &told, session),
-        JidArgs::Many(_) => {
-            Err(Error::usage("one job is to be named here")
-                .hint("only `--off-all` takes several jobs"))
-        }
+        JidArgs::Many(_) if args.off_all => release(&args, &given, session),
+        JidArgs::Many(_) => Err(Error::usage("`qless depends` takes one job")
+            .hint("only `--off-all` takes several jobs")),
     }
 }
 
@@ -109,22 +106,22 @@ fn one(args: &Args, jid: &Name, session: &mut Session) -> Result<Exit, Error> {
 }
 
 /// Removes all dependencies of many jobs.
-fn release(args: &Args, told: &JidArgs, session: &mut Session) -> Result<Exit, Error> {
+fn release(args: &Args, given: &JidArgs, session: &mut Session) -> Result<Exit, Error> {
     session.ui.check_columns::<Bulk>()?;
     let states = [State::Depends];
     let plan = Plan::open_told(
         session,
         &RELEASE,
         &args.bulk,
-        (&args.jobs, told),
+        (&args.jobs, given),
         &states,
         judge,
     )?;
     plan.consent(session, "")?;
     let note = plan.note();
     plan.run(session, |core, now, jobs| {
-        let answers = core.undepend(now, &note, jobs, &[]);
-        Slice::each(jobs, answers, |job, ()| {
+        let replies = core.undepend(now, &note, jobs, &[]);
+        Slice::each(jobs, replies, |job, ()| {
             let state = if job.due.is_some() {
                 "scheduled"
             } else {
@@ -144,7 +141,7 @@ fn judge(job: &JobSnapshot) -> Option<JobOutcome> {
         true => Code::Complete,
         false => Code::StateChanged,
     };
-    let why = format!("it is {}, it waits for no job", clean(&job.state));
+    let why = format!("its state is `{}`, not `depends`", job.state);
     Some(JobOutcome::refused(&job.jid, code, why))
 }
 
@@ -159,26 +156,27 @@ fn change(
     let Some(job) = found.into_iter().flatten().next() else {
         return Err(JobOutcome::gone(jid).error(ASKS));
     };
-    if let Some(fate) = judge(&job) {
-        return Err(fate.error(ASKS));
+    if let Some(outcome) = judge(&job) {
+        return Err(outcome.error(ASKS));
     }
-    let waits = session.core()?.dependencies(now, jid)?;
-    let waits: Vec<Name> = waits
+    let neighbours = session.core()?.dependencies(now, jid)?;
+    let dependencies: Vec<Name> = neighbours
         .into_iter()
         .flat_map(|both| both.dependencies)
         .map(|neighbour| neighbour.jid)
         .collect();
-    for jid in args.off.iter().filter(|jid| !waits.contains(jid)) {
+    for jid in args.off.iter().filter(|jid| !dependencies.contains(jid)) {
         session
             .ui
-            .note(&format!("note: it does not wait for `{}`", clean(jid)));
+            .note(&format!("note: it does not depend on `{jid}`"));
     }
     if args.bulk.dry_run {
         return rehearse(args, jid, now, session);
     }
     let off = args.off_all || !args.off.is_empty();
     if !args.on.is_empty() {
-        // A note changes the mark, by which the second call is guarded: it comes with the last.
+        // A note changes the mark of the job, and the second call is guarded by this mark. So the
+        // note goes with the last call.
         let note = if off { &[] } else { note };
         let outcome = session.core()?.depend(now, &job, note, &args.on)?;
         if outcome.code != Code::Ok {
@@ -186,8 +184,7 @@ fn change(
         }
         for jid in outcome.names() {
             session.ui.note(&format!(
-                "note: `{}` is complete already, not a dependency",
-                clean(jid)
+                "note: `{jid}` is complete already, not a dependency"
             ));
         }
     }
@@ -203,25 +200,22 @@ fn change(
     }
 }
 
-fn refused(job: &JobSnapshot, outcome: &GuardReply) -> Error {
-    let names: Vec<String> = outcome
-        .names()
-        .map(|jid| format!("`{}`", clean(jid)))
-        .collect();
-    let fate = match outcome.code {
-        Code::Gone | Code::StateChanged => JobOutcome::left(job, outcome),
+fn refused(job: &JobSnapshot, reply: &GuardReply) -> Error {
+    let names: Vec<String> = reply.names().map(|jid| format!("`{jid}`")).collect();
+    let outcome = match reply.code {
+        Code::Gone | Code::StateChanged => JobOutcome::left(job, reply),
         Code::MissingDependency => {
             let verb = if names.len() == 1 { "does" } else { "do" };
             let why = format!("{} {verb} not exist", names.join(", "));
-            JobOutcome::refused(&job.jid, outcome.code, why)
+            JobOutcome::refused(&job.jid, reply.code, why)
         }
         Code::Cycle => {
-            let why = format!("it would wait for itself, through {}", names.join(", "));
-            JobOutcome::refused(&job.jid, outcome.code, why)
+            let why = format!("it would depend on itself, through {}", names.join(", "));
+            JobOutcome::refused(&job.jid, reply.code, why)
         }
-        _ => JobOutcome::refused(&job.jid, outcome.code, names.join(", ")),
+        _ => JobOutcome::refused(&job.jid, reply.code, names.join(", ")),
     };
-    fate.error(ASKS)
+    outcome.error(ASKS)
 }
 
 /// Reports what would be done, as far as it can be known without doing it.
@@ -229,13 +223,13 @@ fn rehearse(args: &Args, jid: &Name, now: Moment, session: &mut Session) -> Resu
     let found = session.core()?.seen(now, &args.on)?;
     for (on, found) in args.on.iter().zip(found) {
         if found.is_none() {
-            let why = format!("`{}` does not exist", clean(on));
+            let why = format!("`{on}` does not exist");
             return Err(JobOutcome::refused(jid, Code::MissingDependency, why).error(ASKS));
         }
     }
     session
         .ui
-        .note("would change what the job waits for; now it is:");
+        .note("would change the dependencies of the job; now they are:");
     Ok(())
 }
 

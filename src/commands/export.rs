@@ -26,7 +26,7 @@ use crate::model::pattern::Pattern;
 use crate::name::Name;
 use crate::select::Selection;
 use crate::session::Session;
-use crate::text::{clean, plural};
+use crate::text::plural;
 use crate::ui::{Progress, Ui};
 use crate::view::export;
 
@@ -84,23 +84,25 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
         return Err(Error::usage("the name of the file is empty"));
     }
     if file.is_none() && session.ui.format() == Format::Json {
-        return Err(Error::usage("an export is not one document but one a line")
-            .hint("leave out `-o json`, or name a file: `--file FILE`"));
+        return Err(
+            Error::usage("an export has one document per line, not one document")
+                .hint("leave out `-o json`, or name a file: `--file FILE`"),
+        );
     }
     args.targets.check()?;
-    let every = args.targets.selector.all;
-    if every {
-        // By their sets, so that a queue's jobs keep their order.
+    let all_jobs = args.targets.selector.all;
+    if all_jobs {
+        // Jobs are read set by set, so that the jobs of a queue keep their order.
         args.targets.selector = args.targets.selector.or_states(&State::ALL)?;
     }
-    let told = match args.targets.jids.is_empty() {
+    let given = match args.targets.jids.is_empty() {
         true => None,
         false => Some(jids::read(&mut Source::default(), &args.targets.jids)?),
     };
     let now = session.begin()?;
     let selector = &args.targets.selector;
-    let jobs = match &told {
-        Some(told) => Some(told.jids().len() as u64),
+    let jobs = match &given {
+        Some(given) => Some(given.jids().len() as u64),
         None => count(selector, now, session)?,
     };
     let to = match &file {
@@ -121,17 +123,17 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     writer.write(&mut session.ui, &export::head(&head)?)?;
     let mut missing = Vec::new();
-    match &told {
-        Some(told) => missing = writer.jobs(told.jids(), session)?,
+    match &given {
+        Some(given) => missing = writer.jobs(given.jids(), session)?,
         None => {
-            // Of all jobs some may be in no set, or in that of a forgotten queue.
-            let all = every && selector.limit.is_none() && selector.offset == 0;
+            // With `--all`, some jobs may be in no set, or in a set of a forgotten queue.
+            let all = all_jobs && selector.limit.is_none() && selector.offset == 0;
             let mut seen: HashSet<Name> = HashSet::new();
             let mut selection = Selection::open(session.core()?, now, selector, Detail::Match)?;
             selection.announce(&mut session.ui);
             while let Some(jobs) = selection.next(session.core()?)? {
                 let jids: Vec<Name> = jobs.into_iter().map(|job| job.jid).collect();
-                // Those that are gone by now were there when nobody could tell.
+                // A job that was deleted since it was listed is left out: it was not named.
                 writer.jobs(&jids, session)?;
                 seen.extend(jids.into_iter().filter(|_| all));
             }
@@ -153,7 +155,7 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
     if let (Some(file), Some(to)) = (file, to) {
         to.finish()?;
         let file = Name::from(file.as_os_str());
-        note(session, &format!("exported {exported} to {}", clean(&file)));
+        note(session, &format!("exported {exported} to {file}"));
         session.ui.show(&Done::new("export", vec![file], false))?;
     } else {
         session.ui.finish()?;
@@ -199,7 +201,7 @@ impl Writer {
     /// Writes jobs. Returns the jids that do not exist.
     fn jobs(&mut self, jids: &[Name], session: &mut Session) -> Result<Vec<Name>, Error> {
         let mut missing = Vec::new();
-        let mut untold = jids.iter();
+        let mut unwritten = jids.iter();
         let mut savings = Savings::of(jids);
         loop {
             if let Some(kind) = self.stop.asked() {
@@ -209,13 +211,18 @@ impl Writer {
             let (core, ui) = session.core_and_ui()?;
             let now = core.now();
             let Some(slice) = savings.next(core, now)? else {
-                missing.extend(untold.cloned());
+                missing.extend(unwritten.cloned());
                 return Ok(missing);
             };
             let some = slice.len() as u64;
             for saved in slice {
                 let jid = saved.job.jid.clone();
-                missing.extend(untold.by_ref().take_while(|other| **other != jid).cloned());
+                missing.extend(
+                    unwritten
+                        .by_ref()
+                        .take_while(|other| **other != jid)
+                        .cloned(),
+                );
                 self.write(ui, &export::job(saved, None)?)?;
             }
             self.jobs += some;
@@ -234,7 +241,7 @@ impl Writer {
             |queue: &Name| queues.is_empty() || queues.iter().any(|pattern| pattern.matches(queue));
         let (core, ui) = session.core_and_ui()?;
         if with.contains(&With::Recur) {
-            // A template may be in no set, or in that of a forgotten queue.
+            // A recurring job may be in no set, or in the set of a forgotten queue.
             let (mut scan, mut found) = (Scan::of("recurring"), BTreeSet::new());
             while let Some(ids) = scan.next(core, now)? {
                 found.extend(ids);

@@ -19,7 +19,7 @@ use crate::model::job_snapshot::JobSnapshot;
 use crate::model::verb::Verb;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::{clean, quoted};
+use crate::text::quoted;
 
 /// Fail running jobs
 ///
@@ -73,13 +73,13 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     session.ui.check_columns::<Bulk>()?;
     let mut source = Source::default();
-    let most = args.limit.max_data;
+    let max_data = args.limit.max_data;
     let targets = Targets::from(args.jobs);
     targets.check()?;
-    let told = jids::read(&mut source, &targets.jids)?;
-    let message = source.read(&args.message, "the message", most)?.bytes;
+    let given = jids::read(&mut source, &targets.jids)?;
+    let message = source.read(&args.message, "the message", max_data)?.bytes;
     let data = match &args.data {
-        Some(given) => Some(data::read(&mut source, given, most)?.0),
+        Some(given) => Some(data::read(&mut source, given, max_data)?.0),
         None => None,
     };
     let why = Why {
@@ -92,19 +92,19 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         session,
         &FAIL,
         &args.bulk,
-        (&targets, &told),
+        (&targets, &given),
         &states,
         |job| judge(&name, job),
     )?;
     plan.consent(
         session,
-        &format!("\n  their group becomes `{}`\n", clean(&why.group)),
+        &format!("\n  their group becomes `{}`\n", why.group),
     )?;
     let note = plan.note();
     plan.run(session, |core, now, jobs| {
         let worker = |job: &JobSnapshot| name.worker(job);
-        let answers = core.fail(now, &note, jobs, worker, &why, data.as_deref());
-        Slice::each(jobs, answers, |job, ()| {
+        let replies = core.fail(now, &note, jobs, worker, &why, data.as_deref());
+        Slice::each(jobs, replies, |job, ()| {
             JobOutcome::done(&job.jid)
                 .now("failed")
                 .raw(job.jid.as_bytes())
@@ -114,12 +114,12 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 
 /// Refuses a job that this worker does not hold.
 fn judge(name: &InName, job: &JobSnapshot) -> Option<JobOutcome> {
-    let fate = name.judge(job)?;
+    let outcome = name.judge(job)?;
     let jid = quoted(&job.jid);
     Some(match job.stored.as_bytes() {
         b"waiting" | b"scheduled" | b"depends" | b"stalled" => {
-            fate.hint(format!("delete it: `qless cancel {jid}`"))
+            outcome.hint(format!("delete it: `qless cancel {jid}`"))
         }
-        _ => fate,
+        _ => outcome,
     })
 }

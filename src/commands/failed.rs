@@ -126,11 +126,11 @@ fn act(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.check_columns::<Bulk>()?;
     let mut selector = args.selector;
     if selector.is_empty() && !args.all_groups && !selector.all {
-        return Err(Error::usage("no group is named")
-            .hint("name it: `--group GROUP`, or mean all of them: `--all-groups`"));
+        return Err(Error::usage("no group is given")
+            .hint("`--group GROUP` names one, `--all-groups` means all"));
     }
     if selector.states.iter().any(|state| *state != State::Failed) {
-        return Err(Error::usage("`--state` can only be `failed` here"));
+        return Err(Error::usage("`qless failed` takes only `--state failed`"));
     }
     selector = selector.or_states(&[State::Failed])?;
     let flags = [
@@ -155,15 +155,15 @@ fn act(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let plan = Plan::selected(session, now, order, &selector, cancel::judge)?;
         return cancel::run(plan, Dependents::Refuse, None, now, session);
     }
-    let how = RetryOptions {
+    let options = RetryOptions {
         to: args.to,
         delay: args.delay,
         ..RetryOptions::default()
     };
-    let judge = |job: &JobSnapshot| how.judge(job);
+    let judge = |job: &JobSnapshot| options.judge(job);
     let plan = Plan::selected(session, now, order, &selector, judge)?.spread(&args.spread);
-    plan.consent(session, &how.promise(&plan))?;
-    how.run(plan, session)
+    plan.consent(session, &options.promise(&plan))?;
+    options.run(plan, session)
 }
 
 fn groups(selector: &Selector, session: &mut Session) -> Result<Exit, Error> {
@@ -202,8 +202,9 @@ fn raw(selector: &Selector) -> Result<Call, Error> {
         [group] if selector.only_group() && selector.states == [State::Failed] => group.plain(),
         _ => None,
     };
-    let unlike = || Error::usage("the core's own `failed` knows one group and no other selector");
-    let call = Call::new("failed").arg(group.ok_or_else(unlike)?);
+    let unsupported =
+        || Error::usage("the core's own `failed` takes one group and no other selector");
+    let call = Call::new("failed").arg(group.ok_or_else(unsupported)?);
     let limit = selector.limit.unwrap_or(25);
     Ok(call.arg(selector.offset.to_string()).arg(limit.to_string()))
 }

@@ -60,9 +60,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let job = name.take(session.core()?, now, &args.jid, VERB)?;
     if args.dry.dry_run {
         let jid = short(args.jid.as_bytes());
-        session
-            .ui
-            .would(&format!("would push the lock of {jid} back"));
+        session.ui.would(&format!("would extend the lock on {jid}"));
         session.ui.show(&Done::new(VERB, vec![args.jid], true))?;
         return Ok(Exit::Ok);
     }

@@ -78,7 +78,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         (_, true) => Existing::Replace,
         _ => Existing::Refuse,
     };
-    let told = ImportOptions {
+    let options = ImportOptions {
         from: args.file,
         map: args.map,
         existing,
@@ -87,5 +87,5 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         hold: args.hold,
         flags: args.bulk,
     };
-    import::run(told, session)
+    import::run(options, session)
 }

@@ -15,7 +15,7 @@ use crate::json::syntax::Shape;
 use crate::model::done::Done;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::{clean, short};
+use crate::text::short;
 
 /// Append an entry to a job's history
 ///
@@ -49,7 +49,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Submit, run);
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     if TAKEN.contains(&args.message.as_bytes()) {
-        let message = clean(&args.message);
+        let message = &args.message;
         return Err(Error::usage(format!(
             "`MESSAGE` cannot be `{message}`: the core writes that itself"
         )));
@@ -59,7 +59,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         Some(given) => match data::read(&mut Source::default(), given, args.limit.max_data)? {
             (data, Shape::Object) => Some(data),
             _ => {
-                return Err(Error::usage("`--data` of a log line wants a JSON object")
+                return Err(Error::usage("`--data` expects a JSON object")
                     .hint("name the value: `--data '{\"value\":7}'`"));
             }
         },

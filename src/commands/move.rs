@@ -53,7 +53,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Submit, run);
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;
     session.ui.check_columns::<Bulk>()?;
-    let how = MoveOptions {
+    let options = MoveOptions {
         to: args.to,
         later: args.later,
         force: args.force,
@@ -62,9 +62,9 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         .into_iter()
         .filter(|state| *state != State::Complete)
         .collect();
-    let judge = |job: &JobSnapshot| how.judge(job);
+    let judge = |job: &JobSnapshot| options.judge(job);
     let plan =
         Plan::open(session, &MOVE, &args.bulk, &args.jobs, &states, judge)?.spread(&args.spread);
-    plan.consent(session, &how.promise(&plan))?;
-    how.run(plan, session)
+    plan.consent(session, &options.promise(&plan))?;
+    options.run(plan, session)
 }

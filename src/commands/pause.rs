@@ -21,7 +21,7 @@ use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::actor;
-use crate::text::{clean, plural};
+use crate::text::plural;
 
 /// Pause queues: workers get no more jobs from them
 ///
@@ -70,7 +70,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         (None, None) => None,
     };
     if until.is_some_and(|until| until <= now) {
-        return Err(Error::usage("`--until` wants a time that is still to come"));
+        return Err(Error::usage("`--until` expects a time in the future"));
     }
     let queues = not_found::queues(
         session.core()?,
@@ -82,7 +82,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let dry = args.dry.dry_run;
     if args.stop_running && !dry {
         let what = format!(
-            "pause {} and time out what runs there",
+            "pause {} and revoke the locks on all jobs that run there",
             plural(queues.len() as u64, "queue", "queues")
         );
         session.ui.confirm_protected(&what, |_| String::new())?;
@@ -97,16 +97,21 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
         if args.stop_running {
             let note = actor::note("pause", args.reason.as_ref());
-            stopped = stop(&queues, &note, now, session)?;
+            stopped = revoke_locks(&queues, &note, now, session)?;
         }
     }
-    told(&queues, until, stopped, dry, session);
+    report(&queues, until, stopped, dry, session);
     session.ui.show(&Done::new("pause", queues, dry))?;
     Ok(Exit::Ok)
 }
 
 /// Revokes the locks on all running jobs. Returns the number of jobs.
-fn stop(queues: &[Name], note: &[u8], now: Moment, session: &mut Session) -> Result<u64, Error> {
+fn revoke_locks(
+    queues: &[Name],
+    note: &[u8],
+    now: Moment,
+    session: &mut Session,
+) -> Result<u64, Error> {
     let core = session.core()?;
     let mut stopped = 0;
     for queue in queues {
@@ -116,10 +121,10 @@ fn stop(queues: &[Name], note: &[u8], now: Moment, session: &mut Session) -> Res
         {
             let jobs = core.seen(now, jids)?.into_iter().flatten();
             let jobs: Vec<JobSnapshot> = jobs.filter(|job| job.is("running")).collect();
-            for (job, answer) in jobs.iter().zip(core.timeout(now, note, &jobs)) {
-                match answer {
+            for (job, reply) in jobs.iter().zip(core.timeout(now, note, &jobs)) {
+                match reply {
                     Ok(Steered::Done(())) => stopped += 1,
-                    // It ended by itself meanwhile.
+                    // The job ended by itself meanwhile.
                     Ok(Steered::Refused(_)) => {}
                     Err(error) if refusal::of(&error, &job.jid).is_some() => {}
                     Err(error) => return Err(error),
@@ -130,8 +135,8 @@ fn stop(queues: &[Name], note: &[u8], now: Moment, session: &mut Session) -> Res
     Ok(stopped)
 }
 
-fn told(queues: &[Name], until: Option<Moment>, stopped: u64, dry: bool, session: &mut Session) {
-    let names: Vec<String> = queues.iter().map(clean).collect();
+fn report(queues: &[Name], until: Option<Moment>, stopped: u64, dry: bool, session: &mut Session) {
+    let names: Vec<String> = queues.iter().map(Name::to_string).collect();
     let mut line = match (queues.is_empty(), dry) {
         (true, _) => "no queues".into(),
         (false, true) => format!("would pause {}", names.join(", ")),

@@ -11,7 +11,6 @@ use crate::model::bulk::{Bulk, Shows};
 use crate::model::verb::Verb;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::clean;
 
 /// Change the priority of jobs
 ///
@@ -50,13 +49,13 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     plan.consent(session, "")?;
     let note = plan.note();
     plan.run(session, |core, now, jobs| {
-        let answers = core.priority(now, &note, jobs, args.to);
-        Slice::each(jobs, answers, |job, to| {
+        let replies = core.priority(now, &note, jobs, args.to);
+        Slice::each(jobs, replies, |job, to| {
             let (old, new) = (job.priority.clone(), Name::from(to.to_string()));
             let old = old.unwrap_or_else(|| Name::from("0"));
-            let mut fate = JobOutcome::done(&job.jid).raw(new.as_bytes());
-            fate.item.detail = Some(format!("{} → {}", clean(&old), clean(&new)));
-            fate.cells([old, new])
+            let mut outcome = JobOutcome::done(&job.jid).raw(new.as_bytes());
+            outcome.item.detail = Some(format!("{old} → {new}"));
+            outcome.cells([old, new])
         })
     })
 }

@@ -75,7 +75,7 @@ pub(crate) struct Args {
 }
 
 /// The retry by the worker that holds the job.
-const GIVE_BACK: Verb = Verb {
+const HOLDER_RETRY: Verb = Verb {
     word: "retry",
     asks: "retry",
     past: "retried",
@@ -85,39 +85,39 @@ const GIVE_BACK: Verb = Verb {
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Recover, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    let held = args.holder.worker.is_some() || args.holder.as_holder;
-    session.ui.require_format(match held {
+    let by_holder = args.holder.worker.is_some() || args.holder.as_holder;
+    session.ui.require_format(match by_holder {
         true => &[Format::Jid, Format::Raw],
         false => &[Format::Jid],
     })?;
     session.ui.check_columns::<Bulk>()?;
-    if args.fail_group.is_some() && !held {
-        return Err(Error::usage(
-            "`--fail-group` is for the retry of the worker that holds the job",
-        )
-        .hint("add `--worker NAME` or `--as-holder`"));
+    if args.fail_group.is_some() && !by_holder {
+        return Err(
+            Error::usage("`--fail-group` needs `--worker` or `--as-holder`")
+                .hint("only the worker that holds a job records a failure with its retry"),
+        );
     }
-    if held && args.spread.spread.is_some() {
-        return Err(Error::usage(
-            "`--spread` is not for the retry of the worker that holds the job",
-        )
-        .hint("`--delay D` lets it wait"));
+    if by_holder && args.spread.spread.is_some() {
+        return Err(
+            Error::usage("`--spread` cannot be used with `--worker` or `--as-holder`")
+                .hint("`--delay D` delays the retry"),
+        );
     }
-    if held {
+    if by_holder {
         let name = InName::of(&args.holder)?;
         let judge = |job: &JobSnapshot| name.judge(job);
         let plan = Plan::open(
             session,
-            &GIVE_BACK,
+            &HOLDER_RETRY,
             &args.bulk,
             &args.jobs,
             &[State::Running],
             judge,
         )?;
         plan.consent(session, "")?;
-        return give_back(args, &name, plan, session);
+        return retry_as_holder(args, &name, plan, session);
     }
-    let how = RetryOptions {
+    let options = RetryOptions {
         to: args.to,
         delay: args.delay,
         priority: args.priority,
@@ -126,18 +126,18 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     let selector = &args.jobs.selector;
     if selector.states.is_empty() && (!selector.is_empty() || selector.all) {
-        for (told, flag, state) in [
-            (how.completed, "--completed", "complete"),
-            (how.force, "--force", "running"),
+        for (given, flag, state) in [
+            (options.completed, "--completed", "complete"),
+            (options.force, "--force", "running"),
         ] {
-            if told {
+            if given {
                 session.ui.note(&format!(
-                    "note: failed jobs are meant; `{flag}` wants `--state {state}` for others"
+                    "note: only failed jobs are selected; `{flag}` needs `--state {state}` to select {state} jobs"
                 ));
             }
         }
     }
-    let judge = |job: &JobSnapshot| how.judge(job);
+    let judge = |job: &JobSnapshot| options.judge(job);
     let plan = Plan::open(
         session,
         &RETRY,
@@ -147,11 +147,16 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         judge,
     )?
     .spread(&args.spread);
-    plan.consent(session, &how.promise(&plan))?;
-    how.run(plan, session)
+    plan.consent(session, &options.promise(&plan))?;
+    options.run(plan, session)
 }
 
-fn give_back(args: Args, name: &InName, plan: Plan, session: &mut Session) -> Result<Exit, Error> {
+fn retry_as_holder(
+    args: Args,
+    name: &InName,
+    plan: Plan,
+    session: &mut Session,
+) -> Result<Exit, Error> {
     let delay = args.delay.unwrap_or_default();
     let why = args.fail_group.map(|group| Why {
         group,
@@ -160,16 +165,18 @@ fn give_back(args: Args, name: &InName, plan: Plan, session: &mut Session) -> Re
     let note = plan.note();
     plan.run(session, |core, now, jobs| {
         let worker = |job: &JobSnapshot| name.worker(job);
-        let answers = core.retry(now, &note, jobs, worker, delay, why.as_ref());
-        Slice::each(jobs, answers, |job, left| {
-            let state = match left {
+        let replies = core.retry(now, &note, jobs, worker, delay, why.as_ref());
+        Slice::each(jobs, replies, |job, remaining| {
+            let state = match remaining {
                 ..0 => "failed",
                 _ if delay.is_zero() => "waiting",
                 _ => "scheduled",
             };
-            let left = left.to_string();
-            let fate = JobOutcome::done(&job.jid).now(state).raw(left.as_bytes());
-            fate.cells([Name::from(left)])
+            let remaining = remaining.to_string();
+            let outcome = JobOutcome::done(&job.jid)
+                .now(state)
+                .raw(remaining.as_bytes());
+            outcome.cells([Name::from(remaining)])
         })
     })
 }

@@ -64,8 +64,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let names: Vec<Name> = queues.into_iter().map(|queue| queue.name).collect();
     if out.format() == Format::Raw {
         for queue in &names {
-            for (_, of) in &days {
-                let text = core.raw(now, &Call::new("stats").arg(queue).arg(of.to_string()))?;
+            for (_, day) in &days {
+                let text = core.raw(now, &Call::new("stats").arg(queue).arg(day.to_string()))?;
                 out.verbatim(&text)?;
             }
         }
@@ -78,23 +78,23 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         return Ok(Exit::Ok);
     };
     days.insert(0, Day::Near(-i64::from(count)).begins(now)?);
-    let mut told: Vec<Stats> = Vec::new();
-    for queue in core.stats(now, &names, &days)?.chunk_by_mut(of_one_queue) {
+    let mut shown: Vec<Stats> = Vec::new();
+    for queue in core.stats(now, &names, &days)?.chunk_by_mut(same_queue) {
         for at in 1..queue.len() {
             let (before, from) = queue.split_at_mut(at);
             from[0].since(&before[at - 1]);
         }
-        told.extend_from_slice(&queue[1..]);
+        shown.extend_from_slice(&queue[1..]);
     }
-    out.show(&Days(List::whole(told)))?;
+    out.show(&Days(List::whole(shown)))?;
     Ok(Exit::Ok)
 }
 
-fn of_one_queue(one: &Stats, other: &Stats) -> bool {
+fn same_queue(one: &Stats, other: &Stats) -> bool {
     one.queue == other.queue
 }
 
-/// Returns the days that were asked for, oldest first: their names and first moments.
+/// Returns the days to show, oldest first: their names and first moments.
 fn days(args: &Args, now: Moment) -> Result<Vec<(String, Moment)>, Error> {
     match args.days {
         None => Ok(vec![args.day.begins(now)?]),

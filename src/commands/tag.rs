@@ -21,7 +21,6 @@ use crate::model::verb::Verb;
 use crate::name::Name;
 use crate::select;
 use crate::session::Session;
-use crate::text::clean;
 
 /// Add tags to jobs, remove them, or list the most used tags
 ///
@@ -66,9 +65,9 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Submit, Args::writes,
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let selector = &args.jobs.selector;
-    let nobody = args.jobs.is_empty();
+    let no_jobs = args.jobs.is_empty();
     match args.add.is_empty() && args.remove.is_empty() {
-        true if nobody => list(selector.offset, selector.limit, session),
+        true if no_jobs => list(selector.offset, selector.limit, session),
         true => show(&args.jobs, session),
         false => change(&args, session),
     }
@@ -83,13 +82,19 @@ fn change(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     plan.consent(session, "")?;
     let note = plan.note();
     plan.run(session, |core, now, jobs| {
-        let answers = core.tag(now, &note, jobs, &args.remove, &args.add);
-        Slice::each(jobs, answers, |job, tags| {
+        let replies = core.tag(now, &note, jobs, &args.remove, &args.add);
+        Slice::each(jobs, replies, |job, tags| {
             let names = Json::read(&tags).and_then(|tags| tags.names());
             let names = names.unwrap_or_default();
-            let mut fate = JobOutcome::done(&job.jid).raw(tags);
-            fate.item.detail = Some(names.iter().map(clean).collect::<Vec<_>>().join(", "));
-            fate.cells(names)
+            let mut outcome = JobOutcome::done(&job.jid).raw(tags);
+            outcome.item.detail = Some(
+                names
+                    .iter()
+                    .map(Name::to_string)
+                    .collect::<Vec<_>>()
+                    .join(", "),
+            );
+            outcome.cells(names)
         })
     })
 }
@@ -99,15 +104,15 @@ fn show(jobs: &Targets, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;
     session.ui.check_columns::<Bulk>()?;
     jobs.check()?;
-    let told = jids::read(&mut Source::default(), &jobs.jids)?;
+    let given = jids::read(&mut Source::default(), &jobs.jids)?;
     let now = session.begin()?;
     let mut missing = Vec::new();
     let mut found = Vec::new();
     if jobs.jids.is_empty() {
         found = select::all(session, now, &jobs.selector, Detail::Brief)?;
     } else {
-        let jobs = session.core()?.jobs(now, Detail::Brief, told.jids())?;
-        for (jid, job) in told.jids().iter().zip(jobs) {
+        let jobs = session.core()?.jobs(now, Detail::Brief, given.jids())?;
+        for (jid, job) in given.jids().iter().zip(jobs) {
             match job {
                 Some(job) => found.push(job),
                 None => missing.push(jid.clone()),

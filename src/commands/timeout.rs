@@ -12,7 +12,6 @@ use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::model::verb::Verb;
 use crate::session::Session;
-use crate::text::clean;
 
 /// Revoke the locks on running jobs
 ///
@@ -50,8 +49,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     plan.consent(session, "")?;
     let note = plan.note();
     plan.run(session, |core, now, jobs| {
-        let answers = core.timeout(now, &note, jobs);
-        Slice::each(jobs, answers, |job, ()| {
+        let replies = core.timeout(now, &note, jobs);
+        Slice::each(jobs, replies, |job, ()| {
             JobOutcome::done(&job.jid).now("stalled")
         })
     })
@@ -61,7 +60,7 @@ fn judge(job: &JobSnapshot) -> Option<JobOutcome> {
     match job.is("running") {
         true => None,
         false => {
-            let why = format!("it is {}, not running", clean(job.state.as_bytes()));
+            let why = format!("its state is `{}`, not `running`", job.state);
             Some(JobOutcome::refused(&job.jid, Code::StateChanged, why))
         }
     }

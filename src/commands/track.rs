@@ -17,7 +17,7 @@ use crate::model::list::{Jobs, List};
 use crate::model::verb::Verb;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::{clean, plural};
+use crate::text::plural;
 
 /// Track jobs, or list tracked jobs
 ///
@@ -74,8 +74,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if args.prune {
         return prune(&args.bulk, session);
     }
-    let nobody = args.jobs.is_empty();
-    if nobody && !args.remove {
+    let no_jobs = args.jobs.is_empty();
+    if no_jobs && !args.remove {
         return list(session);
     }
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
@@ -98,8 +98,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 fn track(plan: Plan, tracked: bool, session: &mut Session) -> Result<Exit, Error> {
     let note = plan.note();
     plan.run(session, |core, now, jobs| {
-        let answers = core.track(now, &note, jobs, tracked);
-        Slice::each(jobs, answers, |job, changed| {
+        let replies = core.track(now, &note, jobs, tracked);
+        Slice::each(jobs, replies, |job, changed| {
             JobOutcome::done(&job.jid).raw(if changed { "1" } else { "0" })
         })
     })
@@ -111,8 +111,8 @@ fn prune(bulk: &BulkFlags, session: &mut Session) -> Result<Exit, Error> {
     session.ui.check_columns::<Bulk>()?;
     let order = BulkRun::new(session, &UNTRACK, bulk)?;
     let now = session.begin()?;
-    let told = JidArgs::Many(session.core()?.members(now, &Index::Tracked)?);
-    let mut plan = Plan::told(session, now, order, &told, |_| None)?;
+    let tracked = JidArgs::Many(session.core()?.members(now, &Index::Tracked)?);
+    let mut plan = Plan::told(session, now, order, &tracked, |_| None)?;
     plan.keep_missing();
     track(plan, false, session)
 }
@@ -143,10 +143,10 @@ fn list(session: &mut Session) -> Result<Exit, Error> {
     match jobs.missing.as_slice() {
         [] if jobs.list.items.is_empty() => out.note_on_terminal("no tracked jobs"),
         [] => {}
-        gone => {
-            let names: Vec<String> = gone.iter().map(clean).collect();
-            let jobs = plural(gone.len() as u64, "tracked job", "tracked jobs");
-            let verb = if gone.len() == 1 { "has" } else { "have" };
+        missing => {
+            let names: Vec<String> = missing.iter().map(Name::to_string).collect();
+            let jobs = plural(missing.len() as u64, "tracked job", "tracked jobs");
+            let verb = if missing.len() == 1 { "has" } else { "have" };
             out.note(&format!("{jobs} {verb} expired: {}", names.join(", ")));
         }
     }

@@ -11,7 +11,7 @@ use crate::exit::Exit;
 use crate::model::bulk::{Bulk, Shows, Sum};
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::{clean, plural};
+use crate::text::plural;
 
 /// Move the oldest failed jobs of a group to one queue
 ///
@@ -58,8 +58,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let what = format!(
         "move the {} of `{}` to `{}`",
         plural(expected, "oldest job", "oldest jobs"),
-        clean(&args.group),
-        clean(&args.to)
+        args.group,
+        args.to
     );
     let mut moved = 0;
     if args.dry.dry_run {

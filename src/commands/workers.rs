@@ -64,7 +64,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let empty = holder.details.is_empty();
         out.show(&holder)?;
         if empty {
-            out.note_on_terminal("it holds no jobs");
+            out.note_on_terminal("the worker holds no jobs");
         }
         return Ok(Exit::Ok);
     }
@@ -79,7 +79,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         workers.retain(|worker| {
             args.workers
                 .iter()
-                .any(|wanted| wanted.matches(&worker.name))
+                .any(|pattern| pattern.matches(&worker.name))
         });
     }
     let empty = workers.is_empty();
@@ -90,11 +90,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// The reference's `workers`, which also forgets those that were not seen for long.
+/// Prints the reply of the core's own `workers`, which also forgets workers not seen for long.
 fn raw(workers: &[Pattern], session: &mut Session) -> Result<Exit, Error> {
     let now = session.now();
     let names: Option<Vec<&Name>> = workers.iter().map(Pattern::plain).collect();
-    let names = names.ok_or_else(|| Error::usage("the core's own `workers` knows no globs"))?;
+    let names = names.ok_or_else(|| Error::usage("the core's own `workers` takes no globs"))?;
     let calls: Vec<Call> = match names.is_empty() {
         true => vec![Call::new("workers")],
         false => names

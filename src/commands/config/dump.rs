@@ -13,7 +13,6 @@ use crate::model::done::Done;
 use crate::model::list::List;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::clean;
 use crate::view::json;
 
 /// Write the options that are set as a JSON object
@@ -51,9 +50,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     fs::save(Path::new(&file), &object(&items)?)?;
     let name = Name::from(file.as_os_str());
-    session
-        .ui
-        .note_on_terminal(&format!("wrote {}", clean(&name)));
+    session.ui.note_on_terminal(&format!("wrote {name}"));
     session
         .ui
         .show(&Done::new("config dump", vec![name], false))?;
@@ -64,7 +61,7 @@ fn object(items: &[Item]) -> Result<Vec<u8>, Error> {
     let mut members = BTreeMap::new();
     for item in items {
         let (Some(key), Some(value)) = (item.key.as_str(), item.value.as_str()) else {
-            let key = clean(&item.key);
+            let key = &item.key;
             return Err(Error::conflict(format!(
                 "cannot write option `{key}` as JSON: its name or value is not UTF-8"
             ))

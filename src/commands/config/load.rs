@@ -18,7 +18,7 @@ use crate::model::config::Change;
 use crate::model::done::Done;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::{clean, cut};
+use crate::text::cut;
 
 /// Set the options that a JSON file names
 ///
@@ -64,11 +64,11 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if changes.is_empty() {
         session
             .ui
-            .note("nothing to change: the options are so already");
+            .note("nothing to change: the options already have these values");
     } else {
         let diff: String = changes.iter().map(|change| change.line() + "\n").collect();
         let count = Change::count(&changes);
-        // The question shows it; else it is shown here, also above a refusal.
+        // The prompt shows the diff. Without a prompt it is shown here, also before a refusal.
         if dry || !session.ui.asks() || !session.ui.can_ask() {
             session.ui.note(diff.trim_end_matches('\n'));
         }
@@ -105,7 +105,7 @@ fn halfway(error: Error, done: usize, changes: &[Change]) -> Error {
     match done {
         0 => error,
         done => error.hint(format!(
-            "{done} of {} options were changed; the same command again does the rest",
+            "{done} of {} options were changed; run the same command again for the rest",
             changes.len()
         )),
     }
@@ -133,7 +133,7 @@ fn read(file: &OsStr, most: usize) -> Result<BTreeMap<Name, Name>, Error> {
         .ok_or_else(|| Error::usage(format!("{what} is not a JSON object")))?;
     let mut wanted = BTreeMap::new();
     for (key, value) in pairs(&members, &what)? {
-        let shown = clean(&key);
+        let shown = key.to_string();
         if wanted.insert(key, value).is_some() {
             return Err(Error::usage(format!("{what} names `{shown}` twice")));
         }
@@ -184,9 +184,9 @@ fn scalar(key: &Name, value: &Json) -> Result<Name, Error> {
         (Some(text), _) => Ok(text),
         (None, Some(_)) => Ok(value.to_name()),
         (None, None) => {
-            let (key, value) = (clean(key), cut(&clean(value.to_name()), 40));
+            let value = cut(&value.to_name().to_string(), 40);
             Err(Error::usage(format!(
-                "`{key}` wants a text or a number, not `{value}`"
+                "`{key}` expects a text or a number, not `{value}`"
             )))
         }
     }

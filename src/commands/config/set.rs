@@ -9,7 +9,6 @@ use crate::input::option::checked;
 use crate::model::done::Done;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::clean;
 
 /// Set options
 ///
@@ -42,22 +41,19 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
     }
     if let [key] = pairs.remainder() {
-        return Err(Error::usage(format!("`{}` has no value", clean(key))));
+        return Err(Error::usage(format!("`{key}` has no value")));
     }
     let now = session.begin()?;
     let dry = args.dry.dry_run;
     for (key, value) in &settings {
-        let (key_shown, shown) = (clean(key), clean(value));
         if dry {
-            session
-                .ui
-                .would(&format!("would set {key_shown} to {shown}"));
+            session.ui.would(&format!("would set {key} to {value}"));
             continue;
         }
         session.core()?.set(now, key, value)?;
         session
             .ui
-            .note_on_terminal(&format!("set {key_shown} to {shown}"));
+            .note_on_terminal(&format!("set {key} to {value}"));
     }
     let keys = settings.into_iter().map(|(key, _)| key).collect();
     session.ui.show(&Done::new("config set", keys, dry))?;

@@ -12,7 +12,7 @@ use crate::name;
 use crate::session::Session;
 use crate::settings::edit;
 use crate::settings::key::Values;
-use crate::text::clean;
+use crate::text::Harmless;
 
 /// Add a context to the config file
 ///
@@ -54,7 +54,7 @@ fn name(text: &str) -> Result<String, String> {
 
 fn variable(text: &str) -> Result<String, String> {
     match text.is_empty() || text.contains(['=', '\0']) {
-        true => Err("is no name of a variable".into()),
+        true => Err("is not the name of a variable".into()),
         false => Ok(text.into()),
     }
 }
@@ -71,7 +71,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if address::holds_password(&address) && io::stderr().is_terminal() {
         session
             .ui
-            .warn("others can see a password in `--redis` in the list of processes");
+            .warn("other users can see the password of `--redis` in the process list");
     }
     let given = session.globals.given;
     let prefix = session.globals.prefix.clone().filter(|_| given.prefix);
@@ -89,7 +89,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let file = session.file.as_ref();
     let file = file.ok_or_else(|| Error::internal("the config file was not read"))?;
     edit::refuse_existing(&file.contents, &args.name)?;
-    let (source, shown) = (file.source.clone(), clean(&args.name));
+    let (source, shown) = (file.source.clone(), Harmless(&args.name).to_string());
     if args.dry.dry_run {
         session.ui.note(&format!("would add context `{shown}`"));
     } else {
@@ -112,6 +112,6 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 }
 
 fn missing() -> Error {
-    Error::usage("`--redis` is missing: a context wants an address")
+    Error::usage("`--redis` is missing: a context requires an address")
         .hint("`qless context add NAME --redis redis://HOST:6379`")
 }

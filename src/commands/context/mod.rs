@@ -1,4 +1,4 @@
-//! `qless context`: the settings by name in the config file.
+//! `qless context`: named settings in the config file.
 
 use clap::Subcommand;
 
@@ -60,7 +60,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
 }
 
-/// Returns what the config file says, which must be there if it was named.
+/// Returns the config file. A file that was named must exist.
 fn file(session: &Session) -> Result<&Settings, Error> {
     let file = session.file.as_ref();
     let file = file.ok_or_else(|| Error::internal("the config file was not read"))?;
@@ -68,7 +68,7 @@ fn file(session: &Session) -> Result<&Settings, Error> {
     Ok(file)
 }
 
-/// Returns the name of the context that commands use: as told, else the default one.
+/// Returns the name of the context in use: the chosen one, else the default.
 fn used<'a>(session: &'a Session, file: &'a Settings) -> Option<&'a str> {
     let default = file
         .contents
@@ -78,7 +78,7 @@ fn used<'a>(session: &'a Session, file: &'a Settings) -> Option<&'a str> {
     session.globals.context.as_deref().or(default)
 }
 
-/// Returns a context as it is shown.
+/// Returns the context as a document shows it.
 fn item(session: &Session, file: &Settings, context: &Context) -> Item {
     let default = file.contents.default.as_ref();
     let is_default = default.is_some_and(|(name, _)| *name == context.name);

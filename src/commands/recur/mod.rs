@@ -9,7 +9,6 @@ use crate::exit::Exit;
 use crate::model::recur::Recurring;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::clean;
 
 mod get;
 mod list;
@@ -64,12 +63,12 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
 }
 
-/// Looks at one recurring job.
+/// Reads one recurring job.
 fn first(session: &mut Session, now: Moment, jid: &Name) -> Result<Option<Recurring>, Error> {
     let found = session.core()?.recurs(now, std::slice::from_ref(jid))?;
     Ok(found.into_iter().flatten().next())
 }
 
-fn gone(jid: &Name) -> Error {
-    Error::not_found(format!("recurring job `{}` does not exist", clean(jid))).jid(jid)
+fn missing(jid: &Name) -> Error {
+    Error::not_found(format!("recurring job `{jid}` does not exist")).jid(jid)
 }

@@ -17,7 +17,7 @@ use crate::input::source::Source;
 use crate::model::done::Done;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::{clean, duration};
+use crate::text::duration;
 
 /// Create a recurring job
 ///
@@ -92,9 +92,9 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     let now = session.begin()?;
     let fresh = args.jid.is_none();
-    let new = || Name::from(uuid::Uuid::new_v4().simple().to_string());
+    let new_jid = || Name::from(uuid::Uuid::new_v4().simple().to_string());
     let job = Template {
-        jid: args.jid.unwrap_or_else(new),
+        jid: args.jid.unwrap_or_else(new_jid),
         queue: args.queue,
         klass: args.klass,
         data,
@@ -109,13 +109,13 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         backlog: args.backlog,
         tags: args.tags,
     };
-    let jid = clean(&job.jid);
+    let jid = &job.jid;
     let exists = first(session, now, &job.jid)?.is_some();
     if exists && !args.if_absent && !args.replace {
         return Err(Error::conflict(format!(
-            "cannot put `{jid}`: there is a recurring job of this id already"
+            "cannot put `{jid}`: a recurring job of this id exists already"
         ))
-        .hint("`--if-absent` leaves it as it is, `--replace` makes it anew")
+        .hint("`--if-absent` leaves it as it is, `--replace` replaces it")
         .jid(&job.jid));
     }
     let dry = args.dry.dry_run;
@@ -124,7 +124,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         session.core()?.recur(now, &job)?;
     }
     let every = duration(job.every.as_secs_f64());
-    let queue = clean(&job.queue);
+    let queue = &job.queue;
     match (leave, dry) {
         (true, _) => session
             .ui

@@ -1,6 +1,6 @@
 //! `qless recur rm`
 
-use super::gone;
+use super::missing;
 use crate::args::format::Format;
 use crate::args::shared::DryRun;
 use crate::args::value;
@@ -11,7 +11,7 @@ use crate::input::source::Source;
 use crate::model::done::Done;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::{clean, plural};
+use crate::text::plural;
 
 /// Remove recurring jobs
 ///
@@ -32,16 +32,16 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
-    let told = jids::read(&mut Source::default(), &args.jids)?;
-    let jids = told.jids().to_vec();
+    let given = jids::read(&mut Source::default(), &args.jids)?;
+    let jids = given.jids().to_vec();
     let now = session.begin()?;
     let found = session.core()?.recurs(now, &jids)?;
     for (jid, found) in jids.iter().zip(found) {
         if found.is_none() {
-            return Err(gone(jid));
+            return Err(missing(jid));
         }
     }
-    let names: Vec<String> = jids.iter().map(clean).collect();
+    let names: Vec<String> = jids.iter().map(Name::to_string).collect();
     let dry = args.dry.dry_run;
     if dry {
         session
@@ -68,7 +68,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .note_on_terminal(&format!("removed {}", names.join(", ")));
     }
     if session.ui.format() == Format::Raw && !dry {
-        // What the core answers, to each.
+        // The reply of the core to each call.
         session.ui.text(&"1\n".repeat(jids.len()))?;
     }
     session.ui.show(&Done::new("recur rm", jids, dry))?;

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use super::{first, gone};
+use super::{first, missing};
 use crate::args::format::Format;
 use crate::args::shared::{DryRun, MaxData};
 use crate::args::value;
@@ -15,7 +15,6 @@ use crate::input::source::Source;
 use crate::model::done::Done;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::clean;
 
 /// Change a recurring job
 ///
@@ -82,14 +81,14 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         changes.push(("backlog", backlog.to_string().into_bytes()));
     }
     if changes.is_empty() {
-        return Err(Error::usage("nothing is to be changed")
-            .hint("see what can be: `qless recur set --help`"));
+        return Err(Error::usage("no change is given")
+            .hint("`qless recur set --help` lists what can be changed"));
     }
     let now = session.begin()?;
     if first(session, now, &args.jid)?.is_none() {
-        return Err(gone(&args.jid));
+        return Err(missing(&args.jid));
     }
-    let jid = clean(&args.jid);
+    let jid = &args.jid;
     let dry = args.dry.dry_run;
     match dry {
         true => session.ui.would(&format!("would change {jid}")),
@@ -99,7 +98,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
     }
     if session.ui.format() == Format::Raw && !dry {
-        // What the core answers.
+        // The reply of the core.
         session.ui.text("1\n")?;
     }
     session

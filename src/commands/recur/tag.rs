@@ -1,6 +1,6 @@
 //! `qless recur tag`
 
-use super::{first, gone};
+use super::{first, missing};
 use crate::args::format::Format;
 use crate::args::shared::{DryRun, apart};
 use crate::args::value;
@@ -12,7 +12,6 @@ use crate::model::bulk::{Bulk, Row, Shows, Sum};
 use crate::model::done::Done;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::clean;
 
 /// Add tags to a recurring job, or remove them
 ///
@@ -42,7 +41,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
     let now = session.begin()?;
     let Some(found) = first(session, now, &args.jid)? else {
-        return Err(gone(&args.jid));
+        return Err(missing(&args.jid));
     };
     let dry = args.dry.dry_run;
     let mut tags = found.tags;
@@ -55,7 +54,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
                 .unwrap_or_default();
         }
     }
-    let jid = clean(&args.jid);
+    let jid = &args.jid;
     match dry {
         true => session.ui.would(&format!("would tag {jid}")),
         false => session.ui.note_on_terminal(&format!("tagged {jid}")),
