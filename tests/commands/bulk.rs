@@ -797,7 +797,7 @@ fn a_report_that_cannot_be_written_is_an_error_before_any_change() {
     retry("''").exits(2);
     retry("-").shows(expect![[r#"
         --- stderr
-        error: `--report` wants the name of a file, `./-` for one of that name, not `-`
+        error: `--report` expects the name of a file, `./-` for one of that name, not `-`
         --- exit 2
     "#]]);
     // A report created without need does not remain.
