@@ -13,7 +13,7 @@ fn no_arguments_print_the_short_help_on_stderr() {
     let ran = run("").exits(2);
     assert_eq!(ran.stdout(), "");
     assert!(ran.stderr().contains("Usage: qless [OPTIONS] <COMMAND>"));
-    assert!(ran.stderr().contains("Print how many jobs a queue holds"));
+    assert!(ran.stderr().contains("Print the number of jobs in a queue"));
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn every_help_page_has_its_sections_in_one_order() {
     let places = [
         "Usage:",
         "Examples:",
-        "Look:",
+        "Inspect:",
         "Recover:",
         "  retry ",
         "Global flags:",
@@ -52,7 +52,7 @@ fn every_help_page_has_its_sections_in_one_order() {
     assert!(places.is_sorted(), "{all}");
     let retry = run("retry --help").ok();
     let places = [
-        "Run jobs again\n\nUsage:",
+        "Retry failed jobs, each in its own queue\n\nUsage:",
         "\nExamples:\n  qless retry",
         "\nArguments:",
         "\nOptions:",

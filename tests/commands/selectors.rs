@@ -266,7 +266,7 @@ fn nothing_is_selected_by_accident() {
         for selector in ["--limit 5", "--offset 2 --limit 5"] {
             let ran = nowhere.run(&format!("{verb} {selector} --yes")).exits(2);
             assert!(
-                ran.stderr().contains("nothing narrows the jobs down"),
+                ran.stderr().contains("no flag narrows the selection"),
                 "{verb} {selector}: {}",
                 ran.stderr()
             );
