@@ -10,8 +10,8 @@ use super::help::layout::Parts;
 use crate::exit::Exit;
 use crate::model::finding::{BEYOND, Severity};
 use crate::settings::key;
+use crate::view::document::DOCUMENTS;
 use crate::view::finding;
-use crate::view::schema::KINDS;
 
 /// A generated file: its path in the repository and its content.
 pub struct Generated {
@@ -61,18 +61,18 @@ fn documents() -> Generated {
          Schema.\n\
          .SH DOCUMENTS\n",
     );
-    for kind in &KINDS {
+    for document in &DOCUMENTS {
         page.push_str(&format!(
             ".SS {}\n{}\n.nf\n",
-            roff(kind.kind),
-            roff(kind.says)
+            roff(document.kind),
+            roff(document.summary)
         ));
-        for (depth, field, says) in kind.outline() {
-            let indent = "  ".repeat(depth + 1);
+        for line in document.outline() {
+            let indent = "  ".repeat(line.depth + 1);
             page.push_str(&format!(
                 "{indent}\\fB{}\\fR\n{indent}    {}\n",
-                roff(&field),
-                roff(says)
+                roff(&line.field),
+                roff(line.meaning)
             ));
         }
         page.push_str(".fi\n");

@@ -11,9 +11,9 @@ use super::moment::When;
 use super::value;
 use crate::clock::moment::Moment;
 use crate::error::Error;
-use crate::model::data_filter::Equal;
+use crate::model::data_filter::DataFilter;
 use crate::model::job::State;
-use crate::model::message_regex::Wording;
+use crate::model::message_regex::MessageRegex;
 use crate::model::pattern::Pattern;
 use crate::model::rate::Rate;
 use crate::name::Name;
@@ -102,7 +102,7 @@ pub(crate) struct Selector {
     pub groups: Vec<Pattern>,
     /// Failed jobs whose message contains a match of this regular expression
     #[arg(help_heading = SELECTOR, long, value_name = "REGEX", value_parser = value::wording)]
-    pub message: Option<Wording>,
+    pub message: Option<MessageRegex>,
 }
 
 /// The flags of a selector that are not about failures.
@@ -134,7 +134,7 @@ pub(crate) struct Filters {
     pub newer_than: Option<Duration>,
     /// Jobs with this value in their data, such as `user.id=42`; repeated: with all of them
     #[arg(help_heading = SELECTOR, long = "where", value_name = "PATH=VALUE", value_parser = value::equal())]
-    pub wheres: Vec<Equal>,
+    pub wheres: Vec<DataFilter>,
     /// Tracked jobs
     #[arg(help_heading = SELECTOR, long)]
     pub tracked: bool,

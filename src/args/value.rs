@@ -14,11 +14,11 @@ use crate::clock::moment::Moment;
 use crate::error::Error;
 use crate::json::path::Path;
 use crate::model::bulk::MOST;
-use crate::model::data_filter::Equal;
+use crate::model::data_filter::DataFilter;
 use crate::model::finding::{FINDINGS, Severity};
 use crate::model::jid_source::Jids;
 use crate::model::job::State;
-use crate::model::message_regex::Wording;
+use crate::model::message_regex::MessageRegex;
 use crate::model::pattern::Pattern;
 use crate::model::rate::Rate;
 use crate::name;
@@ -45,9 +45,9 @@ pub(crate) fn pattern() -> impl TypedValueParser<Value = Pattern> {
 }
 
 /// `PATH=VALUE`: any bytes.
-pub(crate) fn equal() -> impl TypedValueParser<Value = Equal> {
+pub(crate) fn equal() -> impl TypedValueParser<Value = DataFilter> {
     OsStringValueParser::new().try_map(|text: OsString| {
-        Equal::new(&Name::from(text.as_os_str())).map_err(Invalid::Expects)
+        DataFilter::new(&Name::from(text.as_os_str())).map_err(Invalid::Expects)
     })
 }
 
@@ -333,8 +333,8 @@ pub(crate) fn duration(text: &str) -> Result<Duration, Invalid> {
 }
 
 /// A regular expression that the message of a failure contains.
-pub(crate) fn wording(text: &str) -> Result<Wording, Invalid> {
-    Wording::new(text).map_err(Invalid::Expects)
+pub(crate) fn wording(text: &str) -> Result<MessageRegex, Invalid> {
+    MessageRegex::new(text).map_err(Invalid::Expects)
 }
 
 /// The interval of a recurring job. The core cannot distinguish moments that are much closer.

@@ -11,7 +11,7 @@ use crate::core::api::export::Savings;
 use crate::core::api::guard::Kin;
 use crate::core::call::Core;
 use crate::error::Error;
-use crate::model::export::Cancelled;
+use crate::model::export::Cancellation;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 use crate::session::Session;
@@ -50,7 +50,7 @@ impl Save {
         now: Moment,
         jobs: &[&'j JobSnapshot],
     ) -> Result<(Vec<&'j JobSnapshot>, Vec<JobOutcome>), Error> {
-        let cancelled = Cancelled {
+        let cancelled = Cancellation {
             at: now,
             by: actor::by().into(),
             reason: self.reason.clone(),

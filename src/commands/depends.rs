@@ -163,7 +163,7 @@ fn change(
     let dependencies: Vec<Name> = neighbours
         .into_iter()
         .flat_map(|both| both.dependencies)
-        .map(|neighbour| neighbour.jid)
+        .map(|neighbor| neighbor.jid)
         .collect();
     for jid in args.off.iter().filter(|jid| !dependencies.contains(jid)) {
         session

@@ -20,7 +20,7 @@ use crate::input::jids;
 use crate::input::source::Source;
 use crate::interrupt::Interrupt;
 use crate::model::done::Done;
-use crate::model::export::{Head, SavedRecurring};
+use crate::model::export::{ExportHead, SavedRecurring};
 use crate::model::job::State;
 use crate::model::pattern::Pattern;
 use crate::name::Name;
@@ -115,7 +115,7 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
         progress: session.ui.progress(jobs.unwrap_or(0)),
         jobs: 0,
     };
-    let head = Head {
+    let head = ExportHead {
         at: now,
         prefix: session.prefix().to_string(),
         jobs,

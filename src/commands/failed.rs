@@ -168,7 +168,7 @@ fn act(args: Args, session: &mut Session) -> Result<Exit, Error> {
 
 fn groups(selector: &Selector, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
-    session.ui.check_columns::<List<failure::Group>>()?;
+    session.ui.check_columns::<List<failure::FailureGroup>>()?;
     let now = session.begin()?;
     let (core, out) = session.core_and_ui()?;
     if out.format() == Format::Raw {

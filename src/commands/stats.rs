@@ -12,7 +12,7 @@ use crate::exit::Exit;
 use crate::model::list::List;
 use crate::model::pattern::Pattern;
 use crate::model::stats;
-use crate::model::stats::{Days, Measure, Stats};
+use crate::model::stats::{Measure, Stats, StatsByDay};
 use crate::name::Name;
 use crate::session::Session;
 
@@ -54,8 +54,8 @@ pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run).watch(|args
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
     match args.days {
-        Some(_) => session.ui.check_columns::<Days>()?,
-        None => session.ui.check_columns::<stats::Day>()?,
+        Some(_) => session.ui.check_columns::<StatsByDay>()?,
+        None => session.ui.check_columns::<stats::DayStats>()?,
     }
     let now = session.begin()?;
     let (core, out) = session.core_and_ui()?;
@@ -74,7 +74,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let Some(count) = args.days else {
         let list = List::whole(core.stats(now, &names, &days)?);
         let picture = args.histogram;
-        out.show(&stats::Day { list, picture })?;
+        out.show(&stats::DayStats { list, picture })?;
         return Ok(Exit::Ok);
     };
     days.insert(0, Day::Near(-i64::from(count)).begins(now)?);
@@ -82,11 +82,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     for queue in core.stats(now, &names, &days)?.chunk_by_mut(same_queue) {
         for at in 1..queue.len() {
             let (before, from) = queue.split_at_mut(at);
-            from[0].since(&before[at - 1]);
+            from[0].set_change(&before[at - 1]);
         }
         shown.extend_from_slice(&queue[1..]);
     }
-    out.show(&Days(List::whole(shown)))?;
+    out.show(&StatsByDay(List::whole(shown)))?;
     Ok(Exit::Ok)
 }
 

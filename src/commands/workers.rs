@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::list::List;
 use crate::model::pattern::Pattern;
-use crate::model::worker::{Holder, Worker};
+use crate::model::worker::{Worker, WorkerJobs};
 use crate::name::Name;
 use crate::session::Session;
 
@@ -43,7 +43,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     match one {
         Some(_) => {
             session.ui.require_format(&[Format::Jid, Format::Raw])?;
-            session.ui.check_columns::<Holder>()?;
+            session.ui.check_columns::<WorkerJobs>()?;
         }
         None => {
             session.ui.require_format(&[Format::Raw])?;

@@ -3,6 +3,7 @@
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
+use super::field::Field;
 use super::queue::Seconds;
 use crate::name;
 use crate::name::Name;
@@ -122,6 +123,20 @@ pub(crate) struct Item {
     pub state_after: Option<Name>,
     /// Where it stands in the file that was submitted.
     pub line: Option<u64>,
+}
+
+impl Item {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::name("jid", "the job's id"),
+        Field::text("result", "done, skipped, failed or planned"),
+        Field::text("code", "ok, or why not"),
+        Field::text("detail", "why, in words").null(),
+        Field::name("queue", "its queue").null(),
+        Field::name("state_before", "its state when it was read").null(),
+        Field::name("state_after", "its state now").null(),
+        Field::count("line", "its line in the file: put --from").optional(),
+    ];
 }
 
 impl Item {
@@ -250,6 +265,30 @@ pub(crate) struct Bulk {
     pub shows: Shows,
     #[serde(skip)]
     pub rows: Vec<Row>,
+}
+
+impl Bulk {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::text("action", "the command"),
+        Field::bool("dry_run", "true if nothing was changed"),
+        Field::text("context", "the context that was used").null(),
+        Field::count("matched", "jobs that were selected"),
+        Field::count("done", "jobs that were changed"),
+        Field::count(
+            "skipped",
+            "jobs that had changed meanwhile or no longer exist",
+        ),
+        Field::count("failed", "jobs that could not be changed"),
+        Field::count("remaining", "jobs that were not tried"),
+        Field::number("elapsed_s", "how long it took"),
+        Field::object(
+            "items",
+            Item::FIELDS,
+            "the jobs that were skipped or failed; with -v, all",
+        )
+        .list(),
+    ];
 }
 
 /// What a table shows of each job.

@@ -184,7 +184,7 @@ impl<'a> Filter<'a> {
         let wording = selector.message.as_ref();
         fits(&selector.groups, failure.map(|failure| &failure.group))
             && wording.is_none_or(|wording| {
-                failure.is_some_and(|failure| wording.is_in(&failure.message))
+                failure.is_some_and(|failure| wording.matches(&failure.message))
             })
     }
 
@@ -193,7 +193,7 @@ impl<'a> Filter<'a> {
     }
 
     fn holds(&self, data: &Data) -> bool {
-        self.selector.wheres.iter().all(|equal| equal.fits(data))
+        self.selector.wheres.iter().all(|equal| equal.matches(data))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::document::Document;
 use super::table::{Cell, Column, Table};
 use super::{Page, View};
 use crate::model::bulk::{Bulk, Code, Item, Result, Shows, Sum};
@@ -17,10 +18,14 @@ const PRIORITIES: [Column; 3] = [
     Column::number("NEW"),
 ];
 const TAGS: [Column; 2] = [Column::text("JID"), Column::text("TAGS")];
-const LEFT: [Column; 2] = [Column::text("JID"), Column::number("LEFT")];
+const LEFT: [Column; 2] = [Column::text("JID"), Column::number("REMAINING")];
 
 impl View for Bulk {
-    const KIND: &'static str = "bulk";
+    const DOCUMENT: Document = Document::one(
+        "bulk",
+        "Jobs that one command changed or put: retry, cancel, put --from and the like",
+        Bulk::FIELDS,
+    );
 
     fn text(&self, page: &Page) -> String {
         let columns: &'static [Column] = match self.shows {

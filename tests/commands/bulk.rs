@@ -383,7 +383,11 @@ fn progress_is_shown_on_a_terminal_after_half_a_second() {
 fn an_invalid_rate_is_bad_usage() {
     for rate in ["0/s", "20", "fast", "-1/s", "1e3/s", "20/d", "/s", ""] {
         let ran = Qless::bare().args(["retry", "--group", "g", "--rate", rate]);
-        assert!(ran.stderr().contains("`--rate` expects"), "{}", ran.stderr());
+        assert!(
+            ran.stderr().contains("`--rate` expects"),
+            "{}",
+            ran.stderr()
+        );
         ran.exits(2);
     }
     let printed = Qless::bare().run("retry --group g --rate 0/s");

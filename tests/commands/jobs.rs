@@ -416,7 +416,8 @@ fn pages_are_whole_numbers() {
     for flag in ["limit", "offset"] {
         for wrong in ["x", "1.5", "99999999999999999999"] {
             let ran = redis.at(0).run(&format!("jobs --{flag} {wrong}")).exits(2);
-            let printed = format!("`--{flag}` expects a whole number between 0 and 9007199254740992");
+            let printed =
+                format!("`--{flag}` expects a whole number between 0 and 9007199254740992");
             assert!(ran.stderr().contains(&printed), "{}", ran.stderr());
         }
     }

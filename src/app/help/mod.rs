@@ -11,9 +11,8 @@ use crate::core::call::rights;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::session::Session;
+use crate::view::document::{self, Document};
 use crate::view::finding;
-use crate::view::schema;
-use crate::view::schema::Kind;
 
 /// Print the help of a command, or about a topic
 ///
@@ -45,7 +44,9 @@ pub(super) const TOPICS: [(&str, &str); 8] = [
 
 /// Returns the kinds of documents that `qless help json` takes, with what they are about.
 pub(super) fn documents() -> impl Iterator<Item = (&'static str, &'static str)> {
-    schema::KINDS.iter().map(|kind| (kind.kind, kind.says))
+    document::DOCUMENTS
+        .iter()
+        .map(|document| (document.kind, document.summary))
 }
 
 pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Operate, run).config(ConfigUse::Nothing);
@@ -61,7 +62,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         ["findings"] => finding::topic(),
         ["recipes"] => RECIPES.into(),
         ["acl"] => rights::lines(session.prefix()),
-        ["json"] => schema::kinds(),
+        ["json"] => document::kinds(),
         ["json", kind] => of_document(kind)?,
         path => of_command(path)?,
     };
@@ -71,8 +72,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 
 /// Returns the JSON Schema of a document.
 fn of_document(kind: &str) -> Result<String, Error> {
-    match Kind::named(kind) {
-        Some(kind) => Ok(kind.schema()),
+    match Document::named(kind) {
+        Some(document) => Ok(document.schema()),
         None => Err(Error::usage(format!("no document is called `{kind}`"))
             .hint("`qless help json` lists them")),
     }

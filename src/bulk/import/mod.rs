@@ -22,7 +22,7 @@ use crate::input::archive::ArchiveLine;
 use crate::input::two_pass::TwoPassFile;
 use crate::model::bulk::MOST;
 use crate::model::bulk::{Code, Item, Result as Counted, Shows};
-use crate::model::config::Change;
+use crate::model::config::OptionChange;
 use crate::model::job_snapshot::{Interner, JobSnapshot, SharedFields};
 use crate::model::verb::Verb;
 use crate::name::Name;
@@ -107,7 +107,7 @@ pub(crate) fn run(told: ImportOptions, session: &mut Session) -> Result<Exit, Er
     let now = session.begin()?;
     let missing = outside(&contents, &told, twice.what(), now, session)?;
     let existing = existing(&contents, &told, now, session)?;
-    let mut changes = Change::all(&session.core()?.config(now)?, &contents.options, false);
+    let mut changes = OptionChange::all(&session.core()?.config(now)?, &contents.options, false);
     if told.existing == Existing::Leave {
         changes.retain(|change| change.before.is_none());
     }
@@ -335,7 +335,7 @@ impl Pauses {
 
 /// Pauses queues and sets options: before there are jobs that could run.
 fn settings(
-    changes: &[Change],
+    changes: &[OptionChange],
     pauses: &Pauses,
     now: Moment,
     _: Consent,

@@ -153,10 +153,10 @@ impl From<&Change> for Row {
             before,
             after,
         } = change;
-        let text = |name: &Option<Name>| name.as_ref().map(Name::escaped);
+        let text = |name: &Option<Name>| name.as_ref().map(Name::document_text);
         let bytes = |name: &Option<Name>| name.as_ref().and_then(Name::base64);
         Row {
-            key: Some(key.escaped()),
+            key: Some(key.document_text()),
             key_bytes: key.base64(),
             item: text(item),
             item_bytes: bytes(item),

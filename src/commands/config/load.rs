@@ -14,7 +14,7 @@ use crate::input::source::Source;
 use crate::json::Json;
 use crate::json::syntax;
 use crate::json::syntax::Shape;
-use crate::model::config::Change;
+use crate::model::config::OptionChange;
 use crate::model::done::Done;
 use crate::name::Name;
 use crate::session::Session;
@@ -59,7 +59,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         *value = checked(key, value, args.force)?;
     }
     let now = session.begin()?;
-    let changes = Change::all(&session.core()?.config(now)?, &wanted, args.clear);
+    let changes = OptionChange::all(&session.core()?.config(now)?, &wanted, args.clear);
     let dry = args.dry.dry_run;
     if changes.is_empty() {
         session
@@ -67,7 +67,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .note("nothing to change: the options already have these values");
     } else {
         let diff: String = changes.iter().map(|change| change.line() + "\n").collect();
-        let count = Change::count(&changes);
+        let count = OptionChange::count(&changes);
         // The prompt shows the diff. Without a prompt it is shown here, also before a refusal.
         if dry || !session.ui.asks() || !session.ui.can_ask() {
             session.ui.note(diff.trim_end_matches('\n'));
@@ -101,7 +101,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 }
 
 /// Adds to an error how many options were changed before it.
-fn halfway(error: Error, done: usize, changes: &[Change]) -> Error {
+fn halfway(error: Error, done: usize, changes: &[OptionChange]) -> Error {
     match done {
         0 => error,
         done => error.hint(format!(

@@ -4,7 +4,7 @@ use super::{file, item};
 use crate::args::value;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::context::{Context, Validated};
+use crate::model::context::{Context, ValidatedContexts};
 use crate::model::list::List;
 use crate::session::Session;
 
@@ -24,7 +24,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
-    session.ui.check_columns::<Validated>()?;
+    session.ui.check_columns::<ValidatedContexts>()?;
     let contexts = match &args.name {
         Some(name) => vec![file(session)?.named(name)?],
         None => file(session)?.contexts(),
@@ -46,6 +46,6 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
         items.push(shown);
     }
-    session.ui.show(&Validated(List::whole(items)))?;
+    session.ui.show(&ValidatedContexts(List::whole(items)))?;
     Ok(exit)
 }

@@ -5,17 +5,17 @@ use crate::core::call::Core;
 use crate::core::call::reply;
 use crate::error::Error;
 use crate::json::Json;
-use crate::model::config::{Item, SETTINGS, known};
+use crate::model::config::{ConfigOption, SETTINGS, known};
 use crate::name::Name;
 
 impl Core {
     /// Returns every option that is set or that has a default, by name.
-    pub fn config(&mut self, now: Moment) -> Result<Vec<Item>, Error> {
+    pub fn config(&mut self, now: Moment) -> Result<Vec<ConfigOption>, Error> {
         let text = reply::bytes(self.call(now, "config.get", &[])?)?;
         let told = Json::read(&text)
             .and_then(|told| told.object())
             .unwrap_or_default();
-        let mut items: Vec<Item> = told
+        let mut items: Vec<ConfigOption> = told
             .into_iter()
             .map(|(key, value)| {
                 // The core tells defaults as numbers; what was set is text.
@@ -35,13 +35,13 @@ impl Core {
     }
 }
 
-fn item(key: Name, value: Name, set: bool) -> Item {
+fn item(key: Name, value: Name, set: bool) -> ConfigOption {
     let known = known(&key);
     let default = known.as_ref().filter(|known| known.queue.is_none());
     let default = default.map(|known| known.setting.default);
     // The name of the application is the one default that the core tells as text.
     let set = set && !(default == Some("qless") && value == Name::from("qless"));
-    Item {
+    ConfigOption {
         key,
         value,
         default,

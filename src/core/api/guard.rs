@@ -57,7 +57,7 @@ pub struct Requeue<'a> {
     pub keep: bool,
 }
 
-/// A job and its neighbours.
+/// A job and its neighbors.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Kin {
     pub seen: JobSnapshot,

@@ -8,7 +8,7 @@ use crate::core::call::Value;
 use crate::core::call::reply;
 use crate::error::Error;
 use crate::json::{Data, Json, Number};
-use crate::model::job::{Dependencies, Entry, Failure, Job, Neighbour, State};
+use crate::model::job::{Dependencies, Entry, Failure, Job, Neighbor, State};
 use crate::name::Name;
 
 /// The most jobs that one call tells.
@@ -101,25 +101,25 @@ impl Core {
         Ok(())
     }
 
-    /// Returns a job's neighbours in both directions; `None` if there is no such job.
+    /// Returns a job's neighbors in both directions; `None` if there is no such job.
     pub fn dependencies(&mut self, now: Moment, jid: &Name) -> Result<Option<Dependencies>, Error> {
         let found = self.jobs(now, Detail::Brief, std::slice::from_ref(jid))?;
         let Some(job) = found.into_iter().flatten().next() else {
             return Ok(None);
         };
-        let mut neighbours = self.neighbours(now, &job)?;
-        let dependents = neighbours.split_off(job.dependencies.len());
+        let mut neighbors = self.neighbors(now, &job)?;
+        let dependents = neighbors.split_off(job.dependencies.len());
         Ok(Some(Dependencies {
             jid: job.jid,
             klass: job.klass,
             queue: job.queue,
-            dependencies: neighbours,
+            dependencies: neighbors,
             dependents,
         }))
     }
 
     /// Returns the jobs that this one waits for, then those that wait for it.
-    pub fn neighbours(&mut self, now: Moment, job: &Job) -> Result<Vec<Neighbour>, Error> {
+    pub fn neighbors(&mut self, now: Moment, job: &Job) -> Result<Vec<Neighbor>, Error> {
         let jids: Vec<Name> = job
             .dependencies
             .iter()
@@ -130,7 +130,7 @@ impl Core {
         Ok(jids
             .into_iter()
             .zip(told)
-            .map(|(jid, job)| Neighbour::new(jid, job))
+            .map(|(jid, job)| Neighbor::new(jid, job))
             .collect())
     }
 }

@@ -179,7 +179,7 @@ pub(crate) fn lacking(answer: Value) -> Vec<String> {
     let names = reply::names(answer).unwrap_or_default();
     names
         .iter()
-        .map(|name| name.letters().to_uppercase())
+        .map(|name| name.lossless_text().to_uppercase())
         .collect()
 }
 
