@@ -66,7 +66,7 @@ fn show(
             None => {
                 frame = shown;
                 // The next tick tries again; until then it is told.
-                session.core()?.hurry();
+                session.core()?.report_loss_immediately();
             }
             Some(error) if !frames && !away => {
                 session

@@ -241,7 +241,7 @@ fn pages(command: &Command, files: &mut Vec<Generated>) -> io::Result<()> {
         Some(codes) => rest.push_str(&format!("{}\n", roff(&codes))),
         None => {
             for exit in Exit::ALL {
-                let (name, when) = exit.told();
+                let (name, when) = exit.description();
                 let (code, name, when) = (exit.code(), roff(name), roff(when));
                 rest.push_str(&format!(".TP\n.B {code}\n{name}: {when}\n"));
             }

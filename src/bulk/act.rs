@@ -184,7 +184,7 @@ impl Told {
             if let Some(replicas) = self.order.replicas
                 && broke.is_none()
             {
-                broke = session.core()?.replicated(replicas).err();
+                broke = session.core()?.wait_for_replicas(replicas).err();
             }
             // First of all: nobody may be there any more to read the rest.
             if let Err(error) = self.flush() {

@@ -87,7 +87,7 @@ pub(crate) fn run(
             if (dependents, outcome.code) != (Dependents::Cancel, Code::Ok) {
                 continue;
             }
-            let went: Vec<Name> = match outcome.settled {
+            let went: Vec<Name> = match outcome.reconciled {
                 false => outcome.names().cloned().collect(),
                 // The answer that told them was lost: those known before that are gone now.
                 true => gone(core, now, tree(&edges, &job.jid)),

@@ -12,9 +12,7 @@ use crate::clock::moment::Moment;
 use crate::core::api::guard::{GuardReply, JOBS_PER_READ};
 use crate::core::api::job_calls::{Each, Steered};
 use crate::core::api::reconcile::LOST;
-use crate::core::call::refusal;
-use crate::core::call::refusal::Refusal;
-use crate::error::{Error, Kind};
+use crate::error::{Error, Kind, Refusal};
 use crate::input::jids;
 use crate::input::jids::JidArgs;
 use crate::input::source::Source;
@@ -123,16 +121,16 @@ impl JobOutcome {
 
     /// A job whose own call ended in an error that says why.
     pub(crate) fn refused_by(jid: &Name, error: &Error) -> Option<JobOutcome> {
-        Some(match refusal::of(error, jid)? {
+        Some(match error.refusal_of(jid)? {
             Refusal::Gone => JobOutcome::gone(jid),
             Refusal::State(None) => {
                 JobOutcome::refused(jid, Code::StateChanged, "it is not running")
             }
             Refusal::State(Some(state)) => {
-                JobOutcome::refused(jid, Code::StateChanged, format!("it is {}", clean(state)))
+                JobOutcome::refused(jid, Code::StateChanged, format!("it is {state}"))
             }
             Refusal::Queue(queue) => {
-                let why = format!("it runs in `{}`", clean(queue));
+                let why = format!("it runs in `{queue}`");
                 JobOutcome::refused(jid, Code::StateChanged, why)
             }
             Refusal::Holder(worker) => JobOutcome::held_by(jid, worker),

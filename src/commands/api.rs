@@ -39,7 +39,7 @@ pub(crate) struct Args {
 impl Args {
     fn writes(&self) -> bool {
         let args = self.args.iter().map(|arg| arg.as_encoded_bytes());
-        Call::new(&self.command).args(args).may_write()
+        Call::raw(&self.command).args(args).may_write()
     }
 }
 
@@ -50,7 +50,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let writes = args.writes();
     let name = args.command.clone();
     let mut source = Source::default();
-    let mut call = Call::new(args.command);
+    let mut call = Call::raw(args.command);
     for (at, arg) in args.args.iter().enumerate() {
         let max_bytes = value::LARGEST as usize;
         call = match arg == "-" && is_core_argument(&name, at) {

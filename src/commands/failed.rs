@@ -172,7 +172,7 @@ fn groups(selector: &Selector, session: &mut Session) -> Result<Exit, Error> {
     let now = session.begin()?;
     let (core, out) = session.core_and_ui()?;
     if out.format() == Format::Raw {
-        let text = core.raw(now, &Call::new("failed"))?;
+        let text = core.raw(now, &Call::raw("failed"))?;
         out.verbatim(&text)?;
         return Ok(Exit::Ok);
     }
@@ -204,7 +204,7 @@ fn raw(selector: &Selector) -> Result<Call, Error> {
     };
     let unsupported =
         || Error::usage("the core's own `failed` takes one group and no other selector");
-    let call = Call::new("failed").arg(group.ok_or_else(unsupported)?);
+    let call = Call::raw("failed").arg(group.ok_or_else(unsupported)?);
     let limit = selector.limit.unwrap_or(25);
     Ok(call.arg(selector.offset.to_string()).arg(limit.to_string()))
 }

@@ -208,11 +208,11 @@ fn raw(
     session: &mut Session,
 ) -> Result<Exit, Error> {
     let call = match &given {
-        Some(JidArgs::One(jid)) => Call::new("get").arg(jid),
-        Some(JidArgs::Many(jids)) => Call::new("multiget").args(jids),
+        Some(JidArgs::One(jid)) => Call::raw("get").arg(jid),
+        Some(JidArgs::Many(jids)) => Call::raw("multiget").args(jids),
         None => {
             let jobs = select::all(session, now, &args.targets.selector, job::Detail::Mark)?;
-            Call::new("multiget").args(jobs.iter().map(|job| &job.jid))
+            Call::raw("multiget").args(jobs.iter().map(|job| &job.jid))
         }
     };
     let text = session.core()?.raw(now, &call)?;

@@ -13,7 +13,6 @@ use crate::clock::moment::Moment;
 use crate::core::api::index::Index;
 use crate::core::api::job_calls::Steered;
 use crate::core::api::not_found;
-use crate::core::call::refusal;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::done::Done;
@@ -126,7 +125,7 @@ fn revoke_locks(
                     Ok(Steered::Done(())) => stopped += 1,
                     // The job ended by itself meanwhile.
                     Ok(Steered::Refused(_)) => {}
-                    Err(error) if refusal::of(&error, &job.jid).is_some() => {}
+                    Err(error) if error.refusal_of(&job.jid).is_some() => {}
                     Err(error) => return Err(error),
                 }
             }

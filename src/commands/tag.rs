@@ -158,7 +158,7 @@ fn list(offset: u64, limit: Option<u64>, session: &mut Session) -> Result<Exit, 
         let limit = limit.unwrap_or(25).to_string();
         let text = core.raw(
             now,
-            &Call::new("tag")
+            &Call::raw("tag")
                 .arg("top")
                 .arg(offset.to_string())
                 .arg(limit),

@@ -124,7 +124,7 @@ fn list(session: &mut Session) -> Result<Exit, Error> {
     let now = session.begin()?;
     let (core, out) = session.core_and_ui()?;
     if out.format() == Format::Raw {
-        let text = core.raw(now, &Call::new("track"))?;
+        let text = core.raw(now, &Call::raw("track"))?;
         out.verbatim(&text)?;
         return Ok(Exit::Ok);
     }
@@ -137,7 +137,7 @@ fn list(session: &mut Session) -> Result<Exit, Error> {
             None => jobs.missing.push(jid.clone()),
         }
     }
-    core.blockers(now, &mut found)?;
+    core.count_failed_dependencies(now, &mut found)?;
     jobs.list = List::whole(found);
     out.show(&jobs)?;
     match jobs.missing.as_slice() {

@@ -172,7 +172,7 @@ impl<'a> Selection<'a> {
         }
         let queues = self.filter.selector.queues.iter();
         for queue in queues.filter_map(|pattern| pattern.plain()) {
-            core.queue_exists(self.now, queue)?;
+            core.require_queue(self.now, queue)?;
         }
         Ok(())
     }
@@ -226,7 +226,7 @@ impl<'a> Selection<'a> {
             true => self.tell.word().into(),
             false => self.filter.names(self.tell, locks),
         };
-        let told = core.jobs_told(self.now, &names, &slice)?;
+        let told = core.jobs_with(self.now, &names, &slice)?;
         let mut jobs: Vec<Job> = Vec::with_capacity(slice.len());
         for (jid, job) in slice.into_iter().zip(told) {
             match (job, &group) {

@@ -24,7 +24,7 @@ pub(crate) fn edit(
         return Err(Error::usage("there is no config file to write")
             .hint("name one with `--config FILE`, or set HOME"));
     };
-    let path = fs::led_to(path);
+    let path = fs::follow_links(path);
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
     let dir = dir.unwrap_or(Path::new("."));
     let unwritable = |why: String| {

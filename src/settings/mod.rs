@@ -368,7 +368,7 @@ fn take(globals: &mut Globals, values: &Values) {
     globals.output = globals.output.or(values.output);
     globals.headers = globals.headers.or(values.headers);
     globals.time_format = globals.time_format.or(values.time_format);
-    if !env::tells_color() {
+    if !env::decides_color() {
         globals.color = globals.color.or(values.color);
     }
     globals.no_pager |= values.no_pager == Some(true);

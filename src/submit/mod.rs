@@ -209,7 +209,7 @@ impl Sender<'_> {
             if let Some(replicas) = self.order.replicas
                 && broke.is_none()
             {
-                broke = session.core()?.replicated(replicas).err();
+                broke = session.core()?.wait_for_replicas(replicas).err();
             }
             session.ui.finish()?;
             self.progress.add(round.jobs() as u64);

@@ -261,7 +261,7 @@ fn a_job_is_untracked_wherever_the_connection_breaks() {
         let ran = qless.run("-v track --remove j000 -o json");
         assert_eq!(ran.json()["done"], 1);
         assert!(
-            ran.stderr().contains("calls made again: 1"),
+            ran.stderr().contains("calls repeated: 1"),
             "{}",
             ran.stderr()
         );
@@ -294,12 +294,12 @@ fn jobs_with_an_unknown_outcome_are_reported_as_unknown() {
     for item in document["items"].as_array().unwrap() {
         assert_eq!(item["result"], "failed");
         assert_eq!(item["code"], "unknown");
-        let why = "the answer was lost, it may or may not have happened";
+        let why = "the reply was lost; the change may or may not have happened";
         assert_eq!(item["detail"], why);
     }
     let printed = ran.stderr();
     assert!(
-        printed.contains("while retrying `j200`; it may or may not"),
+        printed.contains("while retrying `j200`; the change may or may not"),
         "{printed}"
     );
     assert!(
@@ -329,7 +329,7 @@ fn one_job_with_an_unknown_outcome_is_an_error() {
         .run("--timeout 1s retry j000")
         .shows(expect![[r#"
             --- stderr
-            error: no answer from `redis://127.0.0.1:PORT/0` within 1s while retrying `j000`; it may or may not have happened
+            error: no reply from `redis://127.0.0.1:PORT/0` within 1s while retrying `j000`; the change may or may not have happened
             hint: `qless get j000` shows it
             --- exit 6
         "#]]);

@@ -64,7 +64,7 @@ pub(super) fn of(
         // Commands start it; completion only asks it if it runs.
         Address::Local { dir, .. } => {
             let local = Local::new(dir.as_deref()).ok()?;
-            if !local.running().ok()? {
+            if !local.is_running().ok()? {
                 return None;
             }
             target = local.target();

@@ -15,7 +15,7 @@ use crate::core::api::guard::GuardReply;
 use crate::core::api::job::Detail;
 use crate::core::api::put::{Policy, Puts};
 use crate::core::call::Core;
-use crate::error::{Error, Kind};
+use crate::error::{Cause, Error, Kind};
 use crate::exit::Exit;
 use crate::input::archive;
 use crate::input::archive::ArchiveLine;
@@ -509,7 +509,7 @@ impl Importer<'_> {
                 Ok(None) => {}
                 // What the core does not take is a fault of this job alone.
                 Err(error) if error.kind() == Kind::Usage => {
-                    let why = error.message().trim_start_matches("guard.put: ");
+                    let why = refused_argument(&error);
                     slice.fates.push(packed.told(JobOutcome::refused(
                         &packed.jid,
                         Code::Invalid,
@@ -524,7 +524,7 @@ impl Importer<'_> {
                 }
             }
         }
-        for answer in core.track_again(now, &tracked) {
+        for answer in core.track_new(now, &tracked) {
             if let Err(error) = answer {
                 broke.get_or_insert(error);
             }
@@ -599,10 +599,10 @@ impl Importer<'_> {
             (true, Existing::Refuse) => {
                 JobOutcome::refused(&job.jid, Code::Exists, "it exists already")
             }
-            _ => match core.recur_again(now, &pack::template(&read, &queue, now)) {
+            _ => match core.import_template(now, &pack::template(&read, &queue, now)) {
                 Ok(()) => JobOutcome::done(&job.jid).now(RECURRING),
                 Err(error) if error.kind() == Kind::Usage => {
-                    let why = error.message().trim_start_matches("recur: ");
+                    let why = refused_argument(&error);
                     JobOutcome::refused(&job.jid, Code::Invalid, why)
                 }
                 Err(error) => return Err(error),
@@ -647,4 +647,12 @@ pub(crate) fn mapped(pairs: &[(Name, Name)]) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// Returns why the core refused a job, without the name of the call.
+fn refused_argument(error: &Error) -> &str {
+    match error.cause() {
+        Some(Cause::Argument(reason)) => reason,
+        _ => error.message(),
+    }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{JobOutcome, Plan, Slice};
 use crate::clock::moment::Moment;
-use crate::core::api::guard::{GuardReply, Requeue as Call};
+use crate::core::api::guard::{GuardReply, Requeue as Call, RequeueVerb};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::Code;
@@ -20,6 +20,7 @@ pub(crate) mod retry;
 /// Where jobs go, and when they run there.
 #[derive(Clone, Debug)]
 pub(crate) struct Requeue {
+    pub verb: RequeueVerb,
     /// Their own queue where nothing is said.
     pub to: Option<Name>,
     pub priority: Option<i64>,
@@ -75,6 +76,7 @@ impl Requeue {
                     continue;
                 }
                 let call = Call {
+                    verb: self.verb,
                     to: self.to.as_ref(),
                     priority: self.priority,
                     keep,

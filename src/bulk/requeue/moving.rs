@@ -3,6 +3,7 @@
 use super::{Requeue, When, refuse};
 use crate::args::shared::Later;
 use crate::bulk::{JobOutcome, Plan};
+use crate::core::api::guard::RequeueVerb;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::{Code, Shows};
@@ -63,6 +64,7 @@ impl MoveOptions {
     /// Moves the jobs of a plan.
     pub(crate) fn run(&self, plan: Plan, session: &mut Session) -> Result<Exit, Error> {
         let requeue = Requeue {
+            verb: RequeueVerb::Move,
             to: Some(self.to.clone()),
             priority: None,
         };

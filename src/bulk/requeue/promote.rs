@@ -2,6 +2,7 @@
 
 use super::{Requeue, When, refuse};
 use crate::bulk::{JobOutcome, Plan};
+use crate::core::api::guard::RequeueVerb;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::Shows;
@@ -34,6 +35,7 @@ pub(crate) fn judge(job: &JobSnapshot) -> Option<JobOutcome> {
 /// Promotes the jobs of a plan.
 pub(crate) fn run(plan: Plan, session: &mut Session) -> Result<Exit, Error> {
     let requeue = Requeue {
+        verb: RequeueVerb::Promote,
         to: None,
         priority: None,
     };

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::{Requeue, When, held, refuse};
 use crate::bulk::{JobOutcome, Plan};
+use crate::core::api::guard::RequeueVerb;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::Shows;
@@ -75,6 +76,7 @@ impl RetryOptions {
     /// the others get all anew.
     pub(crate) fn run(&self, plan: Plan, session: &mut Session) -> Result<Exit, Error> {
         let requeue = Requeue {
+            verb: RequeueVerb::Retry,
             to: self.to.clone(),
             priority: self.priority,
         };

@@ -129,7 +129,7 @@ fn put_back(
     let mut pace = Pace::new(rate);
     let most = pace.slice(SLICE);
     let now = core.now();
-    let mut slices = Slices::new(core.trip(now));
+    let mut slices = Slices::new(core.round_trip(now));
     while let Some(mends) = past.newest()? {
         let mut mends = mends.into_iter().peekable();
         while mends.peek().is_some() {

@@ -47,7 +47,7 @@ pub(super) fn run(args: &Args, session: &mut Session) -> Result<Exit, Error> {
         false => {
             let exit = put(args, &job, now, session)?;
             if let Some(replicas) = args.replicas.wait_replicas {
-                session.core()?.replicated(replicas)?;
+                session.core()?.wait_for_replicas(replicas)?;
             }
             Ok(exit)
         }

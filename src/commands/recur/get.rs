@@ -41,7 +41,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let mut missing = Vec::new();
     if out.format() == Format::Raw {
         for jid in given.jids() {
-            let text = core.raw(now, &Call::new("recur.get").arg(jid))?;
+            let text = core.raw(now, &Call::raw("recur.get").arg(jid))?;
             match text.is_empty() {
                 true => missing.push(jid),
                 false => out.verbatim(&text)?,
