@@ -115,7 +115,7 @@ fn release(args: &Args, given: &JidArgs, session: &mut Session) -> Result<Exit, 
         &args.bulk,
         (&args.jobs, given),
         &states,
-        judge,
+        refuse,
     )?;
     plan.consent(session, "")?;
     let note = plan.note();
@@ -133,7 +133,7 @@ fn release(args: &Args, given: &JidArgs, session: &mut Session) -> Result<Exit, 
 }
 
 /// Refuses a job without dependencies.
-fn judge(job: &JobSnapshot) -> Option<JobOutcome> {
+fn refuse(job: &JobSnapshot) -> Option<JobOutcome> {
     if job.is("depends") {
         return None;
     }
@@ -156,7 +156,7 @@ fn change(
     let Some(job) = found.into_iter().flatten().next() else {
         return Err(JobOutcome::gone(jid).error(ASKS));
     };
-    if let Some(outcome) = judge(&job) {
+    if let Some(outcome) = refuse(&job) {
         return Err(outcome.error(ASKS));
     }
     let neighbours = session.core()?.dependencies(now, jid)?;

@@ -94,7 +94,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         &args.bulk,
         (&targets, &given),
         &states,
-        |job| judge(&name, job),
+        |job| refuse(&name, job),
     )?;
     plan.consent(
         session,
@@ -113,7 +113,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 }
 
 /// Refuses a job that this worker does not hold.
-fn judge(name: &InName, job: &JobSnapshot) -> Option<JobOutcome> {
+fn refuse(name: &InName, job: &JobSnapshot) -> Option<JobOutcome> {
     let outcome = name.judge(job)?;
     let jid = quoted(&job.jid);
     Some(match job.stored.as_bytes() {

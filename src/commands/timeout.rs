@@ -45,7 +45,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     session.ui.check_columns::<Bulk>()?;
     let states = [State::Running, State::Stalled];
-    let plan = Plan::open(session, &TIMEOUT, &args.bulk, &args.jobs, &states, judge)?;
+    let plan = Plan::open(session, &TIMEOUT, &args.bulk, &args.jobs, &states, refuse)?;
     plan.consent(session, "")?;
     let note = plan.note();
     plan.run(session, |core, now, jobs| {
@@ -56,7 +56,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     })
 }
 
-fn judge(job: &JobSnapshot) -> Option<JobOutcome> {
+fn refuse(job: &JobSnapshot) -> Option<JobOutcome> {
     match job.is("running") {
         true => None,
         false => {
