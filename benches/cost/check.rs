@@ -68,8 +68,8 @@ pub fn print(rounds: usize, sizes: &[usize]) {
             cli.arg("-s").arg(&socket).arg("--bigkeys");
             bigkeys.keep(run(&mut server, &mut cli));
             server.watch_slow(true);
-            let mut check = qless(&server, "check -q");
-            let ran = run(&mut server, &mut check);
+            let mut command = qless(&server, "check -q");
+            let ran = run(&mut server, &mut command);
             worst = worst.max(server.slowest());
             seconds = seconds.min(ran.seconds);
             check.keep(ran);
@@ -122,8 +122,13 @@ fn ghosts() {
         (server.cpu() - before) / GHOSTS as f64
     };
     let (verification, repair) = (each("look"), each("mend"));
-    println!("  {GHOSTS} ids without jobs, µs each: {verification:.2} to verify, {repair:.2} to repair");
-    println!("    a repair more than a verification: {:.2}", repair - verification);
+    println!(
+        "  {GHOSTS} ids without jobs, µs each: {verification:.2} to verify, {repair:.2} to repair"
+    );
+    println!(
+        "    a repair beyond the verification: {:.2}",
+        repair - verification
+    );
 }
 
 fn qless(server: &Server, line: &str) -> Command {
