@@ -164,13 +164,13 @@ fn unknown_finding_names_are_refused_with_the_nearest_known_one() {
         .run("check --only ghost-waiting,goast-lock")
         .shows(expect![[r#"
             --- stderr
-            error: `--only` wants the name of a finding, not `goast-lock`
+            error: `--only` expects the name of a finding, not `goast-lock`
             hint: did you mean `ghost-lock`?
             --- exit 2
         "#]]);
     redis.at(1).run("check --skip all").shows(expect![[r#"
         --- stderr
-        error: `--skip` wants the name of a finding, not `all`
+        error: `--skip` expects the name of a finding, not `all`
         --- exit 2
     "#]]);
     redis.at(1).run("check --fail-on bad").shows(expect![[r#"
