@@ -777,7 +777,7 @@ mod tests {
     use crate::model::put::Put;
     use crate::model::queue::Queue;
     use crate::model::recur::Recurring;
-    use crate::model::repair::{Planned, Rehearsed, RepairCounts, Repaired, Row};
+    use crate::model::repair::{Planned, RepairCounts, RepairPlan, Repaired, Row};
     use crate::model::stats::{Day, Days, Histogram, Spread, Stats};
     use crate::model::tag::Tag;
     use crate::model::version::Version;
@@ -952,13 +952,13 @@ mod tests {
                     item: name.clone(),
                     detail: name.clone(),
                 }],
-                ..Found::new(finding, finding.severity)
+                ..Found::new(finding.id, finding.severity)
             }],
         };
         held(&mut seen, &check);
         held(
             &mut seen,
-            &Rehearsed {
+            &RepairPlan {
                 check: check.clone(),
                 dry_run: true,
                 plan: vec![Planned {
@@ -975,7 +975,7 @@ mod tests {
                 items: check.items.iter().cloned().map(Row::from).collect(),
                 check,
                 run: Some("a run".to_owned()),
-                sum: RepairCounts::default(),
+                totals: RepairCounts::default(),
             },
         );
         held(&mut seen, &Done::new("pause", vec![name.clone()], true));

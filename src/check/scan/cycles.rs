@@ -81,7 +81,7 @@ impl Scanner<'_> {
         let all = Name::from("*-dependencies");
         if cycles.more {
             let why = format!("whether more than {MOST} dependencies hold a cycle");
-            self.sink.beyond(all.clone(), &why);
+            self.sink.not_verifiable(all.clone(), &why);
         }
         let remain = cycles.remain();
         if remain.is_empty() {
@@ -120,7 +120,7 @@ impl Scanner<'_> {
         })?;
         if more {
             let why = format!("more than {NAMES} jobs wait for a cycle");
-            self.sink.beyond(all, &why);
+            self.sink.not_verifiable(all, &why);
         }
         for cycle in find(&waits) {
             let items: Vec<Name> = cycle.into_iter().map(Name::from).collect();
@@ -130,7 +130,7 @@ impl Scanner<'_> {
             };
             if items.len() > LONG {
                 let why = format!("a cycle of {} jobs", items.len());
-                self.sink.beyond(first.clone(), &why);
+                self.sink.not_verifiable(first.clone(), &why);
                 continue;
             }
             let place = Location::new(ItemKind::Cycle, first.clone());

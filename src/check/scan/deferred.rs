@@ -100,7 +100,7 @@ impl Scanner<'_> {
             });
             let asks = asks.collect();
             let told = walk.reads(asks)?;
-            walk.sink.read(walk.core, tags.len())?;
+            walk.sink.members_read(walk.core, tags.len())?;
             for ((tag, score), told) in tags.iter().zip(told) {
                 let right = match told {
                     ReadReply::Number(count) => count > 0 && *score == count as f64,

@@ -119,13 +119,13 @@ impl Scanner<'_> {
         loop {
             let ReadReply::Page(next, members) = told else {
                 if let Family::Companion(Companion::Dependents, _) = self.keys.family(key) {
-                    self.sink.held_back(None);
+                    self.sink.one_sided_dependency(None);
                 }
                 return self.suspect_key(key);
             };
             let read = members.len();
             each(self, members)?;
-            self.sink.read(self.core, read)?;
+            self.sink.members_read(self.core, read)?;
             let Some(next) = next else {
                 return Ok(());
             };

@@ -6,7 +6,7 @@ use crate::model::verdict::ItemKind;
 
 use super::marks::{Met, Side};
 use super::set::{SETS, Set, class, instant};
-use super::{AHEAD, Candidate, Known, Scanner, validate};
+use super::{AHEAD, Known, ScanCounts, Scanner, validate};
 
 /// A day: what is due for longer is stuck, in sets of these kinds.
 const DAY: f64 = 86_400.0;
@@ -154,11 +154,11 @@ impl Scanner<'_> {
         if self.first && !self.telling {
             self.seen.queues = listed;
             let queues = listed;
-            let seen = Candidate {
+            let seen = ScanCounts {
                 queues,
-                ..Candidate::default()
+                ..ScanCounts::default()
             };
-            self.sink.seen(self.core, seen)?;
+            self.sink.keys_scanned(self.core, seen)?;
         }
         Ok(())
     }
@@ -310,7 +310,7 @@ impl Scanner<'_> {
             };
             let read = items.len() / words;
             each(self, items)?;
-            self.sink.read(self.core, read)?;
+            self.sink.members_read(self.core, read)?;
             match next {
                 Some(next) => cursor = next,
                 None => return Ok(()),

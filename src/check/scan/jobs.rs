@@ -174,7 +174,7 @@ impl Scanner<'_> {
             true if job.large && self.wants(&job.queue) => {
                 let place = Location::new(ItemKind::Job, "");
                 let jid = Name::from(job.jid.as_slice());
-                self.sink.alone(self.core, &place, jid)
+                self.sink.large_candidate(self.core, &place, jid)
             }
             true => self.suspect(ItemKind::Job, b"", &job.jid),
             false => Ok(()),

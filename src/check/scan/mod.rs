@@ -44,7 +44,7 @@ pub struct Scope {
 
 /// What a walk went through.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Candidate {
+pub struct ScanCounts {
     pub keys: u64,
     pub jobs: u64,
     pub queues: u64,
@@ -53,54 +53,59 @@ pub struct Candidate {
 /// Who is told of candidates.
 pub trait Sink {
     /// Takes a candidate. The same one may come more than once.
-    fn suspect(&mut self, core: &mut Core, place: &Location, item: Name) -> Result<(), Error>;
+    fn candidate(&mut self, core: &mut Core, place: &Location, item: Name) -> Result<(), Error>;
 
     /// Takes a candidate that is large: judged with others, it would keep the server for long.
-    fn alone(&mut self, core: &mut Core, place: &Location, item: Name) -> Result<(), Error> {
-        self.suspect(core, place, item)
+    fn large_candidate(
+        &mut self,
+        core: &mut Core,
+        place: &Location,
+        item: Name,
+    ) -> Result<(), Error> {
+        self.candidate(core, place, item)
     }
 
     /// Takes candidates that have to be judged in one call: a cycle, or all jobs of which the same
     /// job is a dependent that has lost its dependencies.
-    fn together(
+    fn candidate_group(
         &mut self,
         core: &mut Core,
         place: &Location,
         items: Vec<Name>,
     ) -> Result<(), Error> {
         let mut items = items.into_iter();
-        items.try_for_each(|item| self.suspect(core, place, item))
+        items.try_for_each(|item| self.candidate(core, place, item))
     }
 
     /// Is told of a job that somebody knows to wait for him, which it does not know itself; `None`
     /// where it can't be read who is known to. Before all that it waits for is known again, or taken
     /// off there, it must not be released.
-    fn held_back(&mut self, _jid: Option<&[u8]>) {}
+    fn one_sided_dependency(&mut self, _jid: Option<&[u8]>) {}
 
     /// Is told which jobs know of one that does not know them: unless all of these are judged, it is
     /// not to be told anew what it waits for.
-    fn knows(&mut self, _job: &[u8], _others: &[Name]) {}
+    fn lost_dependencies(&mut self, _job: &[u8], _others: &[Name]) {}
 
     /// Is told what no call can judge, and why.
-    fn beyond(&mut self, _item: Name, _why: &str) {}
+    fn not_verifiable(&mut self, _item: Name, _why: &str) {}
 
     /// Is told how far the walk has come: what it has seen since it was told last. Sets the pace,
     /// and ends the walk by an error.
-    fn seen(&mut self, core: &mut Core, seen: Candidate) -> Result<(), Error>;
+    fn keys_scanned(&mut self, core: &mut Core, seen: ScanCounts) -> Result<(), Error>;
 
     /// Is told how many members of indexes and edges were read since it was told last. What is read
     /// twice is told twice. Sets the pace, and ends the walk, too.
-    fn read(&mut self, core: &mut Core, members: usize) -> Result<(), Error>;
+    fn members_read(&mut self, core: &mut Core, members: usize) -> Result<(), Error>;
 
     /// Returns how many keys or members are to be read at once at most, if the pace is slow.
-    fn most(&self) -> usize {
+    fn max_batch(&self) -> usize {
         usize::MAX
     }
 
     /// Is told that everything was walked. The candidates that follow may be asked about what needs
     /// that (`core.md` 9.5): jobs in `depends` that wait for nothing, `names` of `tags`, and the
     /// counters of failed jobs.
-    fn whole(&mut self, core: &mut Core) -> Result<(), Error>;
+    fn scan_complete(&mut self, core: &mut Core) -> Result<(), Error>;
 }
 
 /// Walks, and returns what was seen.
@@ -109,7 +114,7 @@ pub fn run(
     now: Moment,
     scope: &Scope,
     sink: &mut dyn Sink,
-) -> Result<Candidate, Error> {
+) -> Result<ScanCounts, Error> {
     Scanner::new(core, now, scope, sink).run(Marks::default())
 }
 
@@ -120,7 +125,7 @@ pub fn run_in(
     scope: &Scope,
     sink: &mut dyn Sink,
     slots: usize,
-) -> Result<Candidate, Error> {
+) -> Result<ScanCounts, Error> {
     Scanner::new(core, now, scope, sink).run(Marks::new(slots))
 }
 
@@ -191,7 +196,7 @@ struct Scanner<'a> {
     brief: Fields,
     /// Bytes of jobs that were read, and how many jobs they were.
     weight: (u64, u64),
-    seen: Candidate,
+    seen: ScanCounts,
 }
 
 impl<'a> Scanner<'a> {
@@ -206,7 +211,7 @@ impl<'a> Scanner<'a> {
             core,
             now,
             scope,
-            most: sink.most().min(MANY),
+            most: sink.max_batch().min(MANY),
             sink,
             salt: Salt::default(),
             marks: Marks::default(),
@@ -228,11 +233,11 @@ impl<'a> Scanner<'a> {
             template: Fields::new(&templates::FIELDS),
             brief: Fields::new(&edges::FIELDS),
             weight: (0, 0),
-            seen: Candidate::default(),
+            seen: ScanCounts::default(),
         }
     }
 
-    fn run(mut self, marks: Marks) -> Result<Candidate, Error> {
+    fn run(mut self, marks: Marks) -> Result<ScanCounts, Error> {
         self.marks = marks;
         let server = self.server()?;
         self.expiring = !self.core.nothing_expires(self.now)?;
@@ -249,7 +254,7 @@ impl<'a> Scanner<'a> {
         self.marks = Marks::new(1);
         self.tell_cycles()?;
         self.close()?;
-        self.sink.whole(self.core)?;
+        self.sink.scan_complete(self.core)?;
         self.later()?;
         self.close()?;
         // A cursor means nothing to another run of the server: keys may have been passed over.

@@ -78,7 +78,7 @@ impl Scanner<'_> {
                     members.retain(|y| walk.marks.is_left(walk.edge(y, &x), Side::Lower));
                     ours = ours || walk.have_ours(&members)?;
                     for y in members {
-                        walk.sink.held_back(Some(&y));
+                        walk.sink.one_sided_dependency(Some(&y));
                         count += 1;
                         match count <= KEPT {
                             true => kept.entry(y).or_default().push(Name::from(x.as_slice())),
@@ -97,7 +97,7 @@ impl Scanner<'_> {
         for (y, jids) in kept {
             if self.whole() {
                 let there = self.are_there(&jids)?;
-                self.sink.knows(&y, &there);
+                self.sink.lost_dependencies(&y, &there);
             }
             self.suspect_together(&place, &y, jids)?;
         }
@@ -111,7 +111,7 @@ impl Scanner<'_> {
             Read::field(&key, "jid")
         });
         let told = self.reads(asks.collect())?;
-        self.sink.read(self.core, jids.len())?;
+        self.sink.members_read(self.core, jids.len())?;
         let there = jids.iter().zip(told);
         let there = there.filter(|(_, told)| matches!(told, ReadReply::Text(Some(_))));
         Ok(there.map(|(jid, _)| jid.clone()).collect())

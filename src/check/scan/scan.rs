@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::model::verdict::ItemKind;
 
 use super::marks::Side;
-use super::{Candidate, FEW, Known, Scanner, validate};
+use super::{FEW, Known, ScanCounts, Scanner, validate};
 
 /// How many keys a step passes: about a millisecond of the server.
 const KEYS: usize = 1000;
@@ -46,13 +46,13 @@ impl Scanner<'_> {
                 return Err(Error::internal("no page of keys"));
             };
             let jobs = |key: &&Vec<u8>| matches!(self.keys.family(key), Family::Job(_));
-            let seen = Candidate {
+            let seen = ScanCounts {
                 keys: keys.len() as u64,
                 jobs: keys.iter().filter(jobs).count() as u64,
                 queues: 0,
             };
             each(self, keys)?;
-            self.sink.seen(self.core, seen)?;
+            self.sink.keys_scanned(self.core, seen)?;
             match next {
                 Some(next) => cursor = next,
                 None => return Ok(()),

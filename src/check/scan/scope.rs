@@ -32,12 +32,12 @@ impl Scanner<'_> {
         let place = Location::new(kind, name);
         let item = Name::from(item);
         if self.whole() {
-            return self.sink.suspect(self.core, &place, item);
+            return self.sink.candidate(self.core, &place, item);
         }
         use ItemKind::{Depends, Job, Key, Locks, Names, Recur, Recurring, Scheduled, Work};
         match kind {
             Work | Locks | Scheduled | Depends | Recur if self.wants(name) => {
-                self.sink.suspect(self.core, &place, item)
+                self.sink.candidate(self.core, &place, item)
             }
             // In a set of another queue there may be a job of this one.
             Work | Locks | Scheduled | Depends | Recur | Job | Recurring => {
@@ -50,13 +50,13 @@ impl Scanner<'_> {
             Names
                 if matches!(name, b"queues" | b"paused_queues") && self.wants(item.as_bytes()) =>
             {
-                self.sink.suspect(self.core, &place, item)
+                self.sink.candidate(self.core, &place, item)
             }
             Key => {
                 let key = [self.keys.prefix.as_bytes(), item.as_bytes()].concat();
                 match self.keys.family(&key) {
                     Family::Queue(_, queue) if self.wants(queue) => {
-                        self.sink.suspect(self.core, &place, item)
+                        self.sink.candidate(self.core, &place, item)
                     }
                     _ => Ok(()),
                 }
@@ -76,10 +76,10 @@ impl Scanner<'_> {
             Read::field(&key, "queue")
         });
         let told = self.reads(asks.collect())?;
-        self.sink.read(self.core, open.len())?;
+        self.sink.members_read(self.core, open.len())?;
         for ((place, item), told) in open.into_iter().zip(told) {
             if matches!(told, ReadReply::Text(Some(queue)) if self.wants(&queue)) {
-                self.sink.suspect(self.core, &place, item)?;
+                self.sink.candidate(self.core, &place, item)?;
             }
         }
         Ok(())
@@ -94,7 +94,7 @@ impl Scanner<'_> {
             .iter()
             .map(|jid| Read::field(&self.keys.job(jid), "queue"));
         let told = self.reads(asks.collect())?;
-        self.sink.read(self.core, told.len())?;
+        self.sink.members_read(self.core, told.len())?;
         let ours =
             |told: &ReadReply| matches!(told, ReadReply::Text(Some(queue)) if self.wants(queue));
         Ok(told.iter().any(ours))
@@ -110,7 +110,7 @@ impl Scanner<'_> {
             ReadReply::Number(0) => {
                 let bare = Name::from(self.keys.bare(key));
                 self.sink
-                    .suspect(self.core, &Location::new(ItemKind::Key, ""), bare)
+                    .candidate(self.core, &Location::new(ItemKind::Key, ""), bare)
             }
             _ => Ok(()),
         }
@@ -128,15 +128,15 @@ impl Scanner<'_> {
             let jids = items.iter().map(Name::as_bytes).chain([about]);
             let asks = jids.map(|jid| Read::field(&self.keys.job(jid), "queue"));
             let told = self.reads(asks.collect())?;
-            self.sink.read(self.core, told.len())?;
+            self.sink.members_read(self.core, told.len())?;
             let ours = |told: &ReadReply| matches!(told, ReadReply::Text(Some(queue)) if self.wants(queue));
             if !told.iter().any(ours) {
                 return Ok(());
             }
         }
         match items.as_slice() {
-            [one] => self.sink.suspect(self.core, place, one.clone()),
-            _ => self.sink.together(self.core, place, items),
+            [one] => self.sink.candidate(self.core, place, one.clone()),
+            _ => self.sink.candidate_group(self.core, place, items),
         }
     }
 }

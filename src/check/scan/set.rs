@@ -142,7 +142,7 @@ impl Scanner<'_> {
                 self.entry(set, &member, score.unwrap_or(f64::NAN))?;
             }
         }
-        self.sink.read(self.core, read)
+        self.sink.members_read(self.core, read)
     }
 }
 

@@ -64,7 +64,7 @@ impl Scanner<'_> {
             let keys: Vec<Vec<u8>> = keys.collect();
             let asks = keys.iter().map(|key| Read::field(key, "failed"));
             let told = self.reads(asks.collect())?;
-            self.sink.read(self.core, counts.len())?;
+            self.sink.members_read(self.core, counts.len())?;
             for (((_, counted), key), told) in counts.iter().zip(keys).zip(told) {
                 let stored = match told {
                     ReadReply::Text(stored) => stored,
