@@ -136,13 +136,13 @@ fn a_replica_can_be_checked_but_proves_nothing_about_its_primary() {
     look("").shows(expect![[r#"
         --- stderr
         scanned 4 keys, 1 job, 1 queue in 0.0s
-        error: cannot tell about everything, 4 of 4 keys were walked: `unix://DIR/s` is a replica, which may lack what its primary has
-        hint: point `--redis` at its primary; `--read-only` asks about the replica itself
+        error: incomplete: 4 of 4 keys scanned: `unix://DIR/s` is a replica, which may lack changes of its primary
+        hint: point `--redis` at its primary; `--read-only` scans the replica itself
         --- exit 6
     "#]]);
     look("--read-only").shows(expect![[r#"
         --- stderr
-        scanned 4 keys, 1 job, 1 queue in 0.0s, nothing is damaged
+        scanned 4 keys, 1 job, 1 queue in 0.0s, no inconsistency
     "#]]);
     primary
         .at(3)
@@ -155,10 +155,10 @@ fn a_replica_can_be_checked_but_proves_nothing_about_its_primary() {
         info	history-orphan	1	history of a job that does not exist	j:j-history
         --- stderr
         scanned 5 keys, 1 job, 1 queue in 0.0s
-        likely cause: somebody deleted keys of jobs (DEL) instead of the jobs: 1 history is left behind
-        likely cause: this is a replica: what its primary wrote last may not have come yet
-        error: cannot tell about everything, 5 of 5 keys were walked and 3 suspects judged: `unix://DIR/s` is a replica, which may lack what its primary has
-        hint: point `--redis` at its primary; `--read-only` asks about the replica itself
+        likely cause: keys of jobs were deleted (DEL) instead of the jobs: 1 history is left behind
+        likely cause: this is a replica: it may lack the latest changes of its primary
+        error: incomplete: 5 of 5 keys scanned, 3 candidates verified: `unix://DIR/s` is a replica, which may lack changes of its primary
+        hint: point `--redis` at its primary; `--read-only` scans the replica itself
         --- exit 6
     "#]]);
     look("--read-only").shows(expect![[r#"
@@ -166,9 +166,9 @@ fn a_replica_can_be_checked_but_proves_nothing_about_its_primary() {
         info	history-orphan	1	history of a job that does not exist	j:j-history
         --- stderr
         scanned 5 keys, 1 job, 1 queue in 0.0s
-        likely cause: somebody deleted keys of jobs (DEL) instead of the jobs: 1 history is left behind
-        likely cause: this is a replica: what its primary wrote last may not have come yet
-        hint: see the plan with: qless check --repair --dry-run
+        likely cause: keys of jobs were deleted (DEL) instead of the jobs: 1 history is left behind
+        likely cause: this is a replica: it may lack the latest changes of its primary
+        hint: show the plan: qless check --repair --dry-run
         --- exit 7
     "#]]);
     look("-o json --only ghost-waiting -q").exits(6);
@@ -183,7 +183,7 @@ fn a_replica_can_be_checked_but_proves_nothing_about_its_primary() {
     replica.send(&["CONFIG", "SET", "replica-serve-stale-data", "no"]);
     look("--timeout 1s --read-only").shows(expect![[r#"
         --- stderr
-        error: cannot tell about everything, 0 of 5 keys were walked: replica `unix://DIR/s` has lost its primary
+        error: incomplete: 0 of 5 keys scanned: replica `unix://DIR/s` has lost its primary
         --- exit 6
     "#]]);
 }

@@ -10,16 +10,16 @@ use crate::model::verdict::{ItemKind, Location};
 use crate::name::Name;
 
 use super::Scanner;
-use super::marks::Salt;
+use super::unmatched::Salt;
 
 /// So many edges are kept: 8 MiB. That there are more is told.
-const MOST: usize = 1 << 20;
+const MAX_EDGES: usize = 1 << 20;
 
 /// So many names are read again.
-const NAMES: usize = 50_000;
+const MAX_NAMES: usize = 50_000;
 
 /// The most jobs of a cycle that one call judges.
-const LONG: usize = 200;
+const MAX_CYCLE: usize = 200;
 
 /// The edges.
 #[derive(Debug, Default)]
@@ -32,7 +32,7 @@ pub(super) struct Cycles {
 
 impl Cycles {
     pub(super) fn add(&mut self, salt: &Salt, y: &[u8], x: &[u8]) {
-        match self.edges.len() < MOST {
+        match self.edges.len() < MAX_EDGES {
             true => self.edges.push((short(salt, y), short(salt, x))),
             false => self.more = true,
         }
@@ -76,11 +76,11 @@ fn short(salt: &Salt, jid: &[u8]) -> u32 {
 }
 
 impl Scanner<'_> {
-    pub(super) fn tell_cycles(&mut self) -> Result<(), Error> {
+    pub(super) fn add_cycles(&mut self) -> Result<(), Error> {
         let cycles = std::mem::take(&mut self.cycles);
         let all = Name::from("*-dependencies");
         if cycles.more {
-            let why = format!("whether more than {MOST} dependencies hold a cycle");
+            let why = format!("whether more than {MAX_EDGES} dependencies hold a cycle");
             self.sink.not_verifiable(all.clone(), &why);
         }
         let remain = cycles.remain();
@@ -90,26 +90,26 @@ impl Scanner<'_> {
         let mut waits: HashMap<Vec<u8>, Vec<Vec<u8>>> = HashMap::new();
         let (mut names, mut more) = (0, false);
         let pattern = format!("{}*", self.keys.job);
-        self.each_page(pattern.as_bytes(), |walk, keys| {
+        self.each_key_page(pattern.as_bytes(), |scanner, keys| {
             for key in &keys {
-                let Family::Companion(Companion::Dependencies, y) = walk.keys.family(key) else {
+                let Family::Companion(Companion::Dependencies, y) = scanner.keys.family(key) else {
                     continue;
                 };
-                if !remain.contains(&short(&walk.salt, y)) {
+                if !remain.contains(&short(&scanner.salt, y)) {
                     continue;
                 }
-                if names >= NAMES {
+                if names >= MAX_NAMES {
                     more = true;
                     continue;
                 }
-                let ask = Read::members(key, START, walk.page(1));
-                let first = walk.core.read(walk.now, ask)?;
+                let ask = Read::members(key, START, scanner.page(1));
+                let first = scanner.core.read(scanner.now, ask)?;
                 if matches!(first, ReadReply::Wrong) {
                     continue;
                 }
                 let mut list: Vec<Vec<u8>> = Vec::new();
-                walk.edges(key, first, |walk, members| {
-                    let on = |x: &Vec<u8>| x != y && remain.contains(&short(&walk.salt, x));
+                scanner.each_edge_page(key, first, |scanner, members| {
+                    let on = |x: &Vec<u8>| x != y && remain.contains(&short(&scanner.salt, x));
                     list.extend(members.into_iter().filter(on));
                     Ok(())
                 })?;
@@ -119,7 +119,7 @@ impl Scanner<'_> {
             Ok(())
         })?;
         if more {
-            let why = format!("more than {NAMES} jobs wait for a cycle");
+            let why = format!("more than {MAX_NAMES} jobs wait for a cycle");
             self.sink.not_verifiable(all, &why);
         }
         for cycle in find(&waits) {
@@ -128,14 +128,14 @@ impl Scanner<'_> {
             let Some(first) = items.first() else {
                 continue;
             };
-            if items.len() > LONG {
+            if items.len() > MAX_CYCLE {
                 let why = format!("a cycle of {} jobs", items.len());
                 self.sink.not_verifiable(first.clone(), &why);
                 continue;
             }
-            let place = Location::new(ItemKind::Cycle, first.clone());
+            let location = Location::new(ItemKind::Cycle, first.clone());
             let about = first.as_bytes().to_vec();
-            self.suspect_together(&place, &about, items)?;
+            self.add_group(&location, &about, items)?;
         }
         Ok(())
     }

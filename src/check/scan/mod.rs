@@ -12,13 +12,13 @@ pub mod deferred;
 mod edges;
 mod index;
 mod jobs;
-mod marks;
 pub mod rescan;
 mod scan;
 mod scope;
 mod set;
 mod tally;
 mod templates;
+mod unmatched;
 pub mod validate;
 
 use std::collections::{HashMap, HashSet};
@@ -32,8 +32,8 @@ use crate::model::verdict::{ItemKind, Location};
 use crate::name::Name;
 
 use cycles::Cycles;
-use marks::{Marks, Met, Salt};
 use tally::Tally;
+use unmatched::{Match, Salt, Unmatched};
 
 /// What a walk goes through.
 #[derive(Clone, Debug, Default)]
@@ -53,16 +53,16 @@ pub struct ScanCounts {
 /// Who is told of candidates.
 pub trait Sink {
     /// Takes a candidate. The same one may come more than once.
-    fn candidate(&mut self, core: &mut Core, place: &Location, item: Name) -> Result<(), Error>;
+    fn candidate(&mut self, core: &mut Core, location: &Location, item: Name) -> Result<(), Error>;
 
     /// Takes a candidate that is large: judged with others, it would keep the server for long.
     fn large_candidate(
         &mut self,
         core: &mut Core,
-        place: &Location,
+        location: &Location,
         item: Name,
     ) -> Result<(), Error> {
-        self.candidate(core, place, item)
+        self.candidate(core, location, item)
     }
 
     /// Takes candidates that have to be judged in one call: a cycle, or all jobs of which the same
@@ -70,11 +70,11 @@ pub trait Sink {
     fn candidate_group(
         &mut self,
         core: &mut Core,
-        place: &Location,
+        location: &Location,
         items: Vec<Name>,
     ) -> Result<(), Error> {
         let mut items = items.into_iter();
-        items.try_for_each(|item| self.candidate(core, place, item))
+        items.try_for_each(|item| self.candidate(core, location, item))
     }
 
     /// Is told of a job that somebody knows to wait for him, which it does not know itself; `None`
@@ -115,7 +115,7 @@ pub fn run(
     scope: &Scope,
     sink: &mut dyn Sink,
 ) -> Result<ScanCounts, Error> {
-    Scanner::new(core, now, scope, sink).run(Marks::default())
+    Scanner::new(core, now, scope, sink).run(Unmatched::default())
 }
 
 /// Walks with a table of so many slots, a power of two: the fewer, the more passes.
@@ -126,23 +126,23 @@ pub fn run_in(
     sink: &mut dyn Sink,
     slots: usize,
 ) -> Result<ScanCounts, Error> {
-    Scanner::new(core, now, scope, sink).run(Marks::new(slots))
+    Scanner::new(core, now, scope, sink).run(Unmatched::new(slots))
 }
 
 /// So many names are remembered as listed or walked.
-const KNOWN: usize = 400_000;
+const MAX_KNOWN: usize = 400_000;
 
 /// So many bytes of candidates are kept for the end.
-const LATE: usize = 4 << 20;
+const MAX_DEFERRED_BYTES: usize = 4 << 20;
 
 /// So many keys or members are read at once at most: the server answers nobody else meanwhile.
-const MANY: usize = 4000;
+const MAX_READ: usize = 4000;
 
 /// However slow the pace is, so many of them are.
-const FEW: usize = 10;
+const MIN_READ: usize = 10;
 
 /// Times further ahead than this are judged, in seconds.
-const AHEAD: f64 = 3600.0;
+const MAX_CLOCK_DRIFT: f64 = 3600.0;
 
 /// What a name is remembered for; numbers beyond those of [`ItemKind`].
 #[derive(Clone, Copy)]
@@ -154,7 +154,7 @@ enum Known {
     /// Its sets were walked.
     Walked,
     /// Jobs were suspected for its sake.
-    ReadReply,
+    Reported,
     History,
     Edge,
 }
@@ -165,38 +165,38 @@ struct Scanner<'a> {
     scope: &'a Scope,
     sink: &'a mut dyn Sink,
     /// How many keys or members are read at once at most.
-    most: usize,
+    max_batch: usize,
     keys: Keys,
     salt: Salt,
-    marks: Marks,
+    unmatched: Unmatched,
     /// Whether this is the first part, which sees everything but the marks of the others.
-    first: bool,
+    first_pass: bool,
     /// Whether entries are entered, or those left are told.
-    telling: bool,
+    rescanning: bool,
     /// Whether places were walked that no list names.
-    strangers: bool,
+    has_unlisted: bool,
     known: HashSet<u64>,
     /// Limits of queues, as configured.
     limits: HashMap<Vec<u8>, f64>,
     /// How far templates have counted.
-    counted: HashMap<Vec<u8>, Option<f64>>,
+    template_counts: HashMap<Vec<u8>, Option<f64>>,
     tally: Tally,
     cycles: Cycles,
     /// Candidates of which it is not known to which queue they belong.
-    open: Vec<(Location, Name)>,
-    late: Vec<(Location, Name)>,
-    late_bytes: usize,
+    undecided: Vec<(Location, Name)>,
+    deferred: Vec<(Location, Name)>,
+    deferred_bytes: usize,
     /// Whether keys may have expiries.
     expiring: bool,
-    tracks: bool,
-    fields: Fields,
+    has_tracked: bool,
+    job_fields: Fields,
     /// Whether jobs are asked for each field by its name.
     by_name: bool,
-    template: Fields,
-    brief: Fields,
+    template_fields: Fields,
+    state_fields: Fields,
     /// Bytes of jobs that were read, and how many jobs they were.
     weight: (u64, u64),
-    seen: ScanCounts,
+    counts: ScanCounts,
 }
 
 impl<'a> Scanner<'a> {
@@ -211,63 +211,63 @@ impl<'a> Scanner<'a> {
             core,
             now,
             scope,
-            most: sink.max_batch().min(MANY),
+            max_batch: sink.max_batch().min(MAX_READ),
             sink,
             salt: Salt::default(),
-            marks: Marks::default(),
-            first: true,
-            telling: false,
-            strangers: false,
+            unmatched: Unmatched::default(),
+            first_pass: true,
+            rescanning: false,
+            has_unlisted: false,
             known: HashSet::new(),
             limits: HashMap::new(),
-            counted: HashMap::new(),
+            template_counts: HashMap::new(),
             tally: Tally::default(),
             cycles: Cycles::default(),
-            open: Vec::new(),
-            late: Vec::new(),
-            late_bytes: 0,
+            undecided: Vec::new(),
+            deferred: Vec::new(),
+            deferred_bytes: 0,
             expiring: true,
-            tracks: false,
-            fields: Fields::new(&jobs::FIELDS),
+            has_tracked: false,
+            job_fields: Fields::new(&jobs::FIELDS),
             by_name: false,
-            template: Fields::new(&templates::FIELDS),
-            brief: Fields::new(&edges::FIELDS),
+            template_fields: Fields::new(&templates::FIELDS),
+            state_fields: Fields::new(&edges::FIELDS),
             weight: (0, 0),
-            seen: ScanCounts::default(),
+            counts: ScanCounts::default(),
         }
     }
 
-    fn run(mut self, marks: Marks) -> Result<ScanCounts, Error> {
-        self.marks = marks;
-        let server = self.server()?;
+    fn run(mut self, unmatched: Unmatched) -> Result<ScanCounts, Error> {
+        self.unmatched = unmatched;
+        let server = self.server_run()?;
         self.expiring = !self.core.nothing_expires(self.now)?;
         loop {
-            self.indexes()?;
-            self.scan()?;
-            self.tell_left()?;
-            self.first = false;
+            self.scan_indexes()?;
+            self.scan_keys()?;
+            self.rescan_unmatched()?;
+            self.first_pass = false;
             self.known.clear();
-            if !self.marks.next_part() {
+            if !self.unmatched.next_part() {
                 break;
             }
         }
-        self.marks = Marks::new(1);
-        self.tell_cycles()?;
-        self.close()?;
+        self.unmatched = Unmatched::new(1);
+        self.add_cycles()?;
+        self.resolve_undecided()?;
         self.sink.scan_complete(self.core)?;
-        self.later()?;
-        self.close()?;
+        self.add_deferred()?;
+        self.resolve_undecided()?;
         // A cursor means nothing to another run of the server: keys may have been passed over.
-        if self.server()? != server {
+        if self.server_run()? != server {
             let message = format!("lost `{}` while reading", self.core.address());
             return Err(Error::new(Fault::Unreachable, message));
         }
-        Ok(self.seen)
+        Ok(self.counts)
     }
 
     /// Returns which run of the server this is, if it tells; after a lost answer it is asked again,
     /// once there is a connection.
-    fn server(&mut self) -> Result<Option<String>, Error> {
+    fn server_run(&mut self) -> Result<Option<String>, Error> {
         if let Some(id) = self.core.run_id() {
             return Ok(Some(id));
         }
@@ -276,84 +276,86 @@ impl<'a> Scanner<'a> {
     }
 
     /// Suspects a key, and the job that it would be.
-    fn suspect_key(&mut self, key: &[u8]) -> Result<(), Error> {
-        if !self.first {
+    fn add_key(&mut self, key: &[u8]) -> Result<(), Error> {
+        if !self.first_pass {
             return Ok(());
         }
         let bare = self.keys.bare(key).to_vec();
-        self.suspect(ItemKind::Key, b"", &bare)?;
+        self.add_candidate(ItemKind::Key, b"", &bare)?;
         match key.strip_prefix(self.keys.job.as_bytes()) {
-            Some(jid) => self.suspect(ItemKind::Job, b"", jid),
+            Some(jid) => self.add_candidate(ItemKind::Job, b"", jid),
             None => Ok(()),
         }
     }
 
     /// Suspects something as soon as everything was walked.
-    fn suspect_late(&mut self, kind: ItemKind, name: &[u8], item: &[u8]) {
+    fn defer(&mut self, kind: ItemKind, name: &[u8], item: &[u8]) {
         let size = name.len() + item.len() + 100;
-        self.late_bytes += size;
-        if self.late_bytes <= LATE {
-            self.late
+        self.deferred_bytes += size;
+        if self.deferred_bytes <= MAX_DEFERRED_BYTES {
+            self.deferred
                 .push((Location::new(kind, name), Name::from(item)));
         }
     }
 
     /// Remembers a name. Returns whether it was unknown.
-    fn know(&mut self, what: Known, name: &[u8]) -> bool {
-        let hash = self.salt.place(what as u8, name);
-        match self.known.len() < KNOWN {
+    fn remember(&mut self, what: Known, name: &[u8]) -> bool {
+        let hash = self.salt.location(what as u8, name);
+        match self.known.len() < MAX_KNOWN {
             true => self.known.insert(hash),
             false => !self.known.contains(&hash),
         }
     }
 
-    fn knows(&self, what: Known, name: &[u8]) -> bool {
-        self.known.contains(&self.salt.place(what as u8, name))
+    fn is_known(&self, what: Known, name: &[u8]) -> bool {
+        self.known.contains(&self.salt.location(what as u8, name))
     }
 
-    fn mark(&self, kind: ItemKind, name: &[u8], member: &[u8], number: u64) -> u64 {
-        let place = self.salt.place(kind as u8, name);
-        self.salt.entry(place, member, number)
+    fn hash_entry(&self, kind: ItemKind, name: &[u8], member: &[u8], number: u64) -> u64 {
+        let location = self.salt.location(kind as u8, name);
+        self.salt.entry(location, member, number)
     }
 
     /// Strikes an entry off. Returns whether nothing is missing in this part.
-    fn strike(
+    fn match_entry(
         &mut self,
         kind: ItemKind,
         name: &[u8],
         member: &[u8],
         number: u64,
     ) -> Result<bool, Error> {
-        Ok(self.meet(kind, name, member, number)? != Met::Alone)
+        Ok(self.match_or_scan(kind, name, member, number)? != Match::Missing)
     }
 
     /// Strikes an entry off, if it is there. Sets that no list names are walked as soon as a job
     /// should be in them.
-    fn meet(
+    fn match_or_scan(
         &mut self,
         kind: ItemKind,
         name: &[u8],
         member: &[u8],
         number: u64,
-    ) -> Result<Met, Error> {
-        let hash = self.mark(kind, name, member, number);
-        match self.marks.strike(hash) {
-            Met::Alone if self.walk_stranger(kind, name)? => Ok(self.marks.strike(hash)),
+    ) -> Result<Match, Error> {
+        let hash = self.hash_entry(kind, name, member, number);
+        match self.unmatched.match_entry(hash) {
+            Match::Missing if self.scan_unlisted(kind, name)? => {
+                Ok(self.unmatched.match_entry(hash))
+            }
             met => Ok(met),
         }
     }
 
     /// Returns how many pages are read in one round trip, of so many that are wanted.
     fn pages(&self, wanted: usize) -> usize {
-        wanted.min(self.most / FEW).max(1)
+        wanted.min(self.max_batch / MIN_READ).max(1)
     }
 
     /// Returns how many members a page has, if so many pages are read in one round trip.
     fn page(&self, pages: usize) -> usize {
-        (self.most / pages.max(1)).clamp(FEW, PAGE)
+        (self.max_batch / pages.max(1)).clamp(MIN_READ, PAGE)
     }
 
-    fn reads(&mut self, asks: Vec<Read>) -> Result<Vec<ReadReply>, Error> {
+    fn read_all(&mut self, asks: Vec<Read>) -> Result<Vec<ReadReply>, Error> {
         self.core.reads(self.now, asks)
     }
 

@@ -15,10 +15,10 @@ use crate::model::verdict::ItemKind;
 use super::{Scanner, validate};
 
 /// So many sets are begun in one round trip: each may answer a whole page.
-pub(super) const SETS: usize = 40;
+pub(super) const SETS_PER_READ: usize = 40;
 
 /// So often the witness of a page is looked for, one time after the other.
-const TRIES: u8 = 3;
+const MAX_TRIES: u8 = 3;
 
 /// A set of members, or a list.
 #[derive(Clone, Debug)]
@@ -28,21 +28,21 @@ pub(super) struct Set {
     pub key: Vec<u8>,
     /// Whether each entry is read with its score.
     pub scored: bool,
-    how: How,
+    cursor: Cursor,
     pub count: u64,
     /// Entries above now, where scores are read.
     pub live: u64,
 }
 
-/// How a set goes on.
+/// Cursor a set goes on.
 #[derive(Clone, Debug)]
-enum How {
+enum Cursor {
     /// By rank.
     Ranks(Page),
     /// Where the witness is by now, after so many tries.
     Find(Witness, u8),
     /// By ZSCAN, which misses nothing while members come and go, but costs ten times as much.
-    Cursor(Vec<u8>),
+    Scan(Vec<u8>),
     /// The elements of a list from so many on, counted from the end. First it is not known how many
     /// there are.
     List(Option<i64>),
@@ -81,7 +81,7 @@ pub(super) fn instant(score: f64) -> u64 {
 }
 
 impl Scanner<'_> {
-    pub(super) fn set(&self, kind: ItemKind, name: &[u8]) -> Set {
+    pub(super) fn index_set(&self, kind: ItemKind, name: &[u8]) -> Set {
         let key = match kind {
             ItemKind::Work => self.keys.queue(Part::Work, name),
             ItemKind::Locks => self.keys.queue(Part::Locks, name),
@@ -99,9 +99,9 @@ impl Scanner<'_> {
             name: name.to_vec(),
             key,
             scored: matches!(kind, ItemKind::Locks | ItemKind::Worker | ItemKind::Recur),
-            how: match kind {
-                ItemKind::Group => How::List(None),
-                _ => How::Ranks(Page::default()),
+            cursor: match kind {
+                ItemKind::Group => Cursor::List(None),
+                _ => Cursor::Ranks(Page::default()),
             },
             count: 0,
             live: 0,
@@ -109,12 +109,12 @@ impl Scanner<'_> {
     }
 
     /// Walks sets, the first pages of some together.
-    pub(super) fn walk(&mut self, sets: &mut [Set]) -> Result<(), Error> {
-        for sets in sets.chunks_mut(self.pages(SETS)) {
-            self.step(sets)?;
+    pub(super) fn scan_sets(&mut self, sets: &mut [Set]) -> Result<(), Error> {
+        for sets in sets.chunks_mut(self.pages(SETS_PER_READ)) {
+            self.read_next_pages(sets)?;
             for set in sets {
-                while !matches!(set.how, How::Done) {
-                    self.step(std::slice::from_mut(set))?;
+                while !matches!(set.cursor, Cursor::Done) {
+                    self.read_next_pages(std::slice::from_mut(set))?;
                 }
             }
         }
@@ -122,24 +122,24 @@ impl Scanner<'_> {
     }
 
     /// Reads the next page of each.
-    fn step(&mut self, sets: &mut [Set]) -> Result<(), Error> {
+    fn read_next_pages(&mut self, sets: &mut [Set]) -> Result<(), Error> {
         let page = self.page(sets.len());
-        let asks: Vec<Vec<Read>> = sets.iter().map(|set| set.asks(page as i64)).collect();
+        let asks: Vec<Vec<Read>> = sets.iter().map(|set| set.reads(page as i64)).collect();
         let counts: Vec<usize> = asks.iter().map(Vec::len).collect();
-        let mut told = self
-            .reads(asks.into_iter().flatten().collect())?
+        let mut replies = self
+            .read_all(asks.into_iter().flatten().collect())?
             .into_iter();
         let mut read = 0;
         for (set, count) in sets.iter_mut().zip(counts) {
-            let told: Vec<ReadReply> = told.by_ref().take(count).collect();
-            read += set.read(&told);
-            let Some(entries) = set.take(told, page as i64) else {
+            let replies: Vec<ReadReply> = replies.by_ref().take(count).collect();
+            read += set.member_count(&replies);
+            let Some(entries) = set.take(replies, page as i64) else {
                 let key = set.key.clone();
-                self.suspect_key(&key)?;
+                self.add_key(&key)?;
                 continue;
             };
             for (member, score) in entries {
-                self.entry(set, &member, score.unwrap_or(f64::NAN))?;
+                self.add_entry(set, &member, score.unwrap_or(f64::NAN))?;
             }
         }
         self.sink.members_read(self.core, read)
@@ -147,14 +147,14 @@ impl Scanner<'_> {
 }
 
 impl Set {
-    /// Returns how many members were told; a set that has none is looked at, too.
-    fn read(&self, told: &[ReadReply]) -> usize {
-        let pairs = match &self.how {
-            How::Ranks(page) => self.scored || page.scores,
-            How::Cursor(_) => true,
+    /// Returns how many members were replies; a set that has none is looked at, too.
+    fn member_count(&self, replies: &[ReadReply]) -> usize {
+        let pairs = match &self.cursor {
+            Cursor::Ranks(page) => self.scored || page.scores,
+            Cursor::Scan(_) => true,
             _ => false,
         };
-        let texts = match told.first() {
+        let texts = match replies.first() {
             Some(ReadReply::Texts(items)) => items.len(),
             Some(ReadReply::Page(_, items)) => items.len(),
             _ => 1,
@@ -163,20 +163,20 @@ impl Set {
     }
 
     /// Returns what has to be read next, in a page of so many members.
-    fn asks(&self, many: i64) -> Vec<Read> {
+    fn reads(&self, many: i64) -> Vec<Read> {
         let key = &self.key;
-        let page = match &self.how {
-            How::Ranks(page) => page,
-            How::Find(witness, _) => {
+        let page = match &self.cursor {
+            Cursor::Ranks(page) => page,
+            Cursor::Find(witness, _) => {
                 let higher = Read::higher(key, witness.score);
                 return vec![higher, Read::score(key, &witness.member)];
             }
-            How::Cursor(cursor) => return vec![Read::scores(key, cursor, many as usize)],
-            How::List(None) => return vec![Read::range(key, 0, many - 1), Read::length(key)],
-            How::List(Some(from)) => {
+            Cursor::Scan(cursor) => return vec![Read::scores(key, cursor, many as usize)],
+            Cursor::List(None) => return vec![Read::range(key, 0, many - 1), Read::length(key)],
+            Cursor::List(Some(from)) => {
                 return vec![Read::range(key, -from, (many - 1 - from).min(-1))];
             }
-            How::Done => return Vec::new(),
+            Cursor::Done => return Vec::new(),
         };
         let (first, last) = page.range(many);
         let scored = self.scored || page.scores;
@@ -205,43 +205,46 @@ impl Set {
         asks
     }
 
-    /// Takes what was told. `None` if it is of a wrong kind.
-    fn take(&mut self, told: Vec<ReadReply>, many: i64) -> Option<Vec<Entry>> {
-        let mut told = told.into_iter();
-        match (std::mem::replace(&mut self.how, How::Done), told.next()?) {
-            (How::Ranks(page), ReadReply::Texts(items)) => {
-                Some(self.ranks(page, items, told.collect(), many))
+    /// Takes what was replies. `None` if it is of a wrong kind.
+    fn take(&mut self, replies: Vec<ReadReply>, many: i64) -> Option<Vec<Entry>> {
+        let mut replies = replies.into_iter();
+        match (
+            std::mem::replace(&mut self.cursor, Cursor::Done),
+            replies.next()?,
+        ) {
+            (Cursor::Ranks(page), ReadReply::Texts(items)) => {
+                Some(self.take_ranks(page, items, replies.collect(), many))
             }
-            (How::Find(witness, tries), ReadReply::Number(higher)) => {
-                let stays = told.next().as_ref().and_then(scored) == Some(witness.score);
-                self.how = match stays {
+            (Cursor::Find(witness, tries), ReadReply::Number(higher)) => {
+                let stays = replies.next().as_ref().and_then(scored) == Some(witness.score);
+                self.cursor = match stays {
                     // Others may have the same score.
-                    true => How::Ranks(Page {
+                    true => Cursor::Ranks(Page {
                         from: Some((higher + many / 2, witness)),
                         scores: false,
                         tries,
                     }),
-                    false => How::Cursor(START.to_vec()),
+                    false => Cursor::Scan(START.to_vec()),
                 };
                 Some(Vec::new())
             }
-            (How::Cursor(_), ReadReply::Page(next, items)) => {
+            (Cursor::Scan(_), ReadReply::Page(next, items)) => {
                 if let Some(next) = next {
-                    self.how = How::Cursor(next);
+                    self.cursor = Cursor::Scan(next);
                 }
                 Some(pairs(items))
             }
-            (How::List(None), ReadReply::Texts(items)) if items.len() as i64 >= many => {
+            (Cursor::List(None), ReadReply::Texts(items)) if items.len() as i64 >= many => {
                 // It is read again, from where its place is sure.
-                let Some(ReadReply::Number(length)) = told.next() else {
+                let Some(ReadReply::Number(length)) = replies.next() else {
                     return None;
                 };
-                self.how = How::List(Some(length));
+                self.cursor = Cursor::List(Some(length));
                 Some(Vec::new())
             }
-            (How::List(from), ReadReply::Texts(items)) => {
+            (Cursor::List(from), ReadReply::Texts(items)) => {
                 if let Some(from) = from.filter(|from| *from > many) {
-                    self.how = How::List(Some(from - many));
+                    self.cursor = Cursor::List(Some(from - many));
                 }
                 Some(
                     items
@@ -256,11 +259,11 @@ impl Set {
     }
 
     /// Takes a page of ranks, if its witness is there.
-    fn ranks(
+    fn take_ranks(
         &mut self,
         page: Page,
         items: Vec<Option<Vec<u8>>>,
-        told: Vec<ReadReply>,
+        replies: Vec<ReadReply>,
         many: i64,
     ) -> Vec<Entry> {
         let with_scores = self.scored || page.scores;
@@ -276,17 +279,17 @@ impl Set {
             seen = entries.iter().rposition(at);
             let score = match with_scores {
                 true => seen.and_then(|at| entries[at].1),
-                false => told.first().and_then(scored),
+                false => replies.first().and_then(scored),
             };
             if seen.is_none() || score != Some(witness.score) {
-                self.how = match page.tries < TRIES {
-                    true => How::Find(witness.clone(), page.tries + 1),
-                    false => How::Cursor(START.to_vec()),
+                self.cursor = match page.tries < MAX_TRIES {
+                    true => Cursor::Find(witness.clone(), page.tries + 1),
+                    false => Cursor::Scan(START.to_vec()),
                 };
                 return Vec::new();
             }
         }
-        let ends: Vec<(&Vec<u8>, f64)> = told.iter().filter_map(end).collect();
+        let ends: Vec<(&Vec<u8>, f64)> = replies.iter().filter_map(end).collect();
         let score = |entry: Option<&Entry>| {
             let (member, score) = entry?;
             let end = ends.iter().find(|(end, _)| *end == member);
@@ -294,7 +297,7 @@ impl Set {
         };
         let (first, last) = (score(entries.first()), score(entries.last()));
         // The rank of its first member.
-        let rank = match (&page.from, told.first()) {
+        let rank = match (&page.from, replies.first()) {
             (Some((from, _)), _) => from + 1 - many,
             (None, Some(ReadReply::Number(all))) => all - many,
             (None, _) => i64::from(entries.len() as i64 >= many),
@@ -305,12 +308,12 @@ impl Set {
         let unsure = work && !alike || more && first.is_none();
         if unsure && !with_scores && !entries.is_empty() {
             let scores = true;
-            self.how = How::Ranks(Page { scores, ..page });
+            self.cursor = Cursor::Ranks(Page { scores, ..page });
             return Vec::new();
         }
         if let (true, Some((member, _)), Some(score)) = (more, entries.first(), first) {
             let member = member.clone();
-            self.how = How::Ranks(Page {
+            self.cursor = Cursor::Ranks(Page {
                 from: Some((rank, Witness { member, score })),
                 ..Page::default()
             });
@@ -343,16 +346,16 @@ fn pairs(items: Vec<Vec<u8>>) -> Vec<Entry> {
 }
 
 /// Returns a score that was asked for.
-fn scored(told: &ReadReply) -> Option<f64> {
-    match told {
+fn scored(replies: &ReadReply) -> Option<f64> {
+    match replies {
         ReadReply::Text(score) => validate::score(score.as_ref()?),
         _ => None,
     }
 }
 
 /// Returns the only member that was asked for, and its score.
-fn end(told: &ReadReply) -> Option<(&Vec<u8>, f64)> {
-    match told {
+fn end(replies: &ReadReply) -> Option<(&Vec<u8>, f64)> {
+    match replies {
         ReadReply::Texts(pair) => Some((
             pair.first()?.as_ref()?,
             validate::score(pair.get(1)?.as_ref()?)?,

@@ -9,29 +9,29 @@ use crate::name::Name;
 
 use super::Scanner;
 
-/// So many counters are told apart. Of far fewer failed jobs the core judges any.
-const MOST: usize = 30_000;
+/// So many counters are replies apart. Of far fewer failed jobs the core judges any.
+const MAX_COUNTERS: usize = 30_000;
 
 /// What was counted, by `day:queue`.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     counts: HashMap<Vec<u8>, Counted>,
     /// Whether there were more.
-    pub over: bool,
+    pub overflowed: bool,
 }
 
 #[derive(Debug, Default)]
 struct Counted {
     jobs: u64,
     /// One of them.
-    one: Option<Name>,
+    example: Option<Name>,
 }
 
 impl Tally {
     /// Returns what counts a day and queue, if there is room for it.
     fn entry(&mut self, of: Vec<u8>) -> Option<&mut Counted> {
-        if self.counts.len() >= MOST && !self.counts.contains_key(&of) {
-            self.over = true;
+        if self.counts.len() >= MAX_COUNTERS && !self.counts.contains_key(&of) {
+            self.overflowed = true;
             return None;
         }
         Some(self.counts.entry(of).or_default())
@@ -44,7 +44,7 @@ impl Tally {
         let of = [format!("{day:.0}:").as_bytes(), queue].concat();
         if let Some(counted) = self.entry(of) {
             counted.jobs += 1;
-            counted.one.get_or_insert_with(|| Name::from(jid));
+            counted.example.get_or_insert_with(|| Name::from(jid));
         }
     }
 
@@ -56,17 +56,17 @@ impl Tally {
 
 impl Scanner<'_> {
     /// Suspects counters that do not say what was counted.
-    pub(super) fn counters(&mut self) -> Result<(), Error> {
+    pub(super) fn check_counters(&mut self) -> Result<(), Error> {
         let counts = std::mem::take(&mut self.tally.counts);
         let counts: Vec<(Vec<u8>, Counted)> = counts.into_iter().collect();
         for counts in counts.chunks(500) {
             let keys = counts.iter().map(|(of, _)| self.keys.counters(of));
             let keys: Vec<Vec<u8>> = keys.collect();
-            let asks = keys.iter().map(|key| Read::field(key, "failed"));
-            let told = self.reads(asks.collect())?;
+            let reads = keys.iter().map(|key| Read::field(key, "failed"));
+            let replies = self.read_all(reads.collect())?;
             self.sink.members_read(self.core, counts.len())?;
-            for (((_, counted), key), told) in counts.iter().zip(keys).zip(told) {
-                let stored = match told {
+            for (((_, counted), key), replies) in counts.iter().zip(keys).zip(replies) {
+                let stored = match replies {
                     ReadReply::Text(stored) => stored,
                     _ => None,
                 };
@@ -75,10 +75,10 @@ impl Scanner<'_> {
                     continue;
                 }
                 let bare = self.keys.bare(&key).to_vec();
-                self.suspect(ItemKind::Key, b"", &bare)?;
+                self.add_candidate(ItemKind::Key, b"", &bare)?;
                 // Of a key that is not there only its jobs tell.
-                if let Some(jid) = &counted.one {
-                    self.suspect(ItemKind::Job, b"", jid.as_bytes())?;
+                if let Some(jid) = &counted.example {
+                    self.add_candidate(ItemKind::Job, b"", jid.as_bytes())?;
                 }
             }
         }

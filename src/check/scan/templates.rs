@@ -11,26 +11,26 @@ pub(super) const FIELDS: [&str; 9] = [
 ];
 
 impl Scanner<'_> {
-    pub(super) fn templates(&mut self, ids: &[Vec<u8>]) -> Result<(), Error> {
+    pub(super) fn scan_templates(&mut self, ids: &[Vec<u8>]) -> Result<(), Error> {
         for ids in ids.chunks(32) {
-            let asks = ids.iter().map(|id| {
+            let reads = ids.iter().map(|id| {
                 let key = self.keys.recurring(id);
-                Read::fields(&key, &self.template)
+                Read::fields(&key, &self.template_fields)
             });
-            let told = self.reads(asks.collect())?;
-            for (id, told) in ids.iter().zip(told) {
-                self.template(id, told)?;
+            let replies = self.read_all(reads.collect())?;
+            for (id, replies) in ids.iter().zip(replies) {
+                self.examine_template(id, replies)?;
             }
         }
         Ok(())
     }
 
-    fn template(&mut self, id: &[u8], told: ReadReply) -> Result<(), Error> {
-        let ReadReply::Texts(fields) = told else {
+    fn examine_template(&mut self, id: &[u8], replies: ReadReply) -> Result<(), Error> {
+        let ReadReply::Texts(fields) = replies else {
             let key = self.keys.recurring(id);
-            self.suspect_key(&key)?;
-            return match self.first {
-                true => self.suspect(ItemKind::Recurring, b"", id),
+            self.add_key(&key)?;
+            return match self.first_pass {
+                true => self.add_candidate(ItemKind::Recurring, b"", id),
                 false => Ok(()),
             };
         };
@@ -38,8 +38,8 @@ impl Scanner<'_> {
         let number = |at: usize| text(at).and_then(validate::number);
         let Some(queue) = text(0) else {
             // Without a queue it belongs nowhere; or it is gone by now.
-            return match self.first {
-                true => self.suspect(ItemKind::Recurring, b"", id),
+            return match self.first_pass {
+                true => self.add_candidate(ItemKind::Recurring, b"", id),
                 false => Ok(()),
             };
         };
@@ -50,10 +50,10 @@ impl Scanner<'_> {
             && text(6).is_some_and(|tags| validate::tags(tags).is_some())
             && text(7).is_some_and(validate::json)
             && text(8).is_some();
-        let struck = self.strike(ItemKind::Recur, queue, id, 0)?;
-        let listed = self.knows(Known::Queue, queue);
-        match !struck || self.first && !(sound && listed) {
-            true => self.suspect(ItemKind::Recurring, b"", id),
+        let struck = self.match_entry(ItemKind::Recur, queue, id, 0)?;
+        let listed = self.is_known(Known::Queue, queue);
+        match !struck || self.first_pass && !(sound && listed) {
+            true => self.add_candidate(ItemKind::Recurring, b"", id),
             false => Ok(()),
         }
     }

@@ -5,10 +5,10 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 /// Longer texts are not judged.
-const LONG: usize = 1_000_000;
+const MAX_BYTES: usize = 1_000_000;
 
 /// Deeper documents are left to the core.
-const DEEP: usize = 500;
+const MAX_DEPTH: usize = 500;
 
 /// Returns a finite number that is written in decimal digits.
 pub fn number(text: &[u8]) -> Option<f64> {
@@ -36,7 +36,7 @@ pub fn json(text: &[u8]) -> bool {
     if text == b"{}" {
         return true;
     }
-    if text.len() > LONG || !shallow(text) {
+    if text.len() > MAX_BYTES || !shallow(text) {
         return false;
     }
     match surrogates(text) {
@@ -54,7 +54,7 @@ fn surrogates(text: &[u8]) -> bool {
 
 fn shallow(text: &[u8]) -> bool {
     let open = |byte: &&u8| matches!(byte, b'[' | b'{');
-    if text.iter().filter(open).take(DEEP + 1).count() <= DEEP {
+    if text.iter().filter(open).take(MAX_DEPTH + 1).count() <= MAX_DEPTH {
         return true;
     }
     let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
@@ -67,7 +67,7 @@ fn shallow(text: &[u8]) -> bool {
             b']' | b'}' if !quoted => depth = depth.saturating_sub(1),
             _ => {}
         }
-        if depth > DEEP {
+        if depth > MAX_DEPTH {
             return false;
         }
     }
@@ -79,7 +79,7 @@ pub fn tags(text: &[u8]) -> Option<Vec<Vec<u8>>> {
     if text == b"{}" || text == b"[]" {
         return Some(Vec::new());
     }
-    if text.len() > LONG {
+    if text.len() > MAX_BYTES {
         return None;
     }
     let list: Vec<String> = serde_json::from_slice(text).ok()?;
@@ -120,11 +120,11 @@ pub fn failure(text: &[u8]) -> Option<Failure> {
 
 /// Whether a history entry is one that everyone can read.
 pub fn entry(text: &[u8]) -> bool {
-    plain(text) || spelt(text)
+    usual_entry(text) || parsed_entry(text)
 }
 
 /// Whether it looks as the core writes them: `[1,"put",{"q":"mail"}]`.
-fn plain(text: &[u8]) -> bool {
+fn usual_entry(text: &[u8]) -> bool {
     let Some(rest) = text.strip_prefix(b"[") else {
         return false;
     };
@@ -132,7 +132,7 @@ fn plain(text: &[u8]) -> bool {
     if digits == 0 || digits > 15 || rest[0] == b'0' {
         return false;
     }
-    let Some(rest) = rest[digits..].strip_prefix(b",\"").and_then(word) else {
+    let Some(rest) = rest[digits..].strip_prefix(b",\"").and_then(quoted_word) else {
         return false;
     };
     if rest == b"]" {
@@ -144,17 +144,17 @@ fn plain(text: &[u8]) -> bool {
     let letters = rest.iter().take_while(|byte| byte.is_ascii_lowercase());
     let letters = letters.count();
     let rest = rest[letters..].strip_prefix(b"\":\"");
-    letters > 0 && rest.and_then(word) == Some(b"}]")
+    letters > 0 && rest.and_then(quoted_word) == Some(b"}]")
 }
 
 /// Returns what follows a text without anything special in it.
-fn word(text: &[u8]) -> Option<&[u8]> {
+fn quoted_word(text: &[u8]) -> Option<&[u8]> {
     let special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..=31 | 127);
     let end = text.iter().position(special)?;
     text[end..].strip_prefix(b"\"")
 }
 
-fn spelt(text: &[u8]) -> bool {
+fn parsed_entry(text: &[u8]) -> bool {
     if !json(text) {
         return false;
     }
@@ -215,7 +215,7 @@ mod tests {
         assert!(!json("[".repeat(2000).as_bytes()));
         let deep = "[".repeat(1001) + &"]".repeat(1001);
         assert!(!json(deep.as_bytes()));
-        assert!(!json(&vec![b' '; LONG + 1]));
+        assert!(!json(&vec![b' '; MAX_BYTES + 1]));
         let wide = format!("[{}{{}}]", r#"{"a":"]\""},"#.repeat(2000));
         assert!(json(wide.as_bytes()));
     }

@@ -626,7 +626,7 @@ pub const LIMITS: &[(u8, &str)] = &[
     (25, "only you know whether a queue is meant to be paused"),
     (
         28,
-        "mean and vk cannot be recomputed; a scan checks that both are numbers and vk is not below 0",
+        "mean and vk cannot be recomputed: they only have to be numbers, and vk not below 0",
     ),
     (33, "a time in the past is plausible, however old it is"),
     (

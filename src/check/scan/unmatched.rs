@@ -7,13 +7,13 @@ use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 
 /// At most so many slots, of 8 bytes.
-const MOST: usize = 1 << 22;
+const MAX_SLOTS: usize = 1 << 22;
 
 /// So many at first.
-const FEW: usize = 1 << 14;
+const INITIAL_SLOTS: usize = 1 << 14;
 
 /// The lowest bits of a slot.
-const KIND: u64 = 3;
+const SIDE_BITS: u64 = 3;
 
 /// What a mark waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,15 +27,15 @@ pub(super) enum Side {
 
 /// What became of a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Met {
+pub(super) enum Match {
     /// It was new, or what it was to meet is not there.
-    Alone,
+    Missing,
     /// It met what it stands for, and is gone.
-    Paired,
+    Matched,
     /// It was there already.
-    Twice,
+    Duplicate,
     /// It belongs to another part.
-    Elsewhere,
+    OtherPart,
 }
 
 /// Hashes names, otherwise in each run.
@@ -44,7 +44,7 @@ pub(super) struct Salt(RandomState);
 
 impl Salt {
     /// Returns what stands for a place.
-    pub(super) fn place(&self, kind: u8, name: &[u8]) -> u64 {
+    pub(super) fn location(&self, kind: u8, name: &[u8]) -> u64 {
         let mut hasher = self.0.build_hasher();
         hasher.write_u8(kind);
         hasher.write(name);
@@ -52,9 +52,9 @@ impl Salt {
     }
 
     /// Returns what stands for a member of a place that has a number there.
-    pub(super) fn entry(&self, place: u64, member: &[u8], number: u64) -> u64 {
+    pub(super) fn entry(&self, location: u64, member: &[u8], number: u64) -> u64 {
         let mut hasher = self.0.build_hasher();
-        hasher.write_u64(place);
+        hasher.write_u64(location);
         hasher.write_u64(number);
         hasher.write(member);
         hasher.finish()
@@ -63,108 +63,108 @@ impl Salt {
 
 /// The table: open addressing, the next slot if one is taken.
 #[derive(Debug)]
-pub(super) struct Marks {
+pub(super) struct Unmatched {
     slots: Vec<u64>,
-    most: usize,
+    max_slots: usize,
     /// How many marks there are of each side.
     counts: [usize; 4],
     /// The part: hashes from the first to the last of them.
-    from: u64,
-    to: u64,
+    first_hash: u64,
+    last_hash: u64,
 }
 
-impl Default for Marks {
-    fn default() -> Marks {
-        Marks::new(MOST)
+impl Default for Unmatched {
+    fn default() -> Unmatched {
+        Unmatched::new(MAX_SLOTS)
     }
 }
 
-impl Marks {
+impl Unmatched {
     /// A table of at most so many slots, a power of two.
-    pub(super) fn new(most: usize) -> Marks {
-        Marks {
-            slots: vec![0; most.min(FEW)],
-            most,
+    pub(super) fn new(max_slots: usize) -> Unmatched {
+        Unmatched {
+            slots: vec![0; max_slots.min(INITIAL_SLOTS)],
+            max_slots,
             counts: [0; 4],
-            from: 0,
-            to: u64::MAX,
+            first_hash: 0,
+            last_hash: u64::MAX,
         }
     }
 
     /// Goes on to the next part. Returns whether there is one.
     pub(super) fn next_part(&mut self) -> bool {
-        if self.to == u64::MAX {
+        if self.last_hash == u64::MAX {
             return false;
         }
         self.slots.fill(0);
         self.counts = [0; 4];
-        self.from = self.to + 1;
-        self.to = u64::MAX;
+        self.first_hash = self.last_hash + 1;
+        self.last_hash = u64::MAX;
         true
     }
 
     /// Returns how many marks of a side are left.
-    pub(super) fn left(&self, side: Side) -> usize {
+    pub(super) fn count(&self, side: Side) -> usize {
         self.counts[side as usize]
     }
 
-    /// Marks an entry of an index.
-    pub(super) fn enter(&mut self, hash: u64) -> Met {
-        if !self.holds(hash) {
-            return Met::Elsewhere;
+    /// Unmatched an entry of an index.
+    pub(super) fn add_entry(&mut self, hash: u64) -> Match {
+        if !self.in_part(hash) {
+            return Match::OtherPart;
         }
         match self.find(hash, Side::Entry) {
-            Ok(_) => Met::Twice,
+            Ok(_) => Match::Duplicate,
             Err(at) => {
-                self.insert(at, hash, Side::Entry);
-                Met::Alone
+                self.insert_at(at, hash, Side::Entry);
+                Match::Missing
             }
         }
     }
 
     /// Strikes an entry off, which has to be there.
-    pub(super) fn strike(&mut self, hash: u64) -> Met {
-        if !self.holds(hash) {
-            return Met::Elsewhere;
+    pub(super) fn match_entry(&mut self, hash: u64) -> Match {
+        if !self.in_part(hash) {
+            return Match::OtherPart;
         }
         match self.find(hash, Side::Entry) {
             Ok(at) => {
-                self.remove(at);
-                Met::Paired
+                self.remove_at(at);
+                Match::Matched
             }
-            Err(_) => Met::Alone,
+            Err(_) => Match::Missing,
         }
     }
 
-    /// Marks one side of a pair; if the other is there, both are gone.
-    pub(super) fn pair(&mut self, hash: u64, side: Side) -> Met {
-        if !self.holds(hash) {
-            return Met::Elsewhere;
+    /// Unmatched one side of a pair; if the other is there, both are gone.
+    pub(super) fn match_pair(&mut self, hash: u64, side: Side) -> Match {
+        if !self.in_part(hash) {
+            return Match::OtherPart;
         }
         let other = match side {
             Side::Lower => Side::Upper,
             _ => Side::Lower,
         };
         if let Ok(at) = self.find(hash, other) {
-            self.remove(at);
-            return Met::Paired;
+            self.remove_at(at);
+            return Match::Matched;
         }
         match self.find(hash, side) {
-            Ok(_) => Met::Twice,
+            Ok(_) => Match::Duplicate,
             Err(at) => {
-                self.insert(at, hash, side);
-                Met::Alone
+                self.insert_at(at, hash, side);
+                Match::Missing
             }
         }
     }
 
     /// Whether a mark is left.
-    pub(super) fn is_left(&self, hash: u64, side: Side) -> bool {
-        self.holds(hash) && self.find(hash, side).is_ok()
+    pub(super) fn contains(&self, hash: u64, side: Side) -> bool {
+        self.in_part(hash) && self.find(hash, side).is_ok()
     }
 
-    fn holds(&self, hash: u64) -> bool {
-        (self.from..=self.to).contains(&hash)
+    fn in_part(&self, hash: u64) -> bool {
+        (self.first_hash..=self.last_hash).contains(&hash)
     }
 
     fn home(&self, slot: u64) -> usize {
@@ -173,32 +173,32 @@ impl Marks {
 
     /// Returns where a mark is, or where it would be.
     fn find(&self, hash: u64, side: Side) -> Result<usize, usize> {
-        let wanted = hash & !KIND | side as u64;
-        let mut at = self.home(wanted);
+        let slot_of_hash = hash & !SIDE_BITS | side as u64;
+        let mut at = self.home(slot_of_hash);
         loop {
             match self.slots[at] {
                 0 => return Err(at),
-                slot if slot == wanted => return Ok(at),
+                slot if slot == slot_of_hash => return Ok(at),
                 _ => at = (at + 1) & (self.slots.len() - 1),
             }
         }
     }
 
-    fn insert(&mut self, at: usize, hash: u64, side: Side) {
-        self.slots[at] = hash & !KIND | side as u64;
+    fn insert_at(&mut self, at: usize, hash: u64, side: Side) {
+        self.slots[at] = hash & !SIDE_BITS | side as u64;
         self.counts[side as usize] += 1;
         if self.counts.iter().sum::<usize>() * 4 > self.slots.len() * 3 {
-            match self.slots.len() < self.most {
+            match self.slots.len() < self.max_slots {
                 true => self.grow(),
-                false => self.halve(),
+                false => self.drop_upper_half(),
             }
         }
     }
 
     /// Takes a mark out; those behind it move up.
-    fn remove(&mut self, at: usize) {
+    fn remove_at(&mut self, at: usize) {
         let mask = self.slots.len() - 1;
-        self.counts[(self.slots[at] & KIND) as usize] -= 1;
+        self.counts[(self.slots[at] & SIDE_BITS) as usize] -= 1;
         let (mut hole, mut next) = (at, at);
         loop {
             next = (next + 1) & mask;
@@ -219,7 +219,7 @@ impl Marks {
     /// Takes more room. The last step is the largest, so that old and new together stay small.
     fn grow(&mut self) {
         let len = match self.slots.len() * 4 {
-            more if more * 2 > self.most => self.most,
+            more if more * 2 > self.max_slots => self.max_slots,
             more => more,
         };
         let old = std::mem::replace(&mut self.slots, vec![0; len]);
@@ -233,13 +233,13 @@ impl Marks {
     }
 
     /// Leaves the upper half of the part for later.
-    fn halve(&mut self) {
+    fn drop_upper_half(&mut self) {
         // No two marks of one slot lie in different parts.
-        self.to = (self.from + (self.to - self.from) / 2) | KIND;
+        self.last_hash = (self.first_hash + (self.last_hash - self.first_hash) / 2) | SIDE_BITS;
         let mut at = 0;
         while at < self.slots.len() {
             match self.slots[at] {
-                slot if slot != 0 && slot & !KIND > self.to => self.remove(at),
+                slot if slot != 0 && slot & !SIDE_BITS > self.last_hash => self.remove_at(at),
                 _ => at += 1,
             }
         }
@@ -256,60 +256,60 @@ mod tests {
 
     #[test]
     fn what_is_struck_is_gone_and_the_rest_is_left() {
-        let mut marks = Marks::default();
+        let mut table = Unmatched::default();
         for n in 1..100_000 {
-            assert_eq!(marks.enter(hash(n)), Met::Alone);
+            assert_eq!(table.add_entry(hash(n)), Match::Missing);
         }
-        assert_eq!(marks.enter(hash(7)), Met::Twice);
+        assert_eq!(table.add_entry(hash(7)), Match::Duplicate);
         for n in (1..100_000).filter(|n| n % 1000 != 0) {
-            assert_eq!(marks.strike(hash(n)), Met::Paired, "{n}");
+            assert_eq!(table.match_entry(hash(n)), Match::Matched, "{n}");
         }
-        assert_eq!(marks.strike(hash(1)), Met::Alone);
-        assert_eq!(marks.left(Side::Entry), 99);
+        assert_eq!(table.match_entry(hash(1)), Match::Missing);
+        assert_eq!(table.count(Side::Entry), 99);
         for n in 1..100_000 {
-            assert_eq!(marks.is_left(hash(n), Side::Entry), n % 1000 == 0, "{n}");
+            assert_eq!(table.contains(hash(n), Side::Entry), n % 1000 == 0, "{n}");
         }
-        assert!(!marks.next_part());
+        assert!(!table.next_part());
     }
 
     #[test]
     fn pairs_cancel_out_from_either_side() {
-        let mut marks = Marks::default();
+        let mut table = Unmatched::default();
         for n in 1..1000 {
             let (one, other) = match n % 2 {
                 0 => (Side::Upper, Side::Lower),
                 _ => (Side::Lower, Side::Upper),
             };
-            assert_eq!(marks.pair(hash(n), one), Met::Alone);
-            assert_eq!(marks.pair(hash(n), one), Met::Twice);
+            assert_eq!(table.match_pair(hash(n), one), Match::Missing);
+            assert_eq!(table.match_pair(hash(n), one), Match::Duplicate);
             if n % 10 != 0 {
-                assert_eq!(marks.pair(hash(n), other), Met::Paired);
+                assert_eq!(table.match_pair(hash(n), other), Match::Matched);
             }
         }
-        assert_eq!(marks.left(Side::Upper), 99);
-        assert_eq!(marks.left(Side::Lower), 0);
-        assert!(marks.is_left(hash(10), Side::Upper));
-        assert!(!marks.is_left(hash(10), Side::Entry));
+        assert_eq!(table.count(Side::Upper), 99);
+        assert_eq!(table.count(Side::Lower), 0);
+        assert!(table.contains(hash(10), Side::Upper));
+        assert!(!table.contains(hash(10), Side::Entry));
     }
 
     #[test]
     fn a_full_table_takes_as_many_passes_as_it_needs() {
-        let mut marks = Marks::new(1 << 10);
+        let mut table = Unmatched::new(1 << 10);
         let (mut struck, mut left, mut parts) = (0, 0, 0);
         loop {
             parts += 1;
             // Some are struck before the table is full, some after.
             for n in 1..10_000u64 {
-                marks.enter(hash(n));
+                table.add_entry(hash(n));
                 if n % 3 == 0 {
-                    struck += usize::from(marks.strike(hash(n - 1)) == Met::Paired);
+                    struck += usize::from(table.match_entry(hash(n - 1)) == Match::Matched);
                 }
             }
             // What was given up half-way is no part of this.
-            let held = |n: &u64| marks.is_left(hash(*n), Side::Entry);
+            let held = |n: &u64| table.contains(hash(*n), Side::Entry);
             left += (1..10_000).filter(held).count();
-            assert!(marks.slots.len() <= 1 << 10);
-            if !marks.next_part() {
+            assert!(table.slots.len() <= 1 << 10);
+            if !table.next_part() {
                 break;
             }
         }
@@ -321,10 +321,10 @@ mod tests {
     #[test]
     fn each_run_has_its_own_salt() {
         let (one, other) = (Salt::default(), Salt::default());
-        assert_ne!(one.place(1, b"q"), other.place(1, b"q"));
-        assert_eq!(one.place(1, b"q"), one.place(1, b"q"));
-        let place = one.place(1, b"q");
-        assert_ne!(one.entry(place, b"a", 0), one.entry(place, b"a", 1));
-        assert_ne!(one.entry(place, b"a", 0), one.entry(place, b"b", 0));
+        assert_ne!(one.location(1, b"q"), other.location(1, b"q"));
+        assert_eq!(one.location(1, b"q"), one.location(1, b"q"));
+        let location = one.location(1, b"q");
+        assert_ne!(one.entry(location, b"a", 0), one.entry(location, b"a", 1));
+        assert_ne!(one.entry(location, b"a", 0), one.entry(location, b"b", 0));
     }
 }
