@@ -119,7 +119,7 @@ impl Found {
 
 /// Returns the command that removes a dependency, if it can be typed.
 fn cut(one: &str, other: &str) -> Option<String> {
-    let typable = |name: &str| !name.is_empty() && text::clean(name) == name;
+    let typable = |name: &str| !name.is_empty() && text::Harmless(name).to_string() == name;
     if !typable(one) || !typable(other) {
         return None;
     }

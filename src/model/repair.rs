@@ -55,7 +55,7 @@ pub(crate) struct RepairCounts {
     pub refused: u64,
 }
 
-/// A finding: how many are left, and how many were repaired or not.
+/// A finding: the remaining count, and how many were repaired or not.
 #[derive(Clone, Debug, serde::Serialize)]
 pub(crate) struct Row {
     #[serde(flatten)]

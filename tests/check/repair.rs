@@ -773,7 +773,7 @@ fn a_lost_queue_is_reported_with_a_hint_to_restore_a_backup() {
     }
     redis.send(&["DEL", "ql:q:mail-work"]);
     let plan = at(&redis).run("check --repair -n");
-    assert!(plan.stderr().contains("a backup of it may be better"));
+    assert!(plan.stderr().contains("a backup may be better"));
     at(&redis).run("check --repair --yes -q").exits(0);
     let count = redis.send(&["ZCARD", "ql:q:mail-work"]);
     assert_eq!(count, redis::Value::Int(12));
@@ -815,7 +815,7 @@ fn a_thousand_dependents_of_a_missing_job_are_released_by_queue_or_together() {
         let words = format!("check --repair --yes --only dependency-missing {flags}");
         let ran = at(&redis).run(&words);
         assert_eq!(ran.code(), 0, "{}", ran.stderr());
-        assert!(ran.stderr().contains("500 mended"), "{}", ran.stderr());
+        assert!(ran.stderr().contains("500 repaired"), "{}", ran.stderr());
     };
     repair("--queue mail");
     assert_eq!(freed(&redis), [500, 0, 0, 500]);
@@ -843,7 +843,7 @@ fn a_queue_repair_releases_a_job_that_lost_its_dependency_list_only_if_no_other_
     let before = redis.dump();
     let (out, err) = printed("--queue mail --repair --yes --only dependency-missing", 7);
     assert!(out.contains(&missing(10)), "{out}");
-    assert!(err.contains("is mended only without `--queue`"), "{err}");
+    assert!(err.contains("is repaired only without `--queue`"), "{err}");
     assert_eq!(redis.dump(), before);
     let all =
         "--queue mail --queue img --repair --yes --only dependency-missing,depends-on-nothing";
@@ -865,8 +865,9 @@ fn a_lost_dependency_list_is_not_rebuilt_while_a_dependency_has_too_many_depende
         _ => put(&format!("y{n}"), "[\"x\"]"),
     }));
     redis.calls(calls);
-    let torn: Vec<String> = (0..2500).step_by(250).map(|n| format!("y{n}")).collect();
-    for jid in &torn {
+    let without_dependencies: Vec<String> =
+        (0..2500).step_by(250).map(|n| format!("y{n}")).collect();
+    for jid in &without_dependencies {
         redis.send(&["DEL", &format!("ql:j:{jid}-dependencies")]);
     }
     let before = redis.dump();
@@ -874,13 +875,13 @@ fn a_lost_dependency_list_is_not_rebuilt_while_a_dependency_has_too_many_depende
     assert_eq!(ran.code(), 7, "{}", ran.stderr());
     assert!(
         ran.stderr()
-            .contains("more jobs know of it than one call can judge"),
+            .contains("lost more dependencies than one call can verify"),
         "{}",
         ran.stderr()
     );
     // Rebuilt from `z` alone, their lists would release them before `x` is done.
     assert_eq!(redis.dump(), before);
-    for jid in &torn {
+    for jid in &without_dependencies {
         at(&redis).run(&format!("depends {jid} --on x z")).exits(0);
     }
     at(&redis).run("check").exits(0);

@@ -1,4 +1,4 @@
-//! What is asked when everything was walked; and the settings, which are asked first.
+//! The settings, which are scanned first, and the candidates that require a complete scan.
 
 use crate::core::api::read::{Read, ReadReply};
 use crate::core::script::keys::{Companion, Family};
@@ -7,7 +7,7 @@ use crate::model::verdict::ItemKind;
 
 use super::{MAX_DEFERRED_BYTES, Scanner, validate};
 
-/// Settings that have to be numbers, beside those of queues.
+/// Options that must be numbers, beside those of queues.
 const NUMERIC: [&[u8]; 8] = [
     b"heartbeat",
     b"grace-period",
@@ -44,7 +44,7 @@ impl Scanner<'_> {
         }
         let number = validate::number(value);
         if let (Some(queue), true) = (queue, self.limits.len() < 50_000) {
-            // Where it can't be replies, any lock is too many.
+            // With an unreadable limit, any lock makes the queue a candidate.
             let limit = number.unwrap_or(1.0);
             self.limits.insert(queue.to_vec(), limit);
         }
@@ -55,7 +55,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Reads reasons of pauses only for their kind.
+    /// Reads the pause reasons only to check the type of the key.
     pub(super) fn scan_pauses(&mut self) -> Result<(), Error> {
         let key = self.keys.pauses.clone().into_bytes();
         match self.core.read(self.now, Read::field(&key, ""))? {
@@ -114,7 +114,7 @@ impl Scanner<'_> {
         })
     }
 
-    /// Finds again what was too much to be kept.
+    /// Finds candidates again that were too many to be kept.
     fn rescan_deferred(&mut self) -> Result<(), Error> {
         let pattern = format!("{}*", self.keys.prefix);
         self.each_key_page(pattern.as_bytes(), |scanner, keys| {

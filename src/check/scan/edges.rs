@@ -1,4 +1,4 @@
-//! What waits for what: the two sides of an edge cancel each other out.
+//! Dependencies: the entries in the sets of the two jobs match each other.
 
 use crate::core::api::read::{Read, ReadReply, START};
 use crate::core::script::keys::{Companion, Family};
@@ -8,23 +8,23 @@ use crate::model::verdict::ItemKind;
 use super::unmatched::Side;
 use super::{Known, Scanner};
 
-/// What is asked of the job itself.
+/// The fields read of a job with dependencies or dependents.
 pub(super) const FIELDS: [&str; 3] = ["state", "jid", "klass"];
 
-/// So many sets are begun in one round trip.
+/// Maximum number of sets whose first page is read in one round trip.
 pub(super) const SETS_PER_READ: usize = 24;
 
-/// Of so many edges of a job the core judges no more.
+/// The core verifies a job with up to this number of edges.
 const MAX_EDGES: usize = 1000;
 
 impl Scanner<'_> {
-    /// Returns what stands for the edge by which `y` waits for `x`.
+    /// Returns the hash of the dependency of `y` on `x`.
     pub(super) fn hash_edge(&self, y: &[u8], x: &[u8]) -> u64 {
         let place = self.salt.location(Known::Edge as u8, x);
         self.salt.entry(place, y, 0)
     }
 
-    /// What jobs wait for.
+    /// Scans the dependencies of jobs.
     pub(super) fn read_dependencies(&mut self, jids: &[Vec<u8>]) -> Result<(), Error> {
         for jids in jids.chunks(self.pages(SETS_PER_READ)) {
             let page = self.page(jids.len());
@@ -37,11 +37,11 @@ impl Scanner<'_> {
             let mut replies = self.read_all(reads)?.into_iter();
             for y in jids {
                 let (page, state) = (replies.next(), replies.next());
-                let (gone, state) = brief(state);
-                let waits = state.as_deref() == Some(b"depends");
-                let mut odd = !waits;
-                let tell = self.first_pass;
-                if gone {
+                let (missing, state) = job_state(state);
+                let in_depends = state.as_deref() == Some(b"depends");
+                let mut is_candidate = !in_depends;
+                let first_pass = self.first_pass;
+                if missing {
                     self.add_key(&self.keys.companion(Companion::Dependencies, y))?;
                 }
                 let mut count = 0;
@@ -52,21 +52,21 @@ impl Scanner<'_> {
                     |scanner, members| {
                         count += members.len();
                         for x in members {
-                            odd |= x == *y;
+                            is_candidate |= x == *y;
                             scanner
                                 .unmatched
                                 .match_pair(scanner.hash_edge(y, &x), Side::Upper);
-                            if gone && tell {
+                            if missing && first_pass {
                                 scanner.add_candidate(ItemKind::Job, b"", &x)?;
                             }
-                            if waits && scanner.first_pass && x != *y {
+                            if in_depends && scanner.first_pass && x != *y {
                                 scanner.cycles.add(&scanner.salt, y, &x);
                             }
                         }
                         Ok(())
                     },
                 )?;
-                if (odd || count > MAX_EDGES) && tell {
+                if (is_candidate || count > MAX_EDGES) && first_pass {
                     self.add_candidate(ItemKind::Job, b"", y)?;
                 }
             }
@@ -74,7 +74,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// What waits for jobs.
+    /// Scans the dependents of jobs.
     pub(super) fn read_dependents(&mut self, jids: &[Vec<u8>]) -> Result<(), Error> {
         for jids in jids.chunks(self.pages(SETS_PER_READ)) {
             let page = self.page(jids.len());
@@ -87,13 +87,13 @@ impl Scanner<'_> {
             let mut replies = self.read_all(reads)?.into_iter();
             for x in jids {
                 let (page, state) = (replies.next(), replies.next());
-                let (gone, state) = brief(state);
-                let tell = self.first_pass;
-                if gone {
+                let (missing, state) = job_state(state);
+                let first_pass = self.first_pass;
+                if missing {
                     self.add_key(&self.keys.companion(Companion::Dependents, x))?;
                 }
-                // What waits for such a job is wrong, or at least worth a word.
-                let over = gone || matches!(state.as_deref(), Some(b"complete" | b"failed"));
+                // A dependent of such a job is wrong, or worth a report.
+                let finished = missing || matches!(state.as_deref(), Some(b"complete" | b"failed"));
                 let mut count = 0;
                 let key = self.keys.companion(Companion::Dependents, x);
                 self.each_edge_page(
@@ -105,14 +105,14 @@ impl Scanner<'_> {
                             scanner
                                 .unmatched
                                 .match_pair(scanner.hash_edge(&y, x), Side::Lower);
-                            if over && tell {
+                            if finished && first_pass {
                                 scanner.add_candidate(ItemKind::Job, b"", &y)?;
                             }
                         }
                         Ok(())
                     },
                 )?;
-                if tell && (over || count > MAX_EDGES) {
+                if first_pass && (finished || count > MAX_EDGES) {
                     self.add_candidate(ItemKind::Job, b"", x)?;
                 }
             }
@@ -120,7 +120,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Hands out the members of a set, of which the first page is there.
+    /// Calls `each` with the members of a set, page by page, beginning with the first page.
     pub(super) fn each_edge_page(
         &mut self,
         key: &[u8],
@@ -147,8 +147,8 @@ impl Scanner<'_> {
     }
 }
 
-/// Returns whether nothing of a job is left, and its state.
-fn brief(replies: Option<ReadReply>) -> (bool, Option<Vec<u8>>) {
+/// Returns whether a job is missing, and its state.
+fn job_state(replies: Option<ReadReply>) -> (bool, Option<Vec<u8>>) {
     let Some(ReadReply::Texts(fields)) = replies else {
         return (true, None);
     };

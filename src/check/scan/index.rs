@@ -1,4 +1,4 @@
-//! The indexes: every entry leaves a mark.
+//! The indexes: each entry is added to the table of unmatched entries.
 
 use crate::core::api::read::{Read, ReadReply, START};
 use crate::error::Error;
@@ -8,12 +8,12 @@ use super::set::{SETS_PER_READ, Set, class, instant};
 use super::unmatched::{Match, Side};
 use super::{Known, MAX_CLOCK_DRIFT, ScanCounts, Scanner, validate};
 
-/// A day: what is due for longer is stuck, in sets of these kinds.
+/// Work that has been due for more than a day in sets of these kinds is stuck.
 const DAY: f64 = 86_400.0;
 const STUCK: [ItemKind; 3] = [ItemKind::Locks, ItemKind::Scheduled, ItemKind::Recur];
 
 impl Scanner<'_> {
-    /// Walks all indexes that are listed.
+    /// Scans all indexes whose name is listed.
     pub(super) fn scan_indexes(&mut self) -> Result<(), Error> {
         if !self.rescanning && self.first_pass {
             self.scan_config()?;
@@ -39,14 +39,14 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Whether anything was completed later than now.
+    /// Whether a job has a completion time in the future.
     fn has_completed_ahead(&mut self, completed: &Set) -> Result<bool, Error> {
         let read = Read::higher(&completed.key, self.now() + MAX_CLOCK_DRIFT);
         let replies = self.core.read(self.now, read)?;
         Ok(matches!(replies, ReadReply::Number(some) if some > 0))
     }
 
-    /// Takes an entry; the score of one that was read without is no number.
+    /// Adds an entry. Its score is NaN if it was read without one.
     pub(super) fn add_entry(
         &mut self,
         set: &mut Set,
@@ -69,8 +69,8 @@ impl Scanner<'_> {
             }
             return Ok(());
         }
-        let odd = match set.kind {
-            // A set may name a member twice while it grows.
+        let is_candidate = match set.kind {
+            // A set may return a member twice while it grows.
             ItemKind::Group => self.unmatched.add_entry(hash) == Match::Duplicate,
             ItemKind::Recur => {
                 self.unmatched.add_entry(hash);
@@ -85,13 +85,13 @@ impl Scanner<'_> {
                 false
             }
         };
-        match odd {
+        match is_candidate {
             true => self.add_candidate(set.kind, &set.name, member),
             false => Ok(()),
         }
     }
 
-    /// Walks the sets of queues that are listed, or are not.
+    /// Scans the sets of queues. A queue without a time is not listed.
     pub(super) fn scan_queues(&mut self, queues: &[(Vec<u8>, Option<f64>)]) -> Result<(), Error> {
         let kinds = [
             ItemKind::Work,
@@ -216,8 +216,8 @@ impl Scanner<'_> {
         })
     }
 
-    /// Walks the sets of a name that no list has, unless that was done. Returns whether it was done
-    /// now.
+    /// Scans the sets of an unlisted name, unless they were scanned before. Returns whether they were
+    /// scanned now.
     pub(super) fn scan_unlisted(&mut self, kind: ItemKind, name: &[u8]) -> Result<bool, Error> {
         let kind = match kind {
             ItemKind::Locks | ItemKind::Scheduled | ItemKind::Depends | ItemKind::Recur => {
@@ -229,7 +229,7 @@ impl Scanner<'_> {
         if !self.remember(Known::Walked, &key(kind, name)) {
             return Ok(false);
         }
-        // Too many names to remember them all.
+        // There are too many names to remember all of them.
         if self.known.len() >= super::MAX_KNOWN && self.is_listed(kind, name)? {
             return Ok(false);
         }
@@ -264,7 +264,7 @@ impl Scanner<'_> {
         ))
     }
 
-    /// Hands out a sorted set of names, page by page, with their scores.
+    /// Calls `each` with the names of a sorted set and their scores, page by page.
     pub(super) fn each_scored(
         &mut self,
         key: &[u8],
@@ -285,7 +285,7 @@ impl Scanner<'_> {
         )
     }
 
-    /// Hands out a set of names, page by page.
+    /// Calls `each` with the names of a set, page by page.
     pub(super) fn each_member(
         &mut self,
         key: &[u8],
@@ -299,7 +299,7 @@ impl Scanner<'_> {
         )
     }
 
-    /// Hands out what is read by a cursor, page by page; `words` stand for one member.
+    /// Calls `each` with what a cursor returns, page by page. A member takes `words` values.
     pub(super) fn each_page_of(
         &mut self,
         key: &[u8],
@@ -325,7 +325,7 @@ impl Scanner<'_> {
     }
 }
 
-/// What a place is remembered by.
+/// Returns the key by which a set is remembered.
 pub(super) fn key(kind: ItemKind, name: &[u8]) -> Vec<u8> {
     [&[kind as u8], name].concat()
 }

@@ -1,4 +1,4 @@
-//! Jobs: what their fields say, and which entries they strike off.
+//! Jobs: their fields, and the index entries that match them.
 
 use crate::core::api::read::{Read, ReadReply};
 use crate::core::script::keys::Companion;
@@ -6,11 +6,12 @@ use crate::error::{Error, Kind as Fault};
 use crate::model::verdict::{ItemKind, Location};
 use crate::name::Name;
 
+use super::extra_reads::ExtraRead;
 use super::set::{class, instant};
 use super::unmatched::{Match, Side};
 use super::{Known, MAX_CLOCK_DRIFT, Scanner, validate};
 
-/// What is asked of a job.
+/// The fields read of a job.
 pub(super) const FIELDS: [&str; 16] = [
     "jid",
     "state",
@@ -30,61 +31,43 @@ pub(super) const FIELDS: [&str; 16] = [
     "failure",
 ];
 
-/// A hash of more fields is asked for these by name.
+/// A hash with more fields is read again by the names of the fields.
 const MAX_FIELDS: usize = 40;
 
-/// The most jobs that are read together: half a millisecond of the server.
+/// Maximum number of jobs read together: half a millisecond of the server.
 const MAX_JOBS: usize = 128;
 
-/// So many bytes of jobs are wanted in one round trip.
+/// Target size of the jobs read in one round trip.
 const TARGET_BYTES: u64 = 1 << 20;
 
-/// So many history entries are looked at.
+/// Maximum number of history entries read.
 const MAX_ENTRIES: usize = 1000;
 
-/// A job of more bytes is judged alone.
+/// A job of more bytes is verified in a call of its own.
 const LARGE_JOB: usize = 20_000;
 
-/// So many bytes of a history are judged.
+/// Maximum size of a history that is checked here.
 const MAX_HISTORY_BYTES: usize = 1_000_000;
 
-/// Locks that end later than this are absurd, in seconds.
-const MAX_LOCK: f64 = 8_640_000.0;
+/// A lock that expires later than this is implausible, in seconds.
+pub(super) const MAX_LOCK: f64 = 8_640_000.0;
 
-/// What differs by no more is equal, in seconds.
-const TOLERANCE: f64 = 0.001;
-
-/// A job of which more has to be read.
+/// A job, and what else has to be read about it.
 #[derive(Debug, Default)]
-struct Job {
-    jid: Vec<u8>,
-    queue: Vec<u8>,
-    state: Vec<u8>,
-    worker: Vec<u8>,
-    priority: f64,
-    expires: f64,
-    /// The template that spawned it, and its number there.
-    child: Option<(Vec<u8>, f64)>,
-    /// Whether it is to be judged.
-    is_candidate: bool,
+pub(super) struct Job {
+    pub jid: Vec<u8>,
+    pub queue: Vec<u8>,
+    pub state: Vec<u8>,
+    pub worker: Vec<u8>,
+    pub priority: f64,
+    pub expires: f64,
+    /// The recurring job that spawned it, and its number there.
+    pub child: Option<(Vec<u8>, f64)>,
+    /// Whether the core has to verify it.
+    pub is_candidate: bool,
     /// Whether that takes the server long.
-    large: bool,
-    extra_reads: Vec<ExtraRead>,
-}
-
-/// What more has to be read.
-#[derive(Clone, Copy, Debug)]
-enum ExtraRead {
-    /// Its score among the waiting jobs.
-    WorkScore,
-    /// Its lock, in the grace period.
-    LockScore,
-    /// Its score in the list of a worker that may have lost it.
-    WorkerScore,
-    /// Whether it has dependencies.
-    HasDependencies,
-    /// The count of its template.
-    TemplateCount,
+    pub large: bool,
+    pub extra_reads: Vec<ExtraRead>,
 }
 
 impl Scanner<'_> {
@@ -110,43 +93,43 @@ impl Scanner<'_> {
         self.read_more(open)
     }
 
-    /// Reads hash and history of each.
+    /// Reads hash and history of each job.
     fn read_jobs(&mut self, jids: &[Vec<u8>]) -> Result<Vec<ReadReply>, Error> {
-        let asks = |scanner: &Self| {
-            let mut asks = Vec::with_capacity(jids.len() * 2);
+        let reads = |scanner: &Self| {
+            let mut reads = Vec::with_capacity(jids.len() * 2);
             for jid in jids {
                 let job = scanner.keys.job(jid);
-                asks.push(match scanner.by_name {
+                reads.push(match scanner.by_name {
                     true => Read::fields(&job, &scanner.job_fields),
                     false => Read::some(&job, MAX_FIELDS),
                 });
                 let history = scanner.keys.companion(Companion::History, jid);
-                asks.push(match scanner.first_pass {
+                reads.push(match scanner.first_pass {
                     true => Read::range(&history, 0, MAX_ENTRIES as i64 - 1),
                     false => Read::length(&history),
                 });
             }
-            asks
+            reads
         };
-        match self.read_all(asks(self)) {
-            // It is one right more than the core needs.
+        match self.read_all(reads(self)) {
+            // This read requires one right more than the core.
             Err(error) if error.kind() == Fault::NoPerm && !self.by_name => {
                 self.by_name = true;
-                self.read_all(asks(self))
+                self.read_all(reads(self))
             }
             replies => replies,
         }
     }
 
-    /// Returns the fields that matter, in their order.
+    /// Returns the values of [`FIELDS`], in their order.
     fn select_fields(&mut self, jid: &[u8], replies: ReadReply) -> Result<ReadReply, Error> {
         let pairs = match replies {
             ReadReply::Texts(pairs) if !self.by_name => pairs,
             replies => return Ok(replies),
         };
         if pairs.len() >= 2 * MAX_FIELDS {
-            let ask = Read::fields(&self.keys.job(jid), &self.job_fields);
-            return self.core.read(self.now, ask);
+            let read = Read::fields(&self.keys.job(jid), &self.job_fields);
+            return self.core.read(self.now, read);
         }
         let mut fields = vec![None; FIELDS.len()];
         let mut pairs = pairs.into_iter();
@@ -160,7 +143,7 @@ impl Scanner<'_> {
         Ok(ReadReply::Texts(fields))
     }
 
-    /// Returns how many jobs are read together: fewer where they are large.
+    /// Returns the number of jobs to read together: fewer if they are large.
     fn jobs_per_read(&self) -> usize {
         let (bytes, jobs) = self.weight;
         match jobs {
@@ -169,7 +152,7 @@ impl Scanner<'_> {
         }
     }
 
-    fn add_job(&mut self, job: &Job) -> Result<(), Error> {
+    pub(super) fn add_job(&mut self, job: &Job) -> Result<(), Error> {
         match job.is_candidate {
             true if job.large && self.in_scope(&job.queue) => {
                 let location = Location::new(ItemKind::Job, "");
@@ -181,7 +164,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Looks at a job. `None` if it is none, or none of those that are looked at.
+    /// Examines a job. `None` if the key holds no job.
     fn examine_job(
         &mut self,
         jid: &[u8],
@@ -220,7 +203,7 @@ impl Scanner<'_> {
         ];
         let state = text(1).filter(|state| known.contains(state));
         let (Some(queue), Some(state), true) = (text(2), state, text(0) == Some(jid)) else {
-            // It can't be replies where it belongs.
+            // Its location is unknown without these fields.
             job.is_candidate = self.first_pass;
             return Ok(Some(job));
         };
@@ -233,7 +216,9 @@ impl Scanner<'_> {
         job.is_candidate |= self.first_pass && !text(14).is_some_and(validate::json);
         job.is_candidate |= !text(7).is_some_and(validate::integer);
         job.is_candidate |= match (remaining, retries) {
-            (Some(left), Some(all)) => left > all || left < 0.0 && state != b"failed",
+            (Some(remaining), Some(retries)) => {
+                remaining > retries || remaining < 0.0 && state != b"failed"
+            }
             _ => true,
         };
         job.is_candidate |= time.is_none_or(|time| time > self.now() + MAX_CLOCK_DRIFT);
@@ -252,7 +237,7 @@ impl Scanner<'_> {
         let tags = text(5).and_then(validate::tags);
         job.is_candidate |= tags.is_none();
         if !self.first_pass {
-            // All that was replies. What is not there to be struck belongs to this part.
+            // The first pass has added these candidates. Missing index entries belong to this part.
             job.is_candidate = false;
         }
         for tag in tags.unwrap_or_default() {
@@ -268,13 +253,13 @@ impl Scanner<'_> {
         Ok(Some(job))
     }
 
-    /// Returns how large a job is.
+    /// Returns the size of a job, and adjusts the mean size.
     fn note_weight(&mut self, fields: usize, history: &ReadReply) -> usize {
         let entries = match history {
             ReadReply::Texts(list) => list.iter().flatten().map(|entry| entry.len() + 32).sum(),
             _ => 0,
         };
-        // The newest tell more than the oldest.
+        // Recent jobs predict the size better than old ones.
         if self.weight.1 > 1000 {
             self.weight.0 /= 2;
             self.weight.1 /= 2;
@@ -284,7 +269,7 @@ impl Scanner<'_> {
         fields + entries
     }
 
-    /// Pairs a history with its job. Returns whether it surely is as it should be.
+    /// Matches a history with its job. Returns whether all entries are readable.
     fn match_history(&mut self, jid: &[u8], history: &ReadReply) -> Result<bool, Error> {
         let (there, right) = match history {
             ReadReply::Texts(list) => {
@@ -308,7 +293,7 @@ impl Scanner<'_> {
         Ok(right)
     }
 
-    /// Strikes off where a job should be.
+    /// Matches the entry of a job in the set that fits its state.
     fn match_location(&mut self, job: &mut Job, grace: bool) -> Result<(), Error> {
         let (jid, queue) = (job.jid.clone(), job.queue.clone());
         let whole = job.priority.fract() == 0.0;
@@ -355,7 +340,7 @@ impl Scanner<'_> {
             }
             _ => {}
         }
-        // That nobody knows its worker is replies once.
+        // An unlisted worker is reported once.
         if self.first_pass && job.state == b"running" && !self.is_known(Known::Worker, &worker) {
             let replies = super::index::key(ItemKind::Worker, &worker);
             job.is_candidate |= self.remember(Known::Reported, &replies);
@@ -363,7 +348,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Strikes off the list of its failures.
+    /// Matches the entry of a job in its failure list.
     fn match_failure_list(&mut self, job: &mut Job, failure: Option<&[u8]>) -> Result<(), Error> {
         let Some(failure) = failure.and_then(validate::failure) else {
             job.is_candidate |= self.first_pass;
@@ -376,7 +361,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Whether the queue is listed; replies once.
+    /// Adds a candidate for an unlisted queue, once for each queue.
     fn check_queue_listed(&mut self, job: &mut Job) -> Result<(), Error> {
         let queue = job.queue.clone();
         if !self.is_known(Known::Queue, &queue)
@@ -387,7 +372,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Whether its template has counted it.
+    /// Notes that the count of the recurring job has to be read, if it is not known.
     fn check_template(&mut self, job: &mut Job, template: &[u8]) {
         let rest = job.jid.strip_prefix(template);
         let Some(number) = rest.and_then(|rest| rest.strip_prefix(b"-")) else {
@@ -402,120 +387,4 @@ impl Scanner<'_> {
             job.extra_reads.push(ExtraRead::TemplateCount);
         }
     }
-
-    /// Reads what else is needed to judge jobs.
-    fn read_more(&mut self, mut jobs: Vec<Job>) -> Result<(), Error> {
-        let asks = jobs.iter().flat_map(|job| {
-            let ask = |extra: &ExtraRead| self.extra_read(job, *extra);
-            job.extra_reads.iter().map(ask)
-        });
-        let asks: Vec<Read> = asks.collect();
-        let mut replies = self.read_all(asks)?.into_iter();
-        for job in &mut jobs {
-            for extra in std::mem::take(&mut job.extra_reads) {
-                let replies = replies.next().unwrap_or(ReadReply::Wrong);
-                self.apply_reply(job, extra, replies)?;
-            }
-            self.add_job(job)?;
-        }
-        Ok(())
-    }
-
-    fn extra_read(&self, job: &Job, extra: ExtraRead) -> Read {
-        use crate::core::script::keys::Part;
-        match extra {
-            ExtraRead::WorkScore => Read::score(&self.keys.queue(Part::Work, &job.queue), &job.jid),
-            ExtraRead::LockScore => {
-                Read::score(&self.keys.queue(Part::Locks, &job.queue), &job.jid)
-            }
-            ExtraRead::WorkerScore => Read::score(&self.keys.worker(&job.worker), &job.jid),
-            ExtraRead::HasDependencies => {
-                Read::exists(&self.keys.companion(Companion::Dependencies, &job.jid))
-            }
-            ExtraRead::TemplateCount => {
-                let template = job.child.as_ref().map(|(template, _)| template.as_slice());
-                Read::field(&self.keys.recurring(template.unwrap_or_default()), "count")
-            }
-        }
-    }
-
-    fn apply_reply(
-        &mut self,
-        job: &mut Job,
-        extra: ExtraRead,
-        replies: ReadReply,
-    ) -> Result<(), Error> {
-        let text = match replies {
-            ReadReply::Text(text) => text,
-            ReadReply::Number(0) => {
-                self.defer(ItemKind::Job, b"", &job.jid);
-                return Ok(());
-            }
-            ReadReply::Number(_) => return Ok(()),
-            _ => {
-                job.is_candidate |= self.first_pass;
-                return Ok(());
-            }
-        };
-        let score = text.as_deref().and_then(validate::score);
-        match extra {
-            ExtraRead::HasDependencies => {}
-            ExtraRead::WorkScore => match score {
-                Some(score) => {
-                    job.is_candidate |= self.first_pass && !fits(job, score);
-                    job.is_candidate |=
-                        !self.match_entry(ItemKind::Work, &job.queue, &job.jid, class(score))?;
-                }
-                None => {
-                    let due = job.state == b"waiting"
-                        && self.match_entry(ItemKind::Scheduled, &job.queue, &job.jid, 0)?;
-                    job.is_candidate |= !due;
-                }
-            },
-            ExtraRead::LockScore => match score {
-                Some(lock) => {
-                    let far = self.now() + MAX_LOCK;
-                    job.is_candidate |=
-                        self.first_pass && (lock <= job.expires + TOLERANCE || lock > far);
-                    job.is_candidate |=
-                        !self.match_entry(ItemKind::Locks, &job.queue, &job.jid, instant(lock))?;
-                }
-                None => job.is_candidate |= self.first_pass,
-            },
-            ExtraRead::WorkerScore => {
-                // It may have lost it, or not.
-                if let Some(score) = score {
-                    self.match_entry(ItemKind::Worker, &job.worker, &job.jid, instant(score))?;
-                }
-            }
-            ExtraRead::TemplateCount => self.check_template_count(job, text.as_deref())?,
-        }
-        Ok(())
-    }
-
-    fn check_template_count(&mut self, job: &mut Job, stored: Option<&[u8]>) -> Result<(), Error> {
-        let Some((template, number)) = job.child.take() else {
-            return Ok(());
-        };
-        if self.template_counts.len() >= 10_000 {
-            self.template_counts.clear();
-        }
-        let count = stored.and_then(validate::number);
-        if stored.is_some() && count.is_none_or(|count| number > count) {
-            job.is_candidate |= self.first_pass;
-            if self.first_pass {
-                self.add_candidate(ItemKind::Recurring, b"", &template)?;
-            }
-        }
-        self.template_counts.insert(template, count);
-        Ok(())
-    }
-}
-
-/// Whether a location among those that wait is one for the priority.
-fn fits(job: &Job, score: f64) -> bool {
-    if score == f64::INFINITY {
-        return job.state == b"stalled";
-    }
-    score > job.priority - 1.0 && score <= job.priority
 }

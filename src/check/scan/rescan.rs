@@ -1,4 +1,4 @@
-//! What marks were left: only hashes are known, so the names are walked again.
+//! The unmatched entries: the table has only hashes, so their names are scanned again.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use super::Scanner;
 use super::edges::SETS_PER_READ;
 use super::unmatched::Side;
 
-/// So many edges that only one side knows are kept, to be judged together.
+/// Maximum number of one-sided dependencies kept, to be verified together.
 const MAX_ONE_SIDED: usize = 20_000;
 
 impl Scanner<'_> {
@@ -22,9 +22,9 @@ impl Scanner<'_> {
         if self.unmatched.count(Side::Entry) > 0 {
             self.scan_indexes()?;
         }
-        let strange = self.has_unlisted && self.unmatched.count(Side::Entry) > 0;
+        let unlisted = self.has_unlisted && self.unmatched.count(Side::Entry) > 0;
         let pairs = self.unmatched.count(Side::Upper) + self.unmatched.count(Side::Lower) > 0;
-        if strange || pairs {
+        if unlisted || pairs {
             self.scan_unmatched()?;
         }
         self.rescanning = false;
@@ -32,23 +32,23 @@ impl Scanner<'_> {
     }
 
     fn scan_unmatched(&mut self) -> Result<(), Error> {
-        // By whom two jobs are named that do not know it: what they lost is one thing.
-        let mut kept: HashMap<Vec<u8>, Vec<Name>> = HashMap::new();
+        // All jobs that list a dependent which does not list them: the dependent lost one set.
+        let mut one_sided: HashMap<Vec<u8>, Vec<Name>> = HashMap::new();
         let mut count = 0;
         let pattern = format!("{}*", self.keys.prefix);
         self.each_key_page(pattern.as_bytes(), |scanner, keys| {
-            let (mut above, mut below) = (Vec::new(), Vec::new());
+            let (mut with_dependencies, mut with_dependents) = (Vec::new(), Vec::new());
             let entries = scanner.unmatched.count(Side::Entry) > 0;
             for key in &keys {
                 match scanner.keys.family(key) {
                     Family::Queue(..) | Family::Worker(_) | Family::Group(_) | Family::Tag(_)
                         if !entries => {}
-                    Family::Queue(_, queue) => drop(scanner.scan_unlisted(ItemKind::Work, queue)?),
+                    Family::Queue(_, queue) => _ = scanner.scan_unlisted(ItemKind::Work, queue)?,
                     Family::Worker(worker) => {
-                        drop(scanner.scan_unlisted(ItemKind::Worker, worker)?)
+                        _ = scanner.scan_unlisted(ItemKind::Worker, worker)?;
                     }
-                    Family::Group(group) => drop(scanner.scan_unlisted(ItemKind::Group, group)?),
-                    Family::Tag(tag) => drop(scanner.scan_unlisted(ItemKind::Tag, tag)?),
+                    Family::Group(group) => _ = scanner.scan_unlisted(ItemKind::Group, group)?,
+                    Family::Tag(tag) => _ = scanner.scan_unlisted(ItemKind::Tag, tag)?,
                     Family::Companion(Companion::History, jid) => {
                         let hash = scanner.hash_history(jid);
                         if scanner.unmatched.contains(hash, Side::Upper) {
@@ -58,53 +58,60 @@ impl Scanner<'_> {
                             scanner.add_candidate(ItemKind::Job, b"", jid.unwrap_or_default())?;
                         }
                     }
-                    Family::Companion(Companion::Dependencies, y) => above.push(y.to_vec()),
-                    Family::Companion(Companion::Dependents, x) => below.push(x.to_vec()),
+                    Family::Companion(Companion::Dependencies, y) => {
+                        with_dependencies.push(y.to_vec())
+                    }
+                    Family::Companion(Companion::Dependents, x) => with_dependents.push(x.to_vec()),
                     _ => {}
                 }
             }
-            for (y, members) in scanner.read_first_pages(Companion::Dependencies, &above)? {
+            for (y, members) in
+                scanner.read_first_pages(Companion::Dependencies, &with_dependencies)?
+            {
                 let key = scanner.keys.companion(Companion::Dependencies, &y);
                 scanner.each_edge_page(&key, members, |scanner, members| {
-                    let left = |x: &Vec<u8>| {
+                    let is_unmatched = |x: &Vec<u8>| {
                         scanner
                             .unmatched
                             .contains(scanner.hash_edge(&y, x), Side::Upper)
                     };
-                    match members.iter().any(left) {
+                    match members.iter().any(is_unmatched) {
                         true => scanner.add_candidate(ItemKind::Job, b"", &y),
                         false => Ok(()),
                     }
                 })?;
             }
-            for (x, members) in scanner.read_first_pages(Companion::Dependents, &below)? {
+            for (x, members) in scanner.read_first_pages(Companion::Dependents, &with_dependents)? {
                 let key = scanner.keys.companion(Companion::Dependents, &x);
-                let mut ours = false;
+                let mut in_scope = false;
                 scanner.each_edge_page(&key, members, |scanner, mut members| {
                     members.retain(|y| {
                         scanner
                             .unmatched
                             .contains(scanner.hash_edge(y, &x), Side::Lower)
                     });
-                    ours = ours || scanner.any_in_scope(&members)?;
+                    in_scope = in_scope || scanner.any_in_scope(&members)?;
                     for y in members {
                         scanner.sink.one_sided_dependency(Some(&y));
                         count += 1;
                         match count <= MAX_ONE_SIDED {
-                            true => kept.entry(y).or_default().push(Name::from(x.as_slice())),
+                            true => one_sided
+                                .entry(y)
+                                .or_default()
+                                .push(Name::from(x.as_slice())),
                             false => scanner.add_candidate(ItemKind::Job, b"", &x)?,
                         }
                     }
                     Ok(())
                 })?;
-                if ours {
+                if in_scope {
                     scanner.add_leftover(&key, &x)?;
                 }
             }
             Ok(())
         })?;
         let location = Location::new(ItemKind::Job, "");
-        for (y, jids) in kept {
+        for (y, jids) in one_sided {
             if self.covers_all() {
                 let there = self.existing(&jids)?;
                 self.sink.lost_dependencies(&y, &there);
@@ -114,7 +121,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Returns those of the jobs that are not gone.
+    /// Returns the jobs that exist.
     fn existing(&mut self, jids: &[Name]) -> Result<Vec<Name>, Error> {
         let reads = jids.iter().map(|jid| {
             let key = self.keys.job(jid.as_bytes());

@@ -1,4 +1,4 @@
-//! One SCAN of all keys. What a page names is read at once, while the server has it at hand.
+//! One SCAN of all keys. The keys of a page are read immediately.
 
 use crate::core::api::read::{PAGE, Read, ReadReply, START};
 use crate::core::script::keys::{Companion, Family};
@@ -8,10 +8,10 @@ use crate::model::verdict::ItemKind;
 use super::unmatched::Side;
 use super::{Known, MIN_READ, ScanCounts, Scanner, validate};
 
-/// How many keys a step passes: about a millisecond of the server.
+/// The number of keys of a page: about a millisecond of the server.
 const KEYS_PER_PAGE: usize = 1000;
 
-/// How many hashes of statistics are read together.
+/// Maximum number of hashes of statistics read together.
 const HASHES_PER_READ: usize = 100;
 
 /// The keys of a page, by family.
@@ -33,7 +33,7 @@ impl Scanner<'_> {
         self.each_key_page(pattern.as_bytes(), |scanner, keys| scanner.scan_page(&keys))
     }
 
-    /// Hands out all keys that match a pattern.
+    /// Calls `each` with all keys that match a pattern, page by page.
     pub(super) fn each_key_page(
         &mut self,
         pattern: &[u8],
@@ -116,7 +116,7 @@ impl Scanner<'_> {
             Family::Values => page.values.push(key.to_vec()),
             Family::Counters(of) => page.counters.push(of.to_vec()),
             Family::Lost | Family::Unknown => page.unknown.push(key.to_vec()),
-            // Those are read by name.
+            // These keys are read by name.
             Family::Queues
             | Family::Paused
             | Family::Pauses
@@ -130,7 +130,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Returns what stands for the history of a job.
+    /// Returns the hash of the history of a job.
     pub(super) fn hash_history(&self, jid: &[u8]) -> u64 {
         let place = self.salt.location(Known::History as u8, b"");
         self.salt.entry(place, jid, 0)
@@ -139,7 +139,7 @@ impl Scanner<'_> {
     fn check_expiries(&mut self, keys: &[Vec<u8>]) -> Result<(), Error> {
         let reads = keys.iter().map(|key| Read::expiry(key)).collect();
         for (key, replies) in keys.iter().zip(self.read_all(reads)?) {
-            if matches!(replies, ReadReply::Number(left) if left >= 0) {
+            if matches!(replies, ReadReply::Number(ttl) if ttl >= 0) {
                 let bare = self.keys.bare(key).to_vec();
                 self.add_candidate(ItemKind::Key, b"", &bare)?;
             }
@@ -147,7 +147,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Streaming values: their slots have as many as they count.
+    /// Adds statistics whose slots do not add up to their total.
     fn check_values(&mut self, keys: &[Vec<u8>]) -> Result<(), Error> {
         for keys in keys.chunks(HASHES_PER_READ) {
             let reads = keys
@@ -167,7 +167,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Counters of failed jobs that are not 0.
+    /// Notes counters of failed jobs that are not 0.
     fn note_counters(&mut self, of: &[Vec<u8>]) -> Result<(), Error> {
         let reads = of.iter().map(|of| {
             let key = self.keys.counters(of);
@@ -189,7 +189,7 @@ impl Scanner<'_> {
     }
 }
 
-/// Whether slots hold as many as are counted, and mean and deviation are numbers.
+/// Whether the slots add up to the total, and mean and deviation are numbers.
 fn adds_up(fields: &[Vec<u8>]) -> bool {
     let (mut total, mut slots, mut valid) = (0, 0_u64, true);
     for pair in fields.chunks_exact(2) {
@@ -217,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slots_hold_what_is_counted() {
+    fn slots_add_up_to_the_total() {
         let adds_up = |text: &str| {
             let words = text.split(' ').map(|word| word.as_bytes().to_vec());
             adds_up(&words.collect::<Vec<_>>())

@@ -1,5 +1,5 @@
-//! What is suspected, as far as it belongs to the queues that are looked at. Everything is walked in
-//! any case: what only the whole tells, such as who waits for a job, is not to be guessed.
+//! The candidates of the scanned queues. The scan reads all keys in any case, because some findings,
+//! such as missing dependents, require all of them.
 
 use crate::core::api::read::{Read, ReadReply};
 use crate::core::script::keys::Family;
@@ -9,7 +9,7 @@ use crate::name::Name;
 
 use super::Scanner;
 
-/// So many candidates are asked for their queue together.
+/// Maximum number of candidates whose queue is read together.
 const MAX_UNDECIDED: usize = 200;
 
 impl Scanner<'_> {
@@ -17,7 +17,7 @@ impl Scanner<'_> {
         self.scope.queues.is_empty()
     }
 
-    /// Whether a queue is one of those that are looked at.
+    /// Whether a queue is scanned.
     pub(super) fn in_scope(&self, queue: &[u8]) -> bool {
         let named = |name: &Name| name.as_bytes() == queue;
         self.covers_all() || self.scope.queues.iter().any(named)
@@ -39,7 +39,7 @@ impl Scanner<'_> {
             Work | Locks | Scheduled | Depends | Recur if self.in_scope(name) => {
                 self.sink.candidate(self.core, &location, item)
             }
-            // In a set of another queue there may be a job of this one.
+            // A set of another queue may have a job of this one.
             Work | Locks | Scheduled | Depends | Recur | Job | Recurring => {
                 self.undecided.push((location, item));
                 match self.undecided.len() >= MAX_UNDECIDED {
@@ -66,7 +66,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Suspects those of the candidates that turn out to belong to a queue that is looked at.
+    /// Adds the candidates whose queue turns out to be scanned.
     pub(super) fn resolve_undecided(&mut self) -> Result<(), Error> {
         let open = std::mem::take(&mut self.undecided);
         let reads = open.iter().map(|(location, item)| {
@@ -86,7 +86,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Whether some of the jobs belong to the queues that are looked at, if those are not all.
+    /// Whether any of the jobs belongs to the scanned queues, if those are not all queues.
     pub(super) fn any_in_scope(&mut self, jids: &[Vec<u8>]) -> Result<bool, Error> {
         if self.covers_all() || jids.is_empty() {
             return Ok(false);
@@ -100,9 +100,9 @@ impl Scanner<'_> {
         Ok(replies.iter().any(ours))
     }
 
-    /// Suspects what a job that is gone has left of those that waited for it: it belongs to no queue,
-    /// but nothing else tells for whom jobs of ours wait that lost their own list. What they know
-    /// themselves is judged before.
+    /// Adds the leftover set of dependents of a missing job. It belongs to no queue, but it is the only
+    /// trace of dependencies that jobs of the scanned queues have lost. What those jobs list
+    /// themselves is verified before.
     pub(super) fn add_leftover(&mut self, key: &[u8], jid: &[u8]) -> Result<(), Error> {
         self.resolve_undecided()?;
         let read = Read::exists(&self.keys.job(jid));
@@ -116,8 +116,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Suspects what has to be judged in one call, if any of it, or the job that it is about,
-    /// belongs to a queue that is looked at.
+    /// Adds candidates for one call, if one of them or the job `about` belongs to a scanned queue.
     pub(super) fn add_group(
         &mut self,
         location: &Location,

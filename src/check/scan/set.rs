@@ -1,11 +1,11 @@
-//! Page by page through a set of members, or a list, while others change it.
+//! Reads a set or a list page by page, while other clients change it.
 //!
-//! Pages by rank are taken from the last to the first, so that what leaves moves nobody past us.
-//! Sorted sets are read in the order of pop, the lowest score last: what is put behind those that
-//! wait, and what is renewed to a later time, stays before us or is met again. What enters before
-//! us moves the others away: so each page has to end with a member that the one before began with,
-//! its witness. Failure lists get their new jobs at the front (`core.md` 3.1), where we begin, and
-//! are counted from the end, so that nothing has to be witnessed.
+//! Pages by rank are read from the last to the first, so that a removed member moves no other one
+//! past the scan. Sorted sets are read in the order of pop, the lowest score last: a member that is
+//! added behind the waiting ones, or that gets a later time, is still to come or is read twice. A
+//! member that is added before them moves the others away: so each page must end with the first
+//! member of the page before, its witness. Failure lists grow at the front (`core.md` 3.1), where the
+//! scan begins, and are counted from the end, so they need no witness.
 
 use crate::core::api::read::{Read, ReadReply, START};
 use crate::core::script::keys::Part;
@@ -14,13 +14,13 @@ use crate::model::verdict::ItemKind;
 
 use super::{Scanner, validate};
 
-/// So many sets are begun in one round trip: each may answer a whole page.
+/// Maximum number of sets read in one round trip: each may return a whole page.
 pub(super) const SETS_PER_READ: usize = 40;
 
-/// So often the witness of a page is looked for, one time after the other.
+/// Maximum number of searches for the witness of a page in a row.
 const MAX_TRIES: u8 = 3;
 
-/// A set of members, or a list.
+/// A set, a sorted set or a list.
 #[derive(Clone, Debug)]
 pub(super) struct Set {
     pub kind: ItemKind,
@@ -30,21 +30,21 @@ pub(super) struct Set {
     pub scored: bool,
     cursor: Cursor,
     pub count: u64,
-    /// Entries above now, where scores are read.
+    /// The number of entries with a score above now, if scores are read.
     pub live: u64,
 }
 
-/// Cursor a set goes on.
+/// The next read of a set.
 #[derive(Clone, Debug)]
 enum Cursor {
     /// By rank.
     Ranks(Page),
-    /// Where the witness is by now, after so many tries.
+    /// The rank of the witness, after this number of searches.
     Find(Witness, u8),
-    /// By ZSCAN, which misses nothing while members come and go, but costs ten times as much.
+    /// By ZSCAN, which misses no member while others come and go, but costs ten times as much.
     Scan(Vec<u8>),
-    /// The elements of a list from so many on, counted from the end. First it is not known how many
-    /// there are.
+    /// The elements of a list from this number on, counted from the end. `None` as long as its length
+    /// is not known.
     List(Option<i64>),
     Done,
 }
@@ -52,30 +52,30 @@ enum Cursor {
 /// A page of ranks.
 #[derive(Clone, Debug, Default)]
 struct Page {
-    /// Its last rank, and who was the first of those that were seen; at first there is no such.
+    /// Its last rank, and the first member of the page read before; `None` for the first page.
     from: Option<(i64, Witness)>,
-    /// Whether it is read with scores for once.
+    /// Whether this page is read with scores.
     scores: bool,
     tries: u8,
 }
 
-/// A member that was seen, and its score: as long as it has that, none that is still to come has
-/// passed it.
+/// A member that was read, and its score. While it has that score, no member that is still to come
+/// has passed it.
 #[derive(Clone, Debug, PartialEq)]
 struct Witness {
     member: Vec<u8>,
     score: f64,
 }
 
-/// A member, and its score if that was read.
+/// A member, and its score if it was read.
 type Entry = (Vec<u8>, Option<f64>);
 
-/// The number that a score stands for in the mark of a waiting job: the priority of which it is.
+/// Returns the number that the hash of a waiting job contains: the priority of the score.
 pub(super) fn class(score: f64) -> u64 {
     (score.ceil() + 0.0).to_bits()
 }
 
-/// The number that a time stands for in a mark: what differs by more than a millisecond is different.
+/// Returns the number that a hash contains for a time. Times in the same half millisecond are equal.
 pub(super) fn instant(score: f64) -> u64 {
     (score * 2048.0).floor() as i64 as u64
 }
@@ -108,7 +108,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Walks sets, the first pages of some together.
+    /// Scans sets; the first pages of several sets together.
     pub(super) fn scan_sets(&mut self, sets: &mut [Set]) -> Result<(), Error> {
         for sets in sets.chunks_mut(self.pages(SETS_PER_READ)) {
             self.read_next_pages(sets)?;
@@ -121,7 +121,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Reads the next page of each.
+    /// Reads the next page of each set.
     fn read_next_pages(&mut self, sets: &mut [Set]) -> Result<(), Error> {
         let page = self.page(sets.len());
         let asks: Vec<Vec<Read>> = sets.iter().map(|set| set.reads(page as i64)).collect();
@@ -147,7 +147,7 @@ impl Scanner<'_> {
 }
 
 impl Set {
-    /// Returns how many members were replies; a set that has none is looked at, too.
+    /// Returns the number of members in the replies, at least 1.
     fn member_count(&self, replies: &[ReadReply]) -> usize {
         let pairs = match &self.cursor {
             Cursor::Ranks(page) => self.scored || page.scores,
@@ -162,7 +162,7 @@ impl Set {
         (if pairs { texts / 2 } else { texts }).max(1)
     }
 
-    /// Returns what has to be read next, in a page of so many members.
+    /// Returns the next reads, for a page of `many` members.
     fn reads(&self, many: i64) -> Vec<Read> {
         let key = &self.key;
         let page = match &self.cursor {
@@ -189,7 +189,7 @@ impl Set {
             None if scored => asks.push(Read::count(key)),
             None if work => {
                 asks.push(Read::count(key));
-                // The first of a page that is not full is the first of all.
+                // The first member of an incomplete page is the first of the set.
                 let ends = [first, 0, last];
                 asks.extend(ends.map(|at| Read::ranked(key, at, at)));
             }
@@ -205,7 +205,7 @@ impl Set {
         asks
     }
 
-    /// Takes what was replies. `None` if it is of a wrong kind.
+    /// Takes the replies. `None` if the key has a wrong type.
     fn take(&mut self, replies: Vec<ReadReply>, many: i64) -> Option<Vec<Entry>> {
         let mut replies = replies.into_iter();
         match (
@@ -218,7 +218,7 @@ impl Set {
             (Cursor::Find(witness, tries), ReadReply::Number(higher)) => {
                 let stays = replies.next().as_ref().and_then(scored) == Some(witness.score);
                 self.cursor = match stays {
-                    // Others may have the same score.
+                    // Other members may have the same score.
                     true => Cursor::Ranks(Page {
                         from: Some((higher + many / 2, witness)),
                         scores: false,
@@ -235,7 +235,7 @@ impl Set {
                 Some(pairs(items))
             }
             (Cursor::List(None), ReadReply::Texts(items)) if items.len() as i64 >= many => {
-                // It is read again, from where its place is sure.
+                // The list is read again from a known length on.
                 let Some(ReadReply::Number(length)) = replies.next() else {
                     return None;
                 };
@@ -258,7 +258,7 @@ impl Set {
         }
     }
 
-    /// Takes a page of ranks, if its witness is there.
+    /// Takes a page of ranks, if it has its witness.
     fn take_ranks(
         &mut self,
         page: Page,
@@ -303,7 +303,7 @@ impl Set {
             (None, _) => i64::from(entries.len() as i64 >= many),
         };
         let more = rank > 0;
-        // In order of their scores, those between are of the same priority.
+        // In the order of scores, the members in between have the same priority.
         let alike = matches!((first, last), (Some(one), Some(other)) if class(one) == class(other));
         let unsure = work && !alike || more && first.is_none();
         if unsure && !with_scores && !entries.is_empty() {
@@ -345,7 +345,7 @@ fn pairs(items: Vec<Vec<u8>>) -> Vec<Entry> {
     pairs
 }
 
-/// Returns a score that was asked for.
+/// Returns the score in a reply.
 fn scored(replies: &ReadReply) -> Option<f64> {
     match replies {
         ReadReply::Text(score) => validate::score(score.as_ref()?),
@@ -353,7 +353,7 @@ fn scored(replies: &ReadReply) -> Option<f64> {
     }
 }
 
-/// Returns the only member that was asked for, and its score.
+/// Returns the only member in a reply, and its score.
 fn end(replies: &ReadReply) -> Option<(&Vec<u8>, f64)> {
     match replies {
         ReadReply::Texts(pair) => Some((

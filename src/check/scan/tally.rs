@@ -1,4 +1,4 @@
-//! How many jobs failed on each day in each queue, beside what the counters say.
+//! The number of failed jobs by day and queue, compared with the counters.
 
 use std::collections::HashMap;
 
@@ -9,26 +9,26 @@ use crate::name::Name;
 
 use super::Scanner;
 
-/// So many counters are replies apart. Of far fewer failed jobs the core judges any.
+/// Maximum number of counters compared. The core can verify any of them with far fewer failed jobs.
 const MAX_COUNTERS: usize = 30_000;
 
-/// What was counted, by `day:queue`.
+/// The failed jobs, by `day:queue`.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     counts: HashMap<Vec<u8>, Counted>,
-    /// Whether there were more.
+    /// Whether there were more counters.
     pub overflowed: bool,
 }
 
 #[derive(Debug, Default)]
 struct Counted {
     jobs: u64,
-    /// One of them.
+    /// One of the jobs.
     example: Option<Name>,
 }
 
 impl Tally {
-    /// Returns what counts a day and queue, if there is room for it.
+    /// Returns the count of a day and queue, unless there are too many.
     fn entry(&mut self, of: Vec<u8>) -> Option<&mut Counted> {
         if self.counts.len() >= MAX_COUNTERS && !self.counts.contains_key(&of) {
             self.overflowed = true;
@@ -37,7 +37,7 @@ impl Tally {
         Some(self.counts.entry(of).or_default())
     }
 
-    /// Counts a job that failed.
+    /// Counts a failed job.
     pub(super) fn count(&mut self, when: f64, queue: &[u8], jid: &[u8]) {
         const DAY: f64 = 86_400.0;
         let day = when - (when - (when / DAY).floor() * DAY);
@@ -55,7 +55,7 @@ impl Tally {
 }
 
 impl Scanner<'_> {
-    /// Suspects counters that do not say what was counted.
+    /// Adds counters that differ from the number of failed jobs.
     pub(super) fn check_counters(&mut self) -> Result<(), Error> {
         let counts = std::mem::take(&mut self.tally.counts);
         let counts: Vec<(Vec<u8>, Counted)> = counts.into_iter().collect();
@@ -76,7 +76,7 @@ impl Scanner<'_> {
                 }
                 let bare = self.keys.bare(&key).to_vec();
                 self.add_candidate(ItemKind::Key, b"", &bare)?;
-                // Of a key that is not there only its jobs tell.
+                // A missing counter is found only by one of its jobs.
                 if let Some(jid) = &counted.example {
                     self.add_candidate(ItemKind::Job, b"", jid.as_bytes())?;
                 }

@@ -1,4 +1,4 @@
-//! Templates of recurring jobs.
+//! Recurring jobs.
 
 use crate::core::api::read::{Read, ReadReply};
 use crate::error::Error;
@@ -37,22 +37,22 @@ impl Scanner<'_> {
         let text = |at: usize| fields.get(at).and_then(|field| field.as_deref());
         let number = |at: usize| text(at).and_then(validate::number);
         let Some(queue) = text(0) else {
-            // Without a queue it belongs nowhere; or it is gone by now.
+            // A recurring job without a queue has no location, or was deleted meanwhile.
             return match self.first_pass {
                 true => self.add_candidate(ItemKind::Recurring, b"", id),
                 false => Ok(()),
             };
         };
         let count = text(2).filter(|count| validate::integer(count));
-        let sound = number(1).is_some_and(|interval| interval > 0.0)
+        let valid = number(1).is_some_and(|interval| interval > 0.0)
             && count.is_some_and(|count| count[0] != b'-')
             && (3..=5).all(|at| number(at).is_some())
             && text(6).is_some_and(|tags| validate::tags(tags).is_some())
             && text(7).is_some_and(validate::json)
             && text(8).is_some();
-        let struck = self.match_entry(ItemKind::Recur, queue, id, 0)?;
+        let matched = self.match_entry(ItemKind::Recur, queue, id, 0)?;
         let listed = self.is_known(Known::Queue, queue);
-        match !struck || self.first_pass && !(sound && listed) {
+        match !matched || self.first_pass && !(valid && listed) {
             true => self.add_candidate(ItemKind::Recurring, b"", id),
             false => Ok(()),
         }

@@ -1,49 +1,49 @@
-//! The marks of a walk: 8 bytes for each entry of an index, until its job strikes it off.
+//! The index entries that no job has matched so far, 8 bytes for each.
 //!
-//! A mark is a salted hash of what it stands for. The table never takes more than 32 MiB. When it is
-//! full it gives up the upper half of the hashes that it holds, and the walk begins again for those.
+//! A slot has a salted hash of the entry. The table takes up to 32 MiB. If it is full, it drops the
+//! upper half of its hashes, and another pass of the scan covers those.
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 
-/// At most so many slots, of 8 bytes.
+/// Maximum number of slots of 8 bytes.
 const MAX_SLOTS: usize = 1 << 22;
 
-/// So many at first.
+/// The number of slots at first.
 const INITIAL_SLOTS: usize = 1 << 14;
 
-/// The lowest bits of a slot.
+/// The lowest bits of a slot, which hold its side.
 const SIDE_BITS: u64 = 3;
 
-/// What a mark waits for.
+/// What an entry has to match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
-    /// An entry of an index, for its job.
+    /// An entry of an index matches its job.
     Entry = 1,
-    /// The two sides of a pair, each for the other.
+    /// The two sides of a pair match each other.
     Upper = 2,
     Lower = 3,
 }
 
-/// What became of a mark.
+/// The result of adding or matching an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Match {
-    /// It was new, or what it was to meet is not there.
+    /// It is new, or what it has to match is missing.
     Missing,
-    /// It met what it stands for, and is gone.
+    /// It matched, and both were removed.
     Matched,
-    /// It was there already.
+    /// The table has it already.
     Duplicate,
-    /// It belongs to another part.
+    /// It belongs to another part of the hashes.
     OtherPart,
 }
 
-/// Hashes names, otherwise in each run.
+/// Hashes names, with another salt in each run.
 #[derive(Debug, Default)]
 pub(super) struct Salt(RandomState);
 
 impl Salt {
-    /// Returns what stands for a place.
+    /// Returns the hash of a location.
     pub(super) fn location(&self, kind: u8, name: &[u8]) -> u64 {
         let mut hasher = self.0.build_hasher();
         hasher.write_u8(kind);
@@ -51,7 +51,7 @@ impl Salt {
         hasher.finish()
     }
 
-    /// Returns what stands for a member of a place that has a number there.
+    /// Returns the hash of a member of a location, with a number.
     pub(super) fn entry(&self, location: u64, member: &[u8], number: u64) -> u64 {
         let mut hasher = self.0.build_hasher();
         hasher.write_u64(location);
@@ -61,14 +61,14 @@ impl Salt {
     }
 }
 
-/// The table: open addressing, the next slot if one is taken.
+/// The table, with open addressing: an entry takes the next free slot.
 #[derive(Debug)]
 pub(super) struct Unmatched {
     slots: Vec<u64>,
     max_slots: usize,
-    /// How many marks there are of each side.
+    /// The number of entries of each side.
     counts: [usize; 4],
-    /// The part: hashes from the first to the last of them.
+    /// The part of the hashes in this pass, inclusive.
     first_hash: u64,
     last_hash: u64,
 }
@@ -80,7 +80,7 @@ impl Default for Unmatched {
 }
 
 impl Unmatched {
-    /// A table of at most so many slots, a power of two.
+    /// Creates a table of up to `max_slots` slots, a power of two.
     pub(super) fn new(max_slots: usize) -> Unmatched {
         Unmatched {
             slots: vec![0; max_slots.min(INITIAL_SLOTS)],
@@ -91,7 +91,7 @@ impl Unmatched {
         }
     }
 
-    /// Goes on to the next part. Returns whether there is one.
+    /// Clears the table for the next part. Returns whether there is one.
     pub(super) fn next_part(&mut self) -> bool {
         if self.last_hash == u64::MAX {
             return false;
@@ -103,12 +103,12 @@ impl Unmatched {
         true
     }
 
-    /// Returns how many marks of a side are left.
+    /// Returns the number of unmatched entries of a side.
     pub(super) fn count(&self, side: Side) -> usize {
         self.counts[side as usize]
     }
 
-    /// Unmatched an entry of an index.
+    /// Adds an entry of an index.
     pub(super) fn add_entry(&mut self, hash: u64) -> Match {
         if !self.in_part(hash) {
             return Match::OtherPart;
@@ -122,7 +122,7 @@ impl Unmatched {
         }
     }
 
-    /// Strikes an entry off, which has to be there.
+    /// Removes an entry that a job should have.
     pub(super) fn match_entry(&mut self, hash: u64) -> Match {
         if !self.in_part(hash) {
             return Match::OtherPart;
@@ -136,7 +136,7 @@ impl Unmatched {
         }
     }
 
-    /// Unmatched one side of a pair; if the other is there, both are gone.
+    /// Adds one side of a pair, or removes the other side if the table has it.
     pub(super) fn match_pair(&mut self, hash: u64, side: Side) -> Match {
         if !self.in_part(hash) {
             return Match::OtherPart;
@@ -158,7 +158,7 @@ impl Unmatched {
         }
     }
 
-    /// Whether a mark is left.
+    /// Whether the table has an entry.
     pub(super) fn contains(&self, hash: u64, side: Side) -> bool {
         self.in_part(hash) && self.find(hash, side).is_ok()
     }
@@ -171,7 +171,7 @@ impl Unmatched {
         (slot >> 2) as usize & (self.slots.len() - 1)
     }
 
-    /// Returns where a mark is, or where it would be.
+    /// Returns the slot of an entry, or the slot that it would take.
     fn find(&self, hash: u64, side: Side) -> Result<usize, usize> {
         let slot_of_hash = hash & !SIDE_BITS | side as u64;
         let mut at = self.home(slot_of_hash);
@@ -195,7 +195,7 @@ impl Unmatched {
         }
     }
 
-    /// Takes a mark out; those behind it move up.
+    /// Removes a slot; the ones behind it move up.
     fn remove_at(&mut self, at: usize) {
         let mask = self.slots.len() - 1;
         self.counts[(self.slots[at] & SIDE_BITS) as usize] -= 1;
@@ -207,7 +207,7 @@ impl Unmatched {
                 break;
             }
             let home = self.home(slot);
-            // It may move to the hole only if that is not before its home.
+            // A slot may move to the hole only if that is not before its home.
             if next.wrapping_sub(home) & mask >= next.wrapping_sub(hole) & mask {
                 self.slots[hole] = slot;
                 hole = next;
@@ -216,7 +216,8 @@ impl Unmatched {
         self.slots[hole] = 0;
     }
 
-    /// Takes more room. The last step is the largest, so that old and new together stay small.
+    /// Grows the table. The last step is the largest, so that the old and the new table together stay
+    /// small.
     fn grow(&mut self) {
         let len = match self.slots.len() * 4 {
             more if more * 2 > self.max_slots => self.max_slots,
@@ -232,9 +233,9 @@ impl Unmatched {
         }
     }
 
-    /// Leaves the upper half of the part for later.
+    /// Leaves the upper half of the part to the next pass.
     fn drop_upper_half(&mut self) {
-        // No two marks of one slot lie in different parts.
+        // Hashes of the same slot never lie in different parts.
         self.last_hash = (self.first_hash + (self.last_hash - self.first_hash) / 2) | SIDE_BITS;
         let mut at = 0;
         while at < self.slots.len() {
@@ -255,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_struck_is_gone_and_the_rest_is_left() {
+    fn matched_entries_are_removed_and_others_remain() {
         let mut table = Unmatched::default();
         for n in 1..100_000 {
             assert_eq!(table.add_entry(hash(n)), Match::Missing);
@@ -273,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_cancel_out_from_either_side() {
+    fn pairs_match_from_either_side() {
         let mut table = Unmatched::default();
         for n in 1..1000 {
             let (one, other) = match n % 2 {
@@ -293,29 +294,29 @@ mod tests {
     }
 
     #[test]
-    fn a_full_table_takes_as_many_passes_as_it_needs() {
+    fn a_full_table_takes_several_passes() {
         let mut table = Unmatched::new(1 << 10);
-        let (mut struck, mut left, mut parts) = (0, 0, 0);
+        let (mut matched, mut unmatched, mut parts) = (0, 0, 0);
         loop {
             parts += 1;
-            // Some are struck before the table is full, some after.
+            // Some entries match before the table is full, some after.
             for n in 1..10_000u64 {
                 table.add_entry(hash(n));
                 if n % 3 == 0 {
-                    struck += usize::from(table.match_entry(hash(n - 1)) == Match::Matched);
+                    matched += usize::from(table.match_entry(hash(n - 1)) == Match::Matched);
                 }
             }
-            // What was given up half-way is no part of this.
-            let held = |n: &u64| table.contains(hash(*n), Side::Entry);
-            left += (1..10_000).filter(held).count();
+            // Dropped entries are not in this part.
+            let remains = |n: &u64| table.contains(hash(*n), Side::Entry);
+            unmatched += (1..10_000).filter(remains).count();
             assert!(table.slots.len() <= 1 << 10);
             if !table.next_part() {
                 break;
             }
         }
         assert!(parts > 5, "{parts}");
-        assert_eq!(left, 9_999 - 3_333);
-        assert!(struck >= 3_333, "{struck}");
+        assert_eq!(unmatched, 9_999 - 3_333);
+        assert!(matched >= 3_333, "{matched}");
     }
 
     #[test]
