@@ -79,7 +79,7 @@ fn help_topics_exist() {
           1  error          any other error; a defect
           2  usage          bad flags, arguments, config file, JSON or times
           3  partial        some items of a bulk action failed
-          4  not found      no such job, queue, group, worker, context or key; pop got nothing
+          4  not found      no such job, queue, group, worker, context or key; pop had no job
           5  conflict       the job's state, lock or dependents forbid it; it exists already
           6  server         cannot connect, wrong password, no permission, out of memory, too old
           7  inconsistent   `check` found problems that are still there
@@ -117,12 +117,12 @@ fn help_topics_exist() {
 #[test]
 fn the_rights_in_help_are_those_of_the_core() {
     expect![[r#"
-        # put, pop, bulk verbs; clients that load a script of their own may need more:
-        # the reference runs zremrangebyrank and zremrangebyscore, too
+        # put, pop, bulk verbs; clients that load their own script may need more:
+        # the reference also runs zremrangebyrank and zremrangebyscore
         ACL SETUSER qless on >PASSWORD resetkeys ~ql:* resetchannels &ql:* -@all +del +exists +hdel +hget +hgetall +hincrby +hmget +hmset +hset +llen +lpop +lpush +lrange +lrem +ltrim +publish +rpush +sadd +scard +sismember +smembers +srem +zadd +zcard +zcount +zincrby +zrange +zrangebyscore +zrem +zrevrange +zrevrangebyscore +zscore +eval +evalsha +auth +hello +ping +select +time +role +wait +client|setname +subscribe +psubscribe +unsubscribe +punsubscribe
         # check, export, selectors that read every job need also
         ACL SETUSER qless +scan +type +ttl +hlen +hscan +sscan +zscan +strlen +rename +lset +persist +info +memory|usage
-        # --read-only, on a primary or a replica (before Redis 7: ~ in place of %R~, and eval, evalsha)
+        # --read-only, on a primary or a replica (before Redis 7: ~ instead of %R~, and eval, evalsha)
         ACL SETUSER qless-ro on >PASSWORD resetkeys %R~ql:* resetchannels &ql:* -@all +eval_ro +evalsha_ro +exists +hget +hgetall +hmget +llen +lrange +scard +sismember +smembers +zcard +zcount +zrange +zrangebyscore +zrevrange +zrevrangebyscore +zscore +auth +hello +ping +select +time +role +subscribe +psubscribe +unsubscribe +punsubscribe +scan +type +ttl +hlen +hscan +sscan +zscan +strlen +info +readonly"#]].assert_eq(&run("help acl").ok());
     let tagged = run("--prefix {a}: help acl").ok();
     assert!(tagged.contains(" ~{a}:* resetchannels &{a}:* "), "{tagged}");

@@ -1,5 +1,5 @@
-//! The names of keys, for the few plain reads that need them. They are those of `lua/keys.lua`, by
-//! way of the join; nobody else in Rust knows any.
+//! The names of keys, for the few plain reads that need them. They come from `lua/keys.lua`, through
+//! the join. No other Rust module has a key name.
 
 use super::USUAL;
 use super::join;
@@ -24,7 +24,7 @@ impl Part {
     ];
 }
 
-/// What a job has beside its hash.
+/// The other keys of a job besides its hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Companion {
     History,
@@ -40,11 +40,11 @@ impl Companion {
     ];
 }
 
-/// What a key is by its name.
+/// The family of a key, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family<'a> {
     Job(&'a [u8]),
-    /// Of a job, unless it is a job itself whose id ends so.
+    /// Belongs to a job, unless it is a job whose id has this ending.
     Companion(Companion, &'a [u8]),
     Recurring(&'a [u8]),
     Queue(Part, &'a [u8]),
@@ -66,11 +66,11 @@ pub enum Family<'a> {
     Config,
     /// Set aside by a repair.
     Lost,
-    /// None of ours.
+    /// Not a key of the core.
     Unknown,
 }
 
-/// All names, with the prefix of a core.
+/// All key names with a prefix.
 #[derive(Clone, Debug)]
 pub struct Keys {
     pub prefix: String,
@@ -177,11 +177,11 @@ impl Keys {
     }
 
     /// Returns a key without the prefix.
-    pub fn bare<'a>(&self, key: &'a [u8]) -> &'a [u8] {
+    pub fn without_prefix<'a>(&self, key: &'a [u8]) -> &'a [u8] {
         key.strip_prefix(self.prefix.as_bytes()).unwrap_or(key)
     }
 
-    /// Returns what a key is by its name.
+    /// Returns the family of a key.
     pub fn family<'a>(&self, key: &'a [u8]) -> Family<'a> {
         if let Some(rest) = key.strip_prefix(self.job.as_bytes()) {
             let companion = Companion::ALL.into_iter().find_map(|which| {
@@ -202,13 +202,13 @@ impl Keys {
             return worker.map_or(Family::Unknown, Family::Worker);
         }
         if let Some(rest) = key.strip_prefix(self.stats.as_bytes()) {
-            return match dated(rest) {
+            return match begins_with_day(rest) {
                 true => Family::Counters(rest),
                 false => Family::Unknown,
             };
         }
         for values in [&self.wait, &self.run] {
-            if key.strip_prefix(values.as_bytes()).is_some_and(dated) {
+            if key.strip_prefix(values.as_bytes()).is_some_and(begins_with_day) {
                 return Family::Values;
             }
         }
@@ -258,8 +258,8 @@ impl Keys {
     }
 }
 
-/// Whether it begins with a day: `-86400:queue`.
-fn dated(rest: &[u8]) -> bool {
+/// Returns whether the text begins with a day: `-86400:queue`.
+fn begins_with_day(rest: &[u8]) -> bool {
     let rest = rest.strip_prefix(b"-").unwrap_or(rest);
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
     digits > 0 && rest.get(digits) == Some(&b':')
@@ -270,7 +270,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_those_of_the_core() {
+    fn names_are_those_of_the_lua_core() {
         let keys = Keys::new("ql:");
         let made = [
             ("job", keys.job(b"")),
@@ -304,15 +304,15 @@ mod tests {
             ("held", keys.held.clone().into_bytes()),
         ];
         for (name, key) in join::keys().filter(|(name, _)| !name.starts_with("on_")) {
-            let ours = made.iter().find(|(known, _)| *known == name);
-            let ours = ours.map(|(_, key)| key.as_slice());
-            assert_eq!(ours, Some(key.as_bytes()), "{name}");
+            let made = made.iter().find(|(known, _)| *known == name);
+            let made = made.map(|(_, key)| key.as_slice());
+            assert_eq!(made, Some(key.as_bytes()), "{name}");
         }
         assert_eq!(Keys::new("{t}:").job(b"a"), b"{t}:j:a");
     }
 
     #[test]
-    fn a_key_is_told_by_its_name() {
+    fn the_name_of_a_key_decides_its_family() {
         let keys = Keys::new("ql:");
         for (key, family) in [
             ("ql:j:a-b", Family::Job(b"a-b")),
