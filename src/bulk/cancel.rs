@@ -170,7 +170,7 @@ fn tree(edges: &Edges, jid: &Name) -> Vec<Name> {
 
 /// Returns those of the jobs that do not exist; none where that cannot be seen.
 fn gone(core: &mut Core, now: Moment, jids: Vec<Name>) -> Vec<Name> {
-    let seen = core.seen(now, &jids).unwrap_or_default();
+    let seen = core.snapshots(now, &jids).unwrap_or_default();
     let gone = jids.into_iter().zip(seen);
     gone.filter(|(_, seen)| seen.is_none())
         .map(|(jid, _)| jid)
@@ -337,7 +337,7 @@ fn rehearse(
         let what = what(&plan, count, below.len(), session)?;
         session.ui.rehearse(&what, |page| plan.details(page, ""));
     }
-    let seen = session.core()?.seen(now, &below)?;
+    let seen = session.core()?.snapshots(now, &below)?;
     plan.cascaded = seen
         .into_iter()
         .flatten()

@@ -51,7 +51,7 @@ impl InName {
         jid: &Name,
         verb: &str,
     ) -> Result<JobSnapshot, Error> {
-        let seen = core.seen(now, std::slice::from_ref(jid))?;
+        let seen = core.snapshots(now, std::slice::from_ref(jid))?;
         match seen.into_iter().flatten().next() {
             None => Err(JobOutcome::gone(jid).error(verb)),
             Some(job) => match self.judge(&job) {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::args::shared::{BulkFlags, Selector, Spread, Targets};
 use crate::clock::moment::Moment;
 use crate::core::api::guard::{GuardReply, JOBS_PER_READ};
-use crate::core::api::job_calls::{Each, Steered};
+use crate::core::api::job_calls::{CallOutcome, PerJob};
 use crate::core::api::reconcile::LOST;
 use crate::error::{Error, Kind, Refusal};
 use crate::input::jids;
@@ -281,7 +281,7 @@ impl Plan {
         };
         let mut plan = Plan::new(order, named);
         for jids in told.jids().chunks(JOBS_PER_READ) {
-            let seen = session.core()?.seen(now, jids)?;
+            let seen = session.core()?.snapshots(now, jids)?;
             for (jid, seen) in jids.iter().zip(seen) {
                 match seen {
                     _ if plan.done_before(jid) => {}
@@ -562,14 +562,16 @@ impl Slice {
     /// Reads the answers to one call per job; `done` says what became of one that was changed.
     pub(crate) fn each<T>(
         jobs: &[JobSnapshot],
-        answers: Each<T>,
+        answers: PerJob<T>,
         done: impl Fn(&JobSnapshot, T) -> JobOutcome,
     ) -> Slice {
         let mut slice = Slice::default();
         for (job, answer) in jobs.iter().zip(answers) {
             match answer {
-                Ok(Steered::Done(answer)) => slice.fates.push(done(job, answer).seen(job)),
-                Ok(Steered::Refused(outcome)) => slice.fates.push(JobOutcome::left(job, &outcome)),
+                Ok(CallOutcome::Done(answer)) => slice.fates.push(done(job, answer).seen(job)),
+                Ok(CallOutcome::Refused(outcome)) => {
+                    slice.fates.push(JobOutcome::left(job, &outcome))
+                }
                 Err(error) => match JobOutcome::refused_by(&job.jid, &error) {
                     Some(fate) => slice.fates.push(fate.seen(job)),
                     None => {

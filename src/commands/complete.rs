@@ -9,8 +9,8 @@ use crate::args::value;
 use crate::bulk::JobOutcome;
 use crate::bulk::held::InName;
 use crate::clock::moment::Moment;
-use crate::core::api::job_calls::Steered;
-use crate::core::api::worker_calls::Next;
+use crate::core::api::job_calls::CallOutcome;
+use crate::core::api::worker_calls::NextQueue;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::data;
@@ -76,7 +76,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let name = InName::of(&args.holder)?;
     let job = name.take(core, now, &args.jid, VERB)?;
     dependencies(&args, now, session)?;
-    let next = args.next.as_ref().map(|queue| Next {
+    let next = args.next.as_ref().map(|queue| NextQueue {
         queue: queue.clone(),
         delay: args.later.wait(now),
         depends: args.depends.clone(),
@@ -103,8 +103,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
                 .complete(now, &note, &job, &worker, &data, next.as_ref())
                 .map_err(|error| JobOutcome::explained(&args.jid, VERB, error))?;
             match completed {
-                Steered::Done(state) => state,
-                Steered::Refused(outcome) => {
+                CallOutcome::Done(state) => state,
+                CallOutcome::Refused(outcome) => {
                     return Err(JobOutcome::left(&job, &outcome).error(VERB));
                 }
             }
@@ -131,7 +131,7 @@ fn dependencies(args: &Args, now: Moment, session: &mut Session) -> Result<(), E
         let jid = clean(args.jid.as_bytes());
         return Err(Error::conflict(format!("`{jid}` cannot wait for itself")).jid(&args.jid));
     }
-    let found = session.core()?.seen(now, &args.depends)?;
+    let found = session.core()?.snapshots(now, &args.depends)?;
     for (jid, found) in args.depends.iter().zip(found) {
         if found.is_none() {
             let jid = clean(jid.as_bytes());

@@ -8,7 +8,7 @@ use crate::args::shared::{BulkFlags, Holder, MaxData, Targets, Unfailed};
 use crate::args::value;
 use crate::bulk::held::InName;
 use crate::bulk::{JobOutcome, Plan, Slice};
-use crate::core::api::worker_calls::Why;
+use crate::core::api::worker_calls::FailureReason;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::source::Source;
@@ -80,7 +80,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         Some(given) => Some(data::read(&mut source, given, most)?.0),
         None => None,
     };
-    let why = Why {
+    let why = FailureReason {
         group: args.group,
         message: message.into(),
     };

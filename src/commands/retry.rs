@@ -9,7 +9,7 @@ use crate::args::value;
 use crate::bulk::held::InName;
 use crate::bulk::requeue::retry::{RETRY, RetryOptions};
 use crate::bulk::{JobOutcome, Plan, Slice};
-use crate::core::api::worker_calls::Why;
+use crate::core::api::worker_calls::FailureReason;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::{Bulk, Shows};
@@ -150,7 +150,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 
 fn give_back(args: Args, name: &InName, plan: Plan, session: &mut Session) -> Result<Exit, Error> {
     let delay = args.delay.unwrap_or_default();
-    let why = args.fail_group.map(|group| Why {
+    let why = args.fail_group.map(|group| FailureReason {
         group,
         message: args.fail_message.unwrap_or_default(),
     });

@@ -12,7 +12,7 @@ use crate::core::api::guard::JOBS_PER_READ;
 use crate::core::api::index::{Index, IndexReader};
 use crate::core::api::job::{Detail, MOST};
 use crate::core::api::not_found;
-use crate::core::api::page::Scan;
+use crate::core::api::page::JobScan;
 use crate::core::call::Core;
 use crate::error::Error;
 use crate::model::hashed_set::HashedSet;
@@ -62,7 +62,7 @@ struct Searched {
 
 enum Way {
     Index(IndexReader),
-    Every(Scan),
+    Every(JobScan),
 }
 
 /// What stands in a failure list and does not belong there.
@@ -312,7 +312,7 @@ impl<'a> Selection<'a> {
                 _ => self.left.saturating_add(self.skip).max(MOST as u64),
             };
             let way = match &source.index {
-                None => Way::Every(Scan::default()),
+                None => Way::Every(JobScan::default()),
                 Some(index @ Index::Failed(_)) if self.newest => {
                     Way::Index(IndexReader::back(index.clone(), size))
                 }

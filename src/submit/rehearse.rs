@@ -31,7 +31,7 @@ impl Sender<'_> {
                 let jids: Vec<Name> = jobs.iter().map(|job| round.jid(job).into()).collect();
                 let core = session.core()?;
                 let now = core.now();
-                let seen = core.seen(now, &jids)?;
+                let seen = core.snapshots(now, &jids)?;
                 for (job, seen) in jobs.iter().zip(seen) {
                     let mut told = Told {
                         line: job.line,

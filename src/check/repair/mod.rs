@@ -59,7 +59,7 @@ pub(crate) fn run(order: RepairOptions, session: &mut Session) -> Result<Exit, E
     let open = |path| Undo::open(path, &order.command, *dry_run, session);
     let undo = order.undo.map(open).transpose()?;
     let now = session.begin()?;
-    let server = session.core()?.server(now);
+    let server = session.core()?.server_health(now);
     if server.primary.is_some() && !*dry_run {
         let address = session.place()?;
         return Err(Error::new(
@@ -230,7 +230,7 @@ fn rehearse(
                 return Err(Error::new(kind, "interrupted; nothing was changed"));
             }
             let begun = Instant::now();
-            let verdicts = core.plan(core.now(), &findings, &run, &batch.place, &items)?;
+            let verdicts = core.plan_repair(core.now(), &findings, &run, &batch.place, &items)?;
             slices.measure(kind, items.len(), begun.elapsed());
             for verdict in verdicts
                 .iter()

@@ -99,7 +99,7 @@ impl Repairer {
             }
             Err(error) if error.kind() == Fault::NoPerm => {
                 self.pace.wait(items.len(), &self.stop);
-                for verdict in core.verdicts(core.now(), findings, place, &items)? {
+                for verdict in core.verify(core.now(), findings, place, &items)? {
                     if verdict.outcome == VerdictOutcome::Found {
                         self.fate(&verdict, |fate| fate.refused += 1);
                     }
@@ -129,13 +129,13 @@ impl Repairer {
             }
             let now = core.now();
             if let Some(undo) = &mut self.undo {
-                let plan = core.plan(now, findings, &self.run, place, items)?;
+                let plan = core.plan_repair(now, findings, &self.run, place, items)?;
                 if !undo.plan(&plan)? {
                     return Ok(mended);
                 }
             }
             let begun = Instant::now();
-            let answer = core.mend(now, findings, &self.run, place, items);
+            let answer = core.repair(now, findings, &self.run, place, items);
             let took = begun.elapsed();
             self.slices.measure(place.kind, items.len(), took);
             let answer = match (answer, &mut self.undo) {

@@ -147,7 +147,7 @@ fn put_back(
                 return Err(Error::new(kind, "interrupted"));
             }
             let begun = Instant::now();
-            let (back, alone) = core.put_back(core.now(), &changes)?;
+            let (back, alone) = core.revert(core.now(), &changes)?;
             slices.measure(ALL, changes.len(), begun.elapsed());
             sum.done += usize::try_from(back).unwrap_or(usize::MAX);
             sum.skipped += usize::try_from(alone).unwrap_or(usize::MAX);

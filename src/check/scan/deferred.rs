@@ -124,7 +124,7 @@ impl Scanner<'_> {
                     Family::Tag(tag) => tags.push(tag.to_vec()),
                     Family::Job(jid) => jobs.push(jid.to_vec()),
                     Family::Counters(_) if walk.tally.over => {
-                        let bare = walk.keys.bare(key).to_vec();
+                        let bare = walk.keys.without_prefix(key).to_vec();
                         walk.suspect(ItemKind::Key, b"", &bare)?;
                     }
                     _ => {}

@@ -421,10 +421,10 @@ impl Scanner<'_> {
     }
 
     fn ask(&self, job: &Job, want: Want) -> Read {
-        use crate::core::script::keys::Part;
+        use crate::core::script::keys::QueueSet;
         match want {
-            Want::Work => Read::score(&self.keys.queue(Part::Work, &job.queue), &job.jid),
-            Want::Lock => Read::score(&self.keys.queue(Part::Locks, &job.queue), &job.jid),
+            Want::Work => Read::score(&self.keys.queue(QueueSet::Work, &job.queue), &job.jid),
+            Want::Lock => Read::score(&self.keys.queue(QueueSet::Locks, &job.queue), &job.jid),
             Want::Held => Read::score(&self.keys.worker(&job.worker), &job.jid),
             Want::Waits => Read::exists(&self.keys.companion(Companion::Dependencies, &job.jid)),
             Want::Count => {

@@ -275,7 +275,7 @@ impl<'a> Scanner<'a> {
         if !self.first {
             return Ok(());
         }
-        let bare = self.keys.bare(key).to_vec();
+        let bare = self.keys.without_prefix(key).to_vec();
         self.suspect(ItemKind::Key, b"", &bare)?;
         match key.strip_prefix(self.keys.job.as_bytes()) {
             Some(jid) => self.suspect(ItemKind::Job, b"", jid),

@@ -50,7 +50,7 @@ impl Scanner<'_> {
                     Family::Companion(Companion::History, jid) => {
                         let hash = walk.history_mark(jid);
                         if walk.marks.is_left(hash, Side::Upper) {
-                            let bare = walk.keys.bare(key).to_vec();
+                            let bare = walk.keys.without_prefix(key).to_vec();
                             walk.suspect(ItemKind::Key, b"", &bare)?;
                             let jid = key.strip_prefix(walk.keys.job.as_bytes());
                             walk.suspect(ItemKind::Job, b"", jid.unwrap_or_default())?;

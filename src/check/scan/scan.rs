@@ -130,7 +130,7 @@ impl Scanner<'_> {
         let asks = keys.iter().map(|key| Read::expiry(key)).collect();
         for (key, told) in keys.iter().zip(self.reads(asks)?) {
             if matches!(told, ReadReply::Number(left) if left >= 0) {
-                let bare = self.keys.bare(key).to_vec();
+                let bare = self.keys.without_prefix(key).to_vec();
                 self.suspect(ItemKind::Key, b"", &bare)?;
             }
         }

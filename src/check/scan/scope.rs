@@ -108,7 +108,7 @@ impl Scanner<'_> {
         let ask = Read::exists(&self.keys.job(jid));
         match self.core.read(self.now, ask)? {
             ReadReply::Number(0) => {
-                let bare = Name::from(self.keys.bare(key));
+                let bare = Name::from(self.keys.without_prefix(key));
                 self.sink
                     .suspect(self.core, &Location::new(ItemKind::Key, ""), bare)
             }

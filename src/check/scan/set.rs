@@ -8,7 +8,7 @@
 //! are counted from the end, so that nothing has to be witnessed.
 
 use crate::core::api::read::{Read, ReadReply, START};
-use crate::core::script::keys::Part;
+use crate::core::script::keys::QueueSet;
 use crate::error::Error;
 use crate::model::verdict::ItemKind;
 
@@ -83,11 +83,11 @@ pub(super) fn instant(score: f64) -> u64 {
 impl Scanner<'_> {
     pub(super) fn set(&self, kind: ItemKind, name: &[u8]) -> Set {
         let key = match kind {
-            ItemKind::Work => self.keys.queue(Part::Work, name),
-            ItemKind::Locks => self.keys.queue(Part::Locks, name),
-            ItemKind::Scheduled => self.keys.queue(Part::Scheduled, name),
-            ItemKind::Depends => self.keys.queue(Part::Depends, name),
-            ItemKind::Recur => self.keys.queue(Part::Recur, name),
+            ItemKind::Work => self.keys.queue(QueueSet::Work, name),
+            ItemKind::Locks => self.keys.queue(QueueSet::Locks, name),
+            ItemKind::Scheduled => self.keys.queue(QueueSet::Scheduled, name),
+            ItemKind::Depends => self.keys.queue(QueueSet::Depends, name),
+            ItemKind::Recur => self.keys.queue(QueueSet::Recur, name),
             ItemKind::Worker => self.keys.worker(name),
             ItemKind::Group => self.keys.group(name),
             ItemKind::Tag => self.keys.tag(name),

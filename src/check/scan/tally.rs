@@ -74,7 +74,7 @@ impl Scanner<'_> {
                 if stored == counted.jobs.to_string().into_bytes() {
                     continue;
                 }
-                let bare = self.keys.bare(&key).to_vec();
+                let bare = self.keys.without_prefix(&key).to_vec();
                 self.suspect(ItemKind::Key, b"", &bare)?;
                 // Of a key that is not there only its jobs tell.
                 if let Some(jid) = &counted.one {

@@ -1,6 +1,6 @@
 //! Likely causes of what was found, and what the server itself may do to jobs.
 
-use crate::core::api::check::Server;
+use crate::core::api::check::ServerHealth;
 use crate::model::check::Found;
 use crate::model::finding::Severity;
 use crate::model::verdict::{Verdict, VerdictOutcome};
@@ -30,7 +30,7 @@ const REFERENCE: [(&str, &str); 2] = [("worker-stray", "timeout"), ("tag-count",
 const MILLISECONDS: f64 = 1e11;
 
 /// Returns the finding that the server may evict keys.
-pub(crate) fn evicts(server: &Server) -> Option<Verdict> {
+pub(crate) fn evicts(server: &ServerHealth) -> Option<Verdict> {
     let policy = server.policy.as_deref()?;
     if policy == "noeviction" {
         return None;
@@ -49,7 +49,7 @@ pub(crate) fn evicts(server: &Server) -> Option<Verdict> {
 }
 
 /// Returns what probably led to this, the likeliest first.
-pub(crate) fn likely(found: &[Found], server: &Server) -> Vec<String> {
+pub(crate) fn likely(found: &[Found], server: &ServerHealth) -> Vec<String> {
     let count = |id: &str| -> u64 {
         let same = found.iter().filter(|found| found.finding.id == id);
         same.map(|found| found.count).sum()

@@ -6,7 +6,7 @@ use super::repair_queue::RepairQueue;
 use super::verifier::{Verifier, VerifyOptions, VerifyProgress};
 use crate::bulk::pace::Pace;
 use crate::check::scan::{Candidate, Scope};
-use crate::core::api::check::Server;
+use crate::core::api::check::ServerHealth;
 use crate::core::api::index::Index;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
@@ -63,7 +63,7 @@ pub(crate) fn run(
     let scope = scope(&told.queues, session)?;
     let now = session.now();
     let (core, out) = session.core_and_ui()?;
-    let server = core.server(now);
+    let server = core.server_health(now);
     let keys = server.keys;
     let watch = VerifyProgress {
         progress: out.progress(keys.unwrap_or(0)),
@@ -240,7 +240,11 @@ fn far(seen: Candidate, keys: Option<u64>, judged: u64) -> String {
 
 /// A replica may lack what its primary has, and have what that no longer has: what is found there
 /// is told, but that nothing is found says nothing. Who only reads asks about the replica.
-fn elsewhere(server: &Server, far: String, session: &mut Session) -> Result<Option<Error>, Error> {
+fn elsewhere(
+    server: &ServerHealth,
+    far: String,
+    session: &mut Session,
+) -> Result<Option<Error>, Error> {
     let Some(primary) = server.primary else {
         return Ok(None);
     };

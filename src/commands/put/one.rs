@@ -93,7 +93,9 @@ fn put(args: &Args, job: &Put, now: Moment, session: &mut Session) -> Result<Exi
 
 /// Shows a job that exists and was left as it is.
 fn present(session: &mut Session, job: &Put, now: Moment) -> Result<Exit, Error> {
-    let found = session.core()?.seen(now, std::slice::from_ref(&job.jid))?;
+    let found = session
+        .core()?
+        .snapshots(now, std::slice::from_ref(&job.jid))?;
     let (queue, state) = match found.into_iter().flatten().next() {
         Some(seen) => (seen.queue.clone(), Some(seen.state.clone())),
         None => (None, None),
@@ -132,8 +134,8 @@ fn show(
 /// Says what would be done, as far as can be seen from outside.
 fn rehearse(args: &Args, job: &Put, now: Moment, session: &mut Session) -> Result<Exit, Error> {
     let core = session.core()?;
-    let found = core.seen(now, std::slice::from_ref(&job.jid))?;
-    let others = core.seen(now, &job.depends)?;
+    let found = core.snapshots(now, std::slice::from_ref(&job.jid))?;
+    let others = core.snapshots(now, &job.depends)?;
     let known = found.into_iter().flatten().next();
     if known.is_some() && args.if_absent {
         session.ui.would("would leave the job as it is");

@@ -6,7 +6,7 @@ use super::join;
 
 /// The sets of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum QueueSet {
     Work,
     Locks,
     Scheduled,
@@ -14,13 +14,13 @@ pub enum Part {
     Recur,
 }
 
-impl Part {
-    pub const ALL: [Part; 5] = [
-        Part::Work,
-        Part::Locks,
-        Part::Scheduled,
-        Part::Depends,
-        Part::Recur,
+impl QueueSet {
+    pub const ALL: [QueueSet; 5] = [
+        QueueSet::Work,
+        QueueSet::Locks,
+        QueueSet::Scheduled,
+        QueueSet::Depends,
+        QueueSet::Recur,
     ];
 }
 
@@ -47,7 +47,7 @@ pub enum Family<'a> {
     /// Belongs to a job, unless it is a job whose id has this ending.
     Companion(Companion, &'a [u8]),
     Recurring(&'a [u8]),
-    Queue(Part, &'a [u8]),
+    Queue(QueueSet, &'a [u8]),
     Worker(&'a [u8]),
     Group(&'a [u8]),
     Tag(&'a [u8]),
@@ -155,7 +155,7 @@ impl Keys {
         [self.recurring.as_bytes(), id].concat()
     }
 
-    pub fn queue(&self, part: Part, queue: &[u8]) -> Vec<u8> {
+    pub fn queue(&self, part: QueueSet, queue: &[u8]) -> Vec<u8> {
         [self.queue.as_bytes(), queue, self.part(part).as_bytes()].concat()
     }
 
@@ -191,7 +191,7 @@ impl Keys {
             return companion.unwrap_or(Family::Job(rest));
         }
         if let Some(rest) = key.strip_prefix(self.queue.as_bytes()) {
-            let part = Part::ALL.into_iter().find_map(|part| {
+            let part = QueueSet::ALL.into_iter().find_map(|part| {
                 let queue = rest.strip_suffix(self.part(part).as_bytes())?;
                 Some(Family::Queue(part, queue))
             });
@@ -208,7 +208,10 @@ impl Keys {
             };
         }
         for values in [&self.wait, &self.run] {
-            if key.strip_prefix(values.as_bytes()).is_some_and(begins_with_day) {
+            if key
+                .strip_prefix(values.as_bytes())
+                .is_some_and(begins_with_day)
+            {
                 return Family::Values;
             }
         }
@@ -247,13 +250,13 @@ impl Keys {
         }
     }
 
-    fn part(&self, part: Part) -> &str {
+    fn part(&self, part: QueueSet) -> &str {
         match part {
-            Part::Work => &self.work,
-            Part::Locks => &self.locks,
-            Part::Scheduled => &self.scheduled,
-            Part::Depends => &self.depends,
-            Part::Recur => &self.recur,
+            QueueSet::Work => &self.work,
+            QueueSet::Locks => &self.locks,
+            QueueSet::Scheduled => &self.scheduled,
+            QueueSet::Depends => &self.depends,
+            QueueSet::Recur => &self.recur,
         }
     }
 }
@@ -324,7 +327,7 @@ mod tests {
                 "ql:j:-dependents",
                 Family::Companion(Companion::Dependents, b""),
             ),
-            ("ql:q:a-b-work", Family::Queue(Part::Work, b"a-b")),
+            ("ql:q:a-b-work", Family::Queue(QueueSet::Work, b"a-b")),
             ("ql:q:a-b", Family::Unknown),
             ("ql:w:me:jobs", Family::Worker(b"me")),
             ("ql:w:me", Family::Unknown),
