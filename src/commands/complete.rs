@@ -9,8 +9,8 @@ use crate::args::value;
 use crate::bulk::JobOutcome;
 use crate::bulk::acting_worker::ActingWorker;
 use crate::clock::moment::Moment;
-use crate::core::api::job_calls::Steered;
-use crate::core::api::worker_calls::Next;
+use crate::core::api::job_calls::CallOutcome;
+use crate::core::api::worker_calls::NextQueue;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::data;
@@ -78,7 +78,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let name = ActingWorker::of(&args.holder)?;
     let job = name.read_job(core, now, &args.jid, VERB)?;
     dependencies(&args, now, session)?;
-    let next = args.next.as_ref().map(|queue| Next {
+    let next = args.next.as_ref().map(|queue| NextQueue {
         queue: queue.clone(),
         delay: args.later.wait(now),
         depends: args.depends.clone(),
@@ -105,8 +105,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
                 .complete(now, &note, &job, &worker, &data, next.as_ref())
                 .map_err(|error| JobOutcome::explain(&args.jid, VERB, error))?;
             match completed {
-                Steered::Done(state) => state,
-                Steered::Refused(outcome) => {
+                CallOutcome::Done(state) => state,
+                CallOutcome::Refused(outcome) => {
                     return Err(JobOutcome::from_reply(&job, &outcome).to_error(VERB));
                 }
             }
@@ -133,7 +133,7 @@ fn dependencies(args: &Args, now: Moment, session: &mut Session) -> Result<(), E
         let jid = &args.jid;
         return Err(Error::conflict(format!("`{jid}` cannot depend on itself")).jid(&args.jid));
     }
-    let found = session.core()?.seen(now, &args.depends)?;
+    let found = session.core()?.snapshots(now, &args.depends)?;
     for (jid, found) in args.depends.iter().zip(found) {
         if found.is_none() {
             let jid = &jid;

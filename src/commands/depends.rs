@@ -7,7 +7,7 @@ use crate::args::value;
 use crate::bulk::{BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
 use crate::clock::moment::Moment;
 use crate::core::api::guard::GuardReply;
-use crate::core::api::job_calls::Steered;
+use crate::core::api::job_calls::CallOutcome;
 use crate::core::api::not_found;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -155,7 +155,7 @@ fn change(
     now: Moment,
     session: &mut Session,
 ) -> Result<(), Error> {
-    let found = session.core()?.seen(now, std::slice::from_ref(jid))?;
+    let found = session.core()?.snapshots(now, std::slice::from_ref(jid))?;
     let Some(job) = found.into_iter().flatten().next() else {
         return Err(JobOutcome::gone(jid).to_error(ASKS));
     };
@@ -197,7 +197,7 @@ fn change(
     let jobs = std::slice::from_ref(&job);
     let steered = session.core()?.undepend(now, note, jobs, &args.off).pop();
     match steered {
-        Some(Ok(Steered::Refused(outcome))) => Err(refused(&job, &outcome)),
+        Some(Ok(CallOutcome::Refused(outcome))) => Err(refused(&job, &outcome)),
         Some(Err(error)) => Err(JobOutcome::explain(jid, ASKS, error)),
         _ => Ok(()),
     }
@@ -223,7 +223,7 @@ fn refused(job: &JobSnapshot, reply: &GuardReply) -> Error {
 
 /// Reports what would be done, as far as it can be known without doing it.
 fn rehearse(args: &Args, jid: &Name, now: Moment, session: &mut Session) -> Result<(), Error> {
-    let found = session.core()?.seen(now, &args.on)?;
+    let found = session.core()?.snapshots(now, &args.on)?;
     for (on, found) in args.on.iter().zip(found) {
         if found.is_none() {
             let why = format!("`{on}` does not exist");

@@ -10,7 +10,7 @@ use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{Selector, Targets};
 use crate::clock::moment::Moment;
-use crate::core::api::export::{Savings, Scan};
+use crate::core::api::export::{ExportReader, KeyScan};
 use crate::core::api::job::Detail;
 use crate::core::api::not_found;
 use crate::error::Error;
@@ -138,7 +138,7 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
                 seen.extend(jids.into_iter().filter(|_| all));
             }
             if all {
-                let mut scan = Scan::of("jobs");
+                let mut scan = KeyScan::new("jobs");
                 while let Some(mut jids) = scan.next(session.core()?, now)? {
                     jids.retain(|jid| seen.insert(jid.clone()));
                     writer.jobs(&jids, session)?;
@@ -202,7 +202,7 @@ impl Writer {
     fn jobs(&mut self, jids: &[Name], session: &mut Session) -> Result<Vec<Name>, Error> {
         let mut missing = Vec::new();
         let mut unwritten = jids.iter();
-        let mut savings = Savings::of(jids);
+        let mut savings = ExportReader::new(jids);
         loop {
             if let Some(kind) = self.stop.asked() {
                 let jobs = plural(self.jobs, "job", "jobs");
@@ -242,7 +242,7 @@ impl Writer {
         let (core, ui) = session.core_and_ui()?;
         if with.contains(&With::Recur) {
             // A recurring job may be in no set, or in the set of a forgotten queue.
-            let (mut scan, mut found) = (Scan::of("recurring"), BTreeSet::new());
+            let (mut scan, mut found) = (KeyScan::new("recurring"), BTreeSet::new());
             while let Some(ids) = scan.next(core, now)? {
                 found.extend(ids);
             }

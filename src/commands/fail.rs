@@ -8,7 +8,7 @@ use crate::args::shared::{BulkFlags, Holder, MaxData, Targets, Unfailed};
 use crate::args::value;
 use crate::bulk::acting_worker::ActingWorker;
 use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome};
-use crate::core::api::worker_calls::Why;
+use crate::core::api::worker_calls::FailureReason;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::source::InputSource;
@@ -82,7 +82,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         Some(given) => Some(data::read(&mut source, given, max_data)?.0),
         None => None,
     };
-    let why = Why {
+    let why = FailureReason {
         group: args.group,
         message: message.into(),
     };

@@ -66,7 +66,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     let now = session.begin()?;
     let core = session.core()?;
-    let found = core.seen(now, std::slice::from_ref(&args.jid))?;
+    let found = core.snapshots(now, std::slice::from_ref(&args.jid))?;
     if found.iter().all(Option::is_none) {
         return Err(not_found::job(&args.jid));
     }

@@ -11,7 +11,7 @@ use crate::args::value;
 use crate::bulk::SLICE;
 use crate::clock::moment::Moment;
 use crate::core::api::index::Index;
-use crate::core::api::job_calls::Steered;
+use crate::core::api::job_calls::CallOutcome;
 use crate::core::api::not_found;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -118,13 +118,13 @@ fn revoke_locks(
             .members(now, &Index::Locks(queue.clone()))?
             .chunks(SLICE)
         {
-            let jobs = core.seen(now, jids)?.into_iter().flatten();
+            let jobs = core.snapshots(now, jids)?.into_iter().flatten();
             let jobs: Vec<JobSnapshot> = jobs.filter(|job| job.is("running")).collect();
             for (job, reply) in jobs.iter().zip(core.timeout(now, note, &jobs)) {
                 match reply {
-                    Ok(Steered::Done(())) => stopped += 1,
+                    Ok(CallOutcome::Done(())) => stopped += 1,
                     // The job ended by itself meanwhile.
-                    Ok(Steered::Refused(_)) => {}
+                    Ok(CallOutcome::Refused(_)) => {}
                     Err(error) if error.refusal_of(&job.jid).is_some() => {}
                     Err(error) => return Err(error),
                 }

@@ -9,7 +9,7 @@ use crate::args::value;
 use crate::bulk::acting_worker::ActingWorker;
 use crate::bulk::requeue::retry::{RETRY, RetryOptions};
 use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome};
-use crate::core::api::worker_calls::Why;
+use crate::core::api::worker_calls::FailureReason;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::{BulkReport, RowContent};
@@ -158,7 +158,7 @@ fn retry_as_holder(
     session: &mut Session,
 ) -> Result<Exit, Error> {
     let delay = args.delay.unwrap_or_default();
-    let why = args.fail_group.map(|group| Why {
+    let why = args.fail_group.map(|group| FailureReason {
         group,
         message: args.fail_message.unwrap_or_default(),
     });

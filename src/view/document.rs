@@ -256,7 +256,7 @@ mod tests {
     use crate::model::export::{Cancellation, ExportHead, PausedQueue, SavedJob, SavedRecurring};
     use crate::model::finding::FINDINGS;
     use crate::model::job::{Entry, Failure, Neighbor};
-    use crate::model::repair::{Planned, RepairPlan, RepairCounts, Repaired};
+    use crate::model::repair::{Planned, RepairCounts, RepairPlan, Repaired};
     use crate::model::stats::{Histogram, Spread, Stats, StatsByDay};
     use crate::model::{list::List, repair};
     use crate::name::Name;

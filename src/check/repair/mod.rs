@@ -48,7 +48,7 @@ pub(crate) fn run(options: RepairOptions, session: &mut Session) -> Result<Exit,
     let open = |path| Undo::open(path, &options.command, *dry_run, session);
     let undo = options.undo.map(open).transpose()?;
     let now = session.begin()?;
-    let server = session.core()?.server(now);
+    let server = session.core()?.server_health(now);
     if server.primary.is_some() && !*dry_run {
         let address = session.destination()?;
         return Err(Error::new(

@@ -1,7 +1,7 @@
 //! What is read about jobs beyond hash and history, because their fields require it.
 
 use crate::core::api::read::{Read, ReadReply};
-use crate::core::script::keys::{Companion, Part};
+use crate::core::script::keys::{Companion, QueueSet};
 use crate::error::Error;
 use crate::model::verdict::ItemKind;
 

@@ -91,7 +91,9 @@ fn put(args: &Args, job: &Put, now: Moment, session: &mut Session) -> Result<Exi
 
 /// Shows a job that exists and was left as it is.
 fn show_existing(session: &mut Session, job: &Put, now: Moment) -> Result<Exit, Error> {
-    let found = session.core()?.seen(now, std::slice::from_ref(&job.jid))?;
+    let found = session
+        .core()?
+        .snapshots(now, std::slice::from_ref(&job.jid))?;
     let (queue, state) = match found.into_iter().flatten().next() {
         Some(seen) => (seen.queue.clone(), Some(seen.state.clone())),
         None => (None, None),
@@ -127,8 +129,8 @@ fn show(
 /// Reports what would be done, as far as it can be known without doing it.
 fn rehearse(args: &Args, job: &Put, now: Moment, session: &mut Session) -> Result<Exit, Error> {
     let core = session.core()?;
-    let found = core.seen(now, std::slice::from_ref(&job.jid))?;
-    let others = core.seen(now, &job.depends)?;
+    let found = core.snapshots(now, std::slice::from_ref(&job.jid))?;
+    let others = core.snapshots(now, &job.depends)?;
     let known = found.into_iter().flatten().next();
     if known.is_some() && args.if_absent {
         session.ui.note_dry_run("would leave the job as it is");

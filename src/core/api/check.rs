@@ -18,18 +18,18 @@ use crate::name::Name;
 impl Core {
     /// Verifies items of one location. `findings`: empty for all, else ids separated by commas. `-id`
     /// excludes a finding; an id approves its repair.
-    pub fn verdicts(
+    pub fn verify(
         &mut self,
         now: Moment,
         findings: &str,
         location: &Location,
         items: &[Name],
     ) -> Result<Vec<Verdict>, Error> {
-        self.plan(now, findings, "", location, items)
+        self.plan_repair(now, findings, "", location, items)
     }
 
-    /// Verifies items as [`Core::mend`] does, and returns the changes that it would make.
-    pub fn plan(
+    /// Verifies items as [`Core::repair`] does, and returns the changes that it would make.
+    pub fn plan_repair(
         &mut self,
         now: Moment,
         findings: &str,
@@ -43,7 +43,7 @@ impl Core {
 
     /// Verifies items again and repairs the findings that are still there, in the same call. `run` is
     /// the name of the repair; the names of keys that it sets aside contain it.
-    pub fn mend(
+    pub fn repair(
         &mut self,
         now: Moment,
         findings: &str,
@@ -81,7 +81,7 @@ impl Core {
 
     /// Reverts changes of repairs, newest first, if nothing has changed since. Returns the numbers of
     /// reverted and of skipped changes.
-    pub fn put_back(&mut self, now: Moment, changes: &[Change]) -> Result<(u64, u64), Error> {
+    pub fn revert(&mut self, now: Moment, changes: &[Change]) -> Result<(u64, u64), Error> {
         let mut words: Vec<Vec<u8>> = Vec::with_capacity(changes.len() * 4);
         for change in changes {
             words.push(change.key.as_bytes().to_vec());
@@ -111,7 +111,7 @@ impl Core {
 
 /// What the server reports about itself that may damage jobs. Absent if it does not report it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Server {
+pub struct ServerHealth {
     /// `maxmemory-policy`.
     pub policy: Option<String>,
     /// `maxmemory`. 0 means no limit.
@@ -133,7 +133,7 @@ pub struct Primary {
 
 impl Core {
     /// Returns what the server reports about itself: less if the user may not ask.
-    pub fn server(&mut self, now: Moment) -> Server {
+    pub fn server_health(&mut self, now: Moment) -> ServerHealth {
         let calls = [
             Call::plain("INFO").arg("memory"),
             Call::plain("INFO").arg("stats"),
@@ -166,7 +166,7 @@ impl Core {
         };
         let keys = keys.and_then(|text| text.parse().ok());
         let replica = field("role").is_some_and(|role| role == "slave");
-        Server {
+        ServerHealth {
             policy: field("maxmemory_policy"),
             limit: number("maxmemory"),
             evicted: number("evicted_keys").unwrap_or(0),
