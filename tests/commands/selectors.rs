@@ -361,7 +361,7 @@ fn invalid_selector_values_are_refused() {
     "#]]
     .assert_eq(&refused(&["--message", "time(d"]));
     expect![[r#"
-        error: `--queue` wants a name or a glob (unclosed character class; missing ']'; `\` takes a letter as it is), not `mail[`
+        error: `--queue` wants a name or a glob (unclosed character class; missing ']'; `\` escapes a character), not `mail[`
     "#]]
     .assert_eq(&refused(&["--queue", "mail["]));
     expect![[r#"
