@@ -98,7 +98,7 @@ fn random_bytes_are_not_a_redis_server() {
         let ran = at_port(port).run("--timeout 1s length q").exits(6);
         let code = ran.stderr();
         assert!(
-            code.contains("does not speak") || code.contains("no answer"),
+            code.contains("does not speak") || code.contains("no reply"),
             "{code}"
         );
     }
@@ -109,7 +109,7 @@ fn a_server_that_closes_the_connection_is_reported() {
     let port = listen(drop);
     at_port(port).run("length q").shows(expect![[r#"
         --- stderr
-        error: `127.0.0.1:PORT` closed the connection at once
+        error: `127.0.0.1:PORT` closed the connection immediately
         hint: is it a Redis server, and the right port?
         --- exit 6
     "#]]);
@@ -136,7 +136,7 @@ fn a_server_that_is_too_old_is_reported() {
     );
     at_port(port).run("length q").shows(expect![[r#"
         --- stderr
-        error: Redis 6.0.16 is too old, 6.2 is needed
+        error: Redis 6.0.16 is too old; `qless` requires 6.2
         --- exit 6
     "#]]);
 }
@@ -177,7 +177,7 @@ mod passwords {
     fn a_missing_password_is_reported() {
         redis().qless().run("length q").shows(expect![[r#"
             --- stderr
-            error: `unix://DIR/s` wants a password
+            error: `unix://DIR/s` requires a password
             hint: set QLESS_REDIS_PASSWORD, or pass `--password-file FILE` or `--askpass`
             --- exit 6
         "#]]);
@@ -299,7 +299,7 @@ fn a_frozen_server_times_out() {
         .run("--timeout 1s length q")
         .shows(expect![[r#"
         --- stderr
-        error: no answer from `unix://DIR/s` within 1s
+        error: no reply from `unix://DIR/s` within 1s
         hint: the server may be frozen or a firewall may drop packets
         --- exit 6
     "#]]);
@@ -340,7 +340,7 @@ fn a_server_that_drips_bytes_times_out() {
     });
     let begun = Instant::now();
     let ran = at_port(port).run("--timeout 1s length q").exits(6);
-    assert!(ran.stderr().contains("no answer from"), "{}", ran.stderr());
+    assert!(ran.stderr().contains("no reply from"), "{}", ran.stderr());
     assert!(begun.elapsed() < LATE);
 }
 
@@ -374,7 +374,7 @@ fn a_lost_write_that_is_not_safe_to_repeat_is_reported_as_unknown() {
         let port = proxy(redis.socket(), cut);
         at_port(port).run("api log j looked").shows(expect![[r#"
             --- stderr
-            error: lost `redis://127.0.0.1:PORT/0` while logging to `j`; it may or may not have happened
+            error: lost `redis://127.0.0.1:PORT/0` while logging to `j`; the change may or may not have happened
             hint: `qless get j` shows it
             --- exit 6
         "#]]);
@@ -402,7 +402,7 @@ fn a_write_without_reply_is_reported_as_unknown() {
     let port = proxy(redis.socket(), Cut::Hold(2));
     at_port(port).run("--timeout 1s api priority j 7").shows(expect![[r#"
         --- stderr
-        error: no answer from `redis://127.0.0.1:PORT/0` within 1s while changing the priority of `j`; it may or may not have happened
+        error: no reply from `redis://127.0.0.1:PORT/0` within 1s while changing the priority of `j`; the change may or may not have happened
         hint: `qless get j` shows it
         --- exit 6
     "#]]);
@@ -585,7 +585,7 @@ mod refusals {
         redis.send(&["SET", "ql:q:mail-locks", "x"]);
         redis.at(0).run("length mail").shows(expect![[r#"
             --- stderr
-            error: cannot read `mail`: a key that it needs is of a wrong type
+            error: cannot read `mail`: a key that it needs has the wrong type
             hint: `qless check --only key-type` names it
             --- exit 1
         "#]]);

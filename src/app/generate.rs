@@ -100,12 +100,14 @@ fn settings() -> Generated {
         add(&format!(".TP\n\\fB{}\\fR", roff(name)), says);
     }
     for (head, defaults) in [("KEYS OF A CONTEXT", false), ("KEYS OF [defaults]", true)] {
-        let known: Vec<&str> = key::Key::known(defaults).map(|key| key.name).collect();
+        let known: Vec<&str> = key::ConfigKey::known(defaults)
+            .map(|key| key.name)
+            .collect();
         match defaults {
             false => add(&format!(".SH {head}"), "Each is optional."),
             true => add(&format!(".SH {head}"), &format!("{}.", known.join(", "))),
         }
-        for key in key::Key::known(defaults).filter(|_| !defaults) {
+        for key in key::ConfigKey::known(defaults).filter(|_| !defaults) {
             let name = format!(".TP\n\\fB{}\\fR ({})", roff(key.name), key.of.word());
             add(
                 &name,
@@ -237,7 +239,7 @@ fn pages(command: &Command, files: &mut Vec<Generated>) -> io::Result<()> {
         Some(codes) => rest.push_str(&format!("{}\n", roff(&codes))),
         None => {
             for exit in Exit::ALL {
-                let (name, when) = exit.told();
+                let (name, when) = exit.description();
                 let (code, name, when) = (exit.code(), roff(name), roff(when));
                 rest.push_str(&format!(".TP\n.B {code}\n{name}: {when}\n"));
             }

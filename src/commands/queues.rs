@@ -42,12 +42,12 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let (core, out) = session.core_and_ui()?;
     if out.format() == Format::Raw {
         let calls: Vec<Call> = match args.queues.is_empty() {
-            true => vec![Call::new("queues")],
+            true => vec![Call::raw("queues")],
             false => {
                 let queues = core.queues_like(now, &args.queues)?;
                 queues
                     .iter()
-                    .map(|queue| Call::new("queues").arg(&queue.name))
+                    .map(|queue| Call::raw("queues").arg(&queue.name))
                     .collect()
             }
         };

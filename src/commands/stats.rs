@@ -65,7 +65,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if out.format() == Format::Raw {
         for queue in &names {
             for (_, of) in &days {
-                let text = core.raw(now, &Call::new("stats").arg(queue).arg(of.to_string()))?;
+                let text = core.raw(now, &Call::raw("stats").arg(queue).arg(of.to_string()))?;
                 out.verbatim(&text)?;
             }
         }

@@ -95,10 +95,10 @@ fn raw(workers: &[Pattern], session: &mut Session) -> Result<Exit, Error> {
     let names: Option<Vec<&Name>> = workers.iter().map(Pattern::plain).collect();
     let names = names.ok_or_else(|| Error::usage("the core's own `workers` knows no globs"))?;
     let calls: Vec<Call> = match names.is_empty() {
-        true => vec![Call::new("workers")],
+        true => vec![Call::raw("workers")],
         false => names
             .into_iter()
-            .map(|name| Call::new("workers").arg(name))
+            .map(|name| Call::raw("workers").arg(name))
             .collect(),
     };
     for call in &calls {

@@ -261,7 +261,7 @@ fn a_job_is_untracked_wherever_the_connection_breaks() {
         let ran = qless.run("-v track --remove j000 -o json");
         assert_eq!(ran.json()["done"], 1);
         assert!(
-            ran.stderr().contains("calls made again: 1"),
+            ran.stderr().contains("calls repeated: 1"),
             "{}",
             ran.stderr()
         );
@@ -294,12 +294,12 @@ fn jobs_with_an_unknown_outcome_are_reported_as_unknown() {
     for item in document["items"].as_array().unwrap() {
         assert_eq!(item["result"], "failed");
         assert_eq!(item["code"], "unknown");
-        let why = "the answer was lost, it may or may not have happened";
+        let why = "the reply was lost; the change may or may not have happened";
         assert_eq!(item["detail"], why);
     }
     let printed = ran.stderr();
     assert!(
-        printed.contains("while retrying `j200`; it may or may not"),
+        printed.contains("while retrying `j200`; the change may or may not"),
         "{printed}"
     );
     assert!(
@@ -329,7 +329,7 @@ fn one_job_with_an_unknown_outcome_is_an_error() {
         .run("--timeout 1s retry j000")
         .shows(expect![[r#"
             --- stderr
-            error: no answer from `redis://127.0.0.1:PORT/0` within 1s while retrying `j000`; it may or may not have happened
+            error: no reply from `redis://127.0.0.1:PORT/0` within 1s while retrying `j000`; the change may or may not have happened
             hint: `qless get j000` shows it
             --- exit 6
         "#]]);
@@ -430,7 +430,7 @@ fn a_dry_run_shows_the_plan_with_its_pace() {
               mail	3	1970-01-01T00:00:30.000Z	1970-01-01T00:00:30.000Z
 
               each goes back to its own queue with 5 fresh retries
-              they are to run within 15m, one after the other
+              they run one after the other, over 15m
               at most 1.5 jobs a second
             would retry 3
         "#]]);
@@ -704,8 +704,7 @@ fn a_report_from_before_a_server_restart_is_noted() {
     waiting(1).at(20).run(&line).exits(0);
     let ran = waiting(1).at(20).run(&line).exits(0);
     assert!(
-        ran.stderr()
-            .starts_with("note: the server is another one than"),
+        ran.stderr().starts_with("note: this is not the server"),
         "{}",
         ran.stderr()
     );
@@ -742,7 +741,7 @@ fn a_file_that_is_not_a_report_is_neither_read_nor_overwritten() {
         let ran = Qless::bare().hide(shown, "FILE").run(&line);
         ran.shows(expect![[r#"
             --- stderr
-            error: `FILE` exists and is no report of ours
+            error: `FILE` exists and is not a qless report
             hint: name another file
             --- exit 2
         "#]]);
@@ -760,11 +759,11 @@ fn a_file_that_is_not_a_report_is_neither_read_nor_overwritten() {
         .hide(shown, "FILE")
         .run(&line)
         .shows(expect![[r#"
-        --- stderr
-        error: `FILE`, line 3: this is not what became of a job
-        hint: repair the line, or name another file
-        --- exit 2
-    "#]]);
+            --- stderr
+            error: `FILE`, line 3: this is not the outcome of a job
+            hint: repair the line, or name another file
+            --- exit 2
+        "#]]);
 }
 
 #[test]
@@ -881,11 +880,11 @@ fn two_runs_do_not_write_one_report() {
         .hide(hide, "FILE")
         .run(&line)
         .shows(expect![[r#"
-        --- stderr
-        error: cannot write `FILE`: another run is at it
-        hint: run again with the same file
-        --- exit 1
-    "#]]);
+            --- stderr
+            error: cannot write `FILE`: another run is using it
+            hint: run again with the same file
+            --- exit 1
+        "#]]);
     drop(held);
     redis.at(50).run(&line).exits(0);
 }

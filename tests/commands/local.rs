@@ -191,7 +191,7 @@ fn the_default_directory_is_the_state_directory() {
     qless().env("HOME", "here").run("local url").exits(2);
     qless().env("HOME", "").run("local url").shows(expect![[r#"
         --- stderr
-        error: `local:` needs HOME or XDG_STATE_HOME
+        error: `local:` requires HOME or XDG_STATE_HOME
         hint: name another directory: `--redis local:/DIR`
         --- exit 2
     "#]]);
@@ -207,7 +207,7 @@ fn without_a_server_program_the_install_command_is_printed() {
         .exits(6);
     let text = ran.stderr();
     assert!(
-        text.contains("needs `redis-server` or `valkey-server`"),
+        text.contains("requires `redis-server` or `valkey-server`"),
         "{text}"
     );
     assert!(text.contains("set QLESS_REDIS_SERVER"), "{text}");

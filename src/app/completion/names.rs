@@ -25,7 +25,7 @@ use crate::model::job::Job;
 use crate::name::Name;
 use crate::session::password;
 use crate::settings;
-use crate::settings::Settings as File;
+use crate::settings::ConfigFile as File;
 use crate::text::is_harmful;
 use crate::ui::Ui;
 
@@ -64,7 +64,7 @@ pub(super) fn of(
         // Commands start it; completion only asks it if it runs.
         Address::Local { dir, .. } => {
             let local = Local::new(dir.as_deref()).ok()?;
-            if !local.running().ok()? {
+            if !local.is_running().ok()? {
                 return None;
             }
             target = local.target();

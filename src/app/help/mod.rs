@@ -104,7 +104,7 @@ fn of_command(path: &[&str]) -> Result<String, Error> {
 fn exit_codes() -> String {
     let mut text = String::new();
     for exit in Exit::ALL {
-        let (name, when) = exit.told();
+        let (name, when) = exit.description();
         _ = writeln!(text, "{:>3}  {name:<14} {when}", exit.code());
     }
     text.push_str("\nNew codes may be added; treat an unknown one as failure. ");

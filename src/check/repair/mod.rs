@@ -61,7 +61,7 @@ pub(crate) fn run(order: RepairOptions, session: &mut Session) -> Result<Exit, E
     let now = session.begin()?;
     let server = session.core()?.server(now);
     if server.primary.is_some() && !*dry_run {
-        let address = session.place()?;
+        let address = session.destination()?;
         return Err(Error::new(
             Kind::ReadOnly,
             format!("cannot repair `{address}`: it is a replica"),
@@ -89,7 +89,7 @@ pub(crate) fn run(order: RepairOptions, session: &mut Session) -> Result<Exit, E
         Some(mut undo) => undo.begin(session).map(|()| Some(undo))?,
         None => None,
     };
-    let trip = session.core()?.trip(now);
+    let trip = session.core()?.round_trip(now);
     let mender = Repairer::new(
         told.wanted.clone(),
         run.clone(),
@@ -172,7 +172,7 @@ fn code(failing: bool) -> Exit {
 fn consent(looked: &ScanResult, session: &mut Session) -> Result<(), Error> {
     let items = &looked.check.items;
     let mends = items.iter().map(|found| found.mends).sum();
-    let what = format!("mend {} on {}", findings(mends), session.place()?);
+    let what = format!("mend {} on {}", findings(mends), session.destination()?);
     let headline = looked.check.headline();
     session.ui.note(&headline);
     let details = |page: &_| plan(items, page);
@@ -202,9 +202,9 @@ fn rehearse(
     let mends: u64 = check.items.iter().map(|found| found.mends).sum();
     let what = match mends {
         0 => "there is nothing to mend".to_owned(),
-        _ => format!("mend {} on {}", findings(mends), session.place()?),
+        _ => format!("mend {} on {}", findings(mends), session.destination()?),
     };
-    session.ui.rehearse(&what, |page| plan(&check.items, page));
+    session.ui.show_plan(&what, |page| plan(&check.items, page));
     let more = kept.overflowed();
     let mut rehearsed = Rehearsed {
         check,
@@ -216,7 +216,7 @@ fn rehearse(
     let hasher = RandomState::new();
     let (mut met, mut filled) = (HashSet::new(), HashSet::new());
     let now = session.now();
-    let mut slices = Slices::new(session.core()?.trip(now));
+    let mut slices = Slices::new(session.core()?.round_trip(now));
     let mut pace = Pace::new(told.rate);
     for mut batch in kept.in_order() {
         let Some(findings) = told.wanted.mends(batch.stage, &batch.without) else {
@@ -424,13 +424,8 @@ impl Repair<'_> {
         let left: u64 = repaired.items.iter().map(|row| row.found.mends).sum();
         let all = thousands(left.max(repaired.sum.mended));
         let mended = thousands(repaired.sum.mended);
-        let why = error.message();
-        // Of this call nothing was; others were made before.
-        let why = why.split("; nothing was changed").next().unwrap_or(why);
-        let why = why
-            .split("; the call may have been applied")
-            .next()
-            .unwrap_or(why);
+        // This call changed nothing, but earlier ones did.
+        let why = error.reason();
         let why = format!("{why} after {mended} of {all} findings were mended");
         let again = match session.typed() {
             Some(typed) => format!("run the same command again to go on: `{typed}`"),

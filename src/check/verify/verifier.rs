@@ -156,7 +156,7 @@ impl Verifier {
         now: Moment,
         scope: &Scope,
     ) -> Result<(), Error> {
-        self.slices = Slices::new(core.trip(now));
+        self.slices = Slices::new(core.round_trip(now));
         // What is walked twice was seen once.
         self.seen = scan::run(core, now, scope, self)?;
         self.finish(core)
@@ -483,7 +483,7 @@ impl Verifier {
     /// Returns the first job of each queue.
     fn heads(&mut self, core: &mut Core) -> Result<&HashSet<Name>, Error> {
         if self.heads.is_none() {
-            let heads = core.heads(core.now())?;
+            let heads = core.first_waiting(core.now())?;
             self.go_on(heads.len())?;
             self.heads = Some(heads);
         }

@@ -51,7 +51,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         if dry {
             session
                 .ui
-                .would(&format!("would set {key_shown} to {shown}"));
+                .note_dry_run(&format!("would set {key_shown} to {shown}"));
             continue;
         }
         session.core()?.set(now, key, value)?;
