@@ -68,7 +68,7 @@ fn contexts_are_listed_with_a_mark_at_the_current_one() {
     "#]]);
     home.run("context list --columns nme").shows(expect![[r#"
         --- stderr
-        error: `--columns` knows no column `nme`
+        error: `--columns`: no column is called `nme`
         hint: the columns are used, name, redis, flags
         --- exit 2
     "#]]);

@@ -36,7 +36,7 @@ fn one_job_is_shown_in_full() {
         queue	mail
         state	failed	upload error, 1970-01-01T00:00:40.000Z, by mx-1
         priority	10	higher runs first
-        retries	5 of 5 left
+        retries	5 of 5 remaining
         tags	onboarding, eu
         tracked	no
         depends on	–

@@ -305,8 +305,8 @@ fn columns_order_and_headers_follow_the_flags() {
         .run("jobs --columns jid,nope")
         .shows(expect![[r#"
             --- stderr
-            error: `--columns` knows no column `nope`
-            hint: the columns are jid, klass, state, queue, pri, left, age, worker, tags, group, data, detail
+            error: `--columns`: no column is called `nope`
+            hint: the columns are jid, klass, state, queue, pri, remaining, age, worker, tags, group, data, detail
             --- exit 2
         "#]]);
 }

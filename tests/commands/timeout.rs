@@ -19,7 +19,7 @@ fn timeout_revokes_the_lock_and_uses_no_retry() {
     redis.at(20).run("timeout b").shows(expect![[r#""#]]);
     redis
         .at(21)
-        .run("jobs --columns jid,state,left")
+        .run("jobs --columns jid,state,remaining")
         .shows(expect![[r#"
             a	running	5/5
             b	stalled	5/5
