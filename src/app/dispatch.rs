@@ -61,8 +61,8 @@ fn announce(settings: &ConfigFile, ui: &mut Ui) {
     if let Some(warning) = &settings.warning {
         ui.warn(warning);
     }
-    if let (true, Some(line)) = (ui.verbose(), &settings.told) {
-        ui.say(&format!("  {line}\n"));
+    if let (true, Some(summary)) = (ui.verbose(), &settings.summary) {
+        ui.say(&format!("  {summary}\n"));
     }
 }
 

@@ -1,5 +1,5 @@
-//! The lines of an export, read and checked: what `qless export` and `cancel --save` wrote, as it
-//! is or changed by hand.
+//! The lines of an export, parsed and validated: written by `qless export` or `cancel --save`, and
+//! perhaps edited.
 
 use super::fields::Fields;
 use crate::clock::moment::Moment;
@@ -9,29 +9,29 @@ use crate::json::syntax::{Fault, Shape, Wrong};
 use crate::model::job::{Entry, State};
 use crate::name::Name;
 
-/// The version of the form that is read here.
+/// The version of the format that this module reads.
 const V: i64 = 1;
 
-/// The deepest history entry that the core takes.
+/// Maximum depth of a history entry in the core.
 const DEEPEST_ENTRY: usize = 100;
 
-/// A line.
+/// A line of an export.
 #[derive(Debug, PartialEq)]
 pub(crate) enum ArchiveLine<'t> {
-    /// The first one; whether the rest is what `cancel --save` wrote, and how many jobs there
-    /// were to be.
+    /// The first line: whether `cancel --save` wrote the file, and the number of jobs that it
+    /// announces.
     Head {
         saved: bool,
         jobs: Option<u64>,
     },
     Job(Box<ArchivedJob<'t>>),
     Recurring(Box<ArchivedTemplate<'t>>),
-    /// Names and values of options.
+    /// Pairs of option and value.
     Config(Vec<(Name, Name)>),
     Paused(ArchivedPause),
 }
 
-/// A job to be put again.
+/// A job to put again.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct ArchivedJob<'t> {
     pub jid: Name,
@@ -40,7 +40,7 @@ pub(crate) struct ArchivedJob<'t> {
     pub queue: Option<Name>,
     pub state: Option<State>,
     pub data: ArchivedData<'t>,
-    /// Numbers in their own digits.
+    /// Numbers are kept as text.
     pub priority: Option<&'t str>,
     pub retries: Option<&'t str>,
     pub remaining: Option<i64>,
@@ -50,13 +50,13 @@ pub(crate) struct ArchivedJob<'t> {
     pub spawned_from: Option<Name>,
     pub due: Option<Moment>,
     pub failure: Option<ArchivedFailure>,
-    /// The entries that the core takes, as it stores them.
+    /// The history entries that the core takes, as it stores them.
     pub history: Vec<Name>,
-    /// How many it does not.
+    /// The number of entries that the core does not take.
     pub unreadable: usize,
 }
 
-/// ArchivedData as they stand in the line, or as `data_bytes` told them.
+/// The data of a job: the text in the line, or the decoded `data_bytes`.
 #[derive(Debug, PartialEq)]
 pub(crate) enum ArchivedData<'t> {
     There(&'t [u8]),
@@ -86,7 +86,7 @@ pub(crate) struct ArchivedFailure {
     pub when: Moment,
 }
 
-/// A recurring job to be made again.
+/// A recurring job to make again.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct ArchivedTemplate<'t> {
     pub jid: Name,
@@ -94,7 +94,7 @@ pub(crate) struct ArchivedTemplate<'t> {
     pub queue: Name,
     pub data: ArchivedData<'t>,
     pub every: &'t str,
-    /// At once where nothing is told.
+    /// `None` means immediately.
     pub next: Option<Moment>,
     pub backlog: Option<&'t str>,
     pub priority: Option<&'t str>,
@@ -102,7 +102,7 @@ pub(crate) struct ArchivedTemplate<'t> {
     pub tags: Vec<Name>,
 }
 
-/// A queue to be paused again.
+/// A queue to pause again.
 #[derive(Debug, PartialEq)]
 pub(crate) struct ArchivedPause {
     pub queue: Name,
@@ -111,13 +111,13 @@ pub(crate) struct ArchivedPause {
     pub by: Option<Name>,
 }
 
-/// Reads a line.
+/// Parses a line.
 pub(crate) fn read(text: &[u8]) -> Result<ArchiveLine<'_>, Fault> {
     let fields = Fields::of(text)?;
     line(&fields).map_err(|(at, what)| syntax::fault(text, at, what))
 }
 
-/// Returns the column in which a member begins.
+/// Returns the column of a member.
 pub(crate) fn column(text: &[u8], name: &str) -> usize {
     let place = Fields::of(text).map_or(0, |fields| fields.place(name));
     syntax::fault(text, place, String::new()).column
@@ -224,7 +224,7 @@ fn queue(fields: &Fields) -> Result<Name, Wrong> {
 fn data<'t>(fields: &Fields<'t>) -> Result<ArchivedData<'t>, Wrong> {
     let bytes = match fields.value("data_bytes") {
         None | Some((_, Shape::Null)) => None,
-        // The name of a text and its bytes are read alike.
+        // `name` returns the decoded bytes.
         Some(_) => fields.name("data")?,
     };
     let data = match (bytes, fields.value("data")) {
@@ -238,13 +238,14 @@ fn data<'t>(fields: &Fields<'t>) -> Result<ArchivedData<'t>, Wrong> {
     }
 }
 
-/// Returns a time to the microsecond: `due`, as long as the time beside it says the same.
+/// Returns a time in microseconds from `due`, unless the member beside it was edited.
 fn due(fields: &Fields, beside: &str) -> Result<Option<Moment>, Wrong> {
-    let told = fields.moment(beside)?;
+    let shown = fields.moment(beside)?;
     let exact = fields.number("due")?;
     let exact = exact.and_then(|text| Moment::read(text.as_bytes()));
-    let same = |exact: &Moment| told.is_none() || told.and_then(Moment::rfc3339) == exact.rfc3339();
-    Ok(exact.filter(same).or(told))
+    let same =
+        |exact: &Moment| shown.is_none() || shown.and_then(Moment::rfc3339) == exact.rfc3339();
+    Ok(exact.filter(same).or(shown))
 }
 
 fn failure(fields: &Fields) -> Result<Option<ArchivedFailure>, Wrong> {
@@ -266,20 +267,20 @@ fn failure(fields: &Fields) -> Result<Option<ArchivedFailure>, Wrong> {
     }))
 }
 
-/// Returns the entries as the core stores them.
+/// Returns the history entries as the core stores them.
 fn history(fields: &Fields) -> Result<Vec<Name>, Wrong> {
     if let Some((_, Shape::Array)) = fields.value("history_bytes") {
         return fields.names("history");
     }
     let mut entries = Vec::new();
-    for told in fields.objects("history")? {
+    for entry_fields in fields.objects("history")? {
         let entry = Entry {
-            what: told.needed("what")?,
-            when: match told.moment("when")? {
+            what: entry_fields.needed("what")?,
+            when: match entry_fields.moment("when")? {
                 Some(when) => Some(when),
-                None => return Err(told.wrong("when", "wants the time of the entry")),
+                None => return Err(entry_fields.wrong("when", "wants the time of the entry")),
             },
-            note: told
+            note: entry_fields
                 .members()
                 .filter(|(key, _)| !matches!(key.as_bytes(), b"what" | b"when" | b"what_bytes"))
                 .filter_map(|(key, value)| Some((key, Json::read(value)?)))
@@ -305,7 +306,7 @@ fn is_entry(entry: &[u8]) -> bool {
     shaped && depth(entry) <= DEEPEST_ENTRY
 }
 
-/// Returns how deep the arrays and objects of a JSON text are nested.
+/// Returns the depth of nested arrays and objects in a JSON text.
 fn depth(text: &[u8]) -> usize {
     let (mut deep, mut deepest, mut inside, mut escaped) = (0_usize, 0, false, false);
     for byte in text {
@@ -372,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_twice_is_taken_where_it_is_exact() {
+    fn bytes_win_over_the_text_beside_them() {
         let job = job_of(
             r#","data_bytes":"IDEg","jid_bytes":"av8=","history_bytes":["WzEsInB1dCJd","eA=="],"history":[]"#,
         );
@@ -383,12 +384,12 @@ mod tests {
     }
 
     #[test]
-    fn a_time_that_was_edited_wins() {
+    fn an_edited_time_wins_over_due() {
         let due = |more: &str| job_of(more).due.map(|due| due.to_string());
-        let told = r#","scheduled_for":"1970-01-01T00:00:01.500Z","due":1.500123"#;
-        assert_eq!(due(told).as_deref(), Some("1.500123"));
-        let told = r#","scheduled_for":"1970-01-01T00:00:02.500Z","due":1.500123"#;
-        assert_eq!(due(told).as_deref(), Some("2.5"));
+        let members = r#","scheduled_for":"1970-01-01T00:00:01.500Z","due":1.500123"#;
+        assert_eq!(due(members).as_deref(), Some("1.500123"));
+        let members = r#","scheduled_for":"1970-01-01T00:00:02.500Z","due":1.500123"#;
+        assert_eq!(due(members).as_deref(), Some("2.5"));
         assert_eq!(
             due(r#","scheduled_for":null,"due":3e11"#).as_deref(),
             Some("300000000000")
@@ -396,13 +397,13 @@ mod tests {
     }
 
     #[test]
-    fn entries_become_what_is_stored() {
-        let told = concat!(
+    fn history_entries_are_converted_to_the_stored_form() {
+        let members = concat!(
             r#","history":[{"what":"put","when":"1970-01-01T00:00:01.000Z","queue":"q"},"#,
             r#"{"what":"a/b","when":"1970-01-01T00:00:01.500Z","n":9007199254740993,"l":[]}]"#
         );
         assert_eq!(
-            job_of(told).history,
+            job_of(members).history,
             [
                 Name::from(r#"[1,"put",{"q":"q"}]"#),
                 Name::from(r#"[1.5,"a\/b",{"n":9007199254740993,"l":[]}]"#)
@@ -411,10 +412,10 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_have_their_places() {
+    fn errors_have_their_column() {
         let line =
             r#"{"kind":"job","v":1,"jid":"j","klass":"K","queue":"q","state":"waiting","data":{}}"#;
-        let told: String = [
+        let faults: String = [
             ("\"v\":1", "\"v\":2"),
             ("\"v\":1", "\"v\":\"1\""),
             ("\"v\":1,", ""),
@@ -480,6 +481,6 @@ mod tests {
             81: expected a key in double quotes, not `]`
             1: expected `{`, not `[`
         "#]]
-        .assert_eq(&told);
+        .assert_eq(&faults);
     }
 }

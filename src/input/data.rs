@@ -1,4 +1,4 @@
-//! A job's data: JSON text, a file, standard input, or pairs; checked before anything is sent.
+//! A job's data: JSON text, a file, stdin, or pairs; validated before anything is sent.
 
 use std::ffi::{OsStr, OsString};
 
@@ -8,8 +8,8 @@ use crate::json::quote::quote;
 use crate::json::syntax;
 use crate::json::syntax::Shape;
 
-/// Reads data from an argument, `@FILE` or `-` and checks that it is JSON; the bytes stay as they
-/// are.
+/// Reads data from an argument, `@FILE` or `-`, and validates that it is JSON. The bytes are not
+/// changed.
 pub(crate) fn read(
     source: &mut InputSource,
     given: &OsStr,
@@ -23,7 +23,7 @@ pub(crate) fn read(
     }
 }
 
-/// Refuses data that are longer than is taken.
+/// Refuses data that is longer than `most` bytes.
 pub(crate) fn limited(data: Vec<u8>, most: usize) -> Result<Vec<u8>, Error> {
     match data.len() > most {
         true => Err(Error::usage(format!("data is longer than {most} bytes"))
@@ -32,7 +32,7 @@ pub(crate) fn limited(data: Vec<u8>, most: usize) -> Result<Vec<u8>, Error> {
     }
 }
 
-/// Builds an object from `key=text` and `key:=json`; dots nest.
+/// Builds an object from `key=text` and `key:=json`; dots in a key nest objects.
 pub(crate) fn build(pairs: &[OsString]) -> Result<Vec<u8>, Error> {
     let mut root = Vec::new();
     for pair in pairs {

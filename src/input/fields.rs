@@ -1,4 +1,4 @@
-//! The members of a JSON object in a file of ours, read by their kinds; each mistake has its place.
+//! The members of a JSON object in a qless file, read by type. Each error has its position.
 
 use std::borrow::Cow;
 
@@ -9,18 +9,18 @@ use crate::clock::moment::Moment;
 use crate::json::syntax;
 use crate::json::syntax::{Fault, Member, Shape, Wrong};
 use crate::name::Name;
-use crate::text::{clean, cut};
+use crate::text::{Harmless, cut};
 
-/// An object. A member that is `null` counts as left out; unknown ones are ignored.
+/// An object. A member that is `null` counts as missing; unknown members are ignored.
 #[derive(Debug, Default)]
 pub(crate) struct Fields<'t> {
     members: Vec<(Cow<'t, [u8]>, Member<'t>)>,
-    /// Where the object begins in its line.
+    /// The offset of the object in its line.
     base: usize,
 }
 
 impl<'t> Fields<'t> {
-    /// Reads the object that a line is.
+    /// Parses a line that is an object.
     pub(crate) fn of(line: &'t [u8]) -> Result<Fields<'t>, Fault> {
         Fields::at(line, 0)
     }
@@ -32,7 +32,7 @@ impl<'t> Fields<'t> {
             if members.iter().any(|(known, _)| *known == key) {
                 return Err((
                     member.key_at,
-                    format!("`{}` stands here twice", clean(&key)),
+                    format!("`{}` stands here twice", Harmless(&key)),
                 ));
             }
             members.push((key, member));
@@ -54,14 +54,14 @@ impl<'t> Fields<'t> {
             .any(|(key, _)| &**key == name.as_bytes())
     }
 
-    /// Where a member begins, or the object that lacks it.
+    /// Returns the offset of a member, or of the object if the member is missing.
     pub(crate) fn place(&self, name: &str) -> usize {
         let mut members = self.members.iter();
         let found = members.find(|(key, _)| &**key == name.as_bytes());
         self.base + found.map_or(0, |(_, member)| member.at)
     }
 
-    /// Says what is wrong with a member.
+    /// Returns the error for a wrong member.
     pub(crate) fn wrong(&self, name: &str, what: impl std::fmt::Display) -> Wrong {
         (self.place(name), format!("`{name}` {what}"))
     }
@@ -70,7 +70,7 @@ impl<'t> Fields<'t> {
         self.wrong(name, format!("wants {wants}, not {}", shown(member)))
     }
 
-    /// Returns a text; its bytes where `…_bytes` tells them.
+    /// Returns a text, from `…_bytes` if that member exists.
     pub(crate) fn name(&self, name: &str) -> Result<Option<Name>, Wrong> {
         let bytes = format!("{name}_bytes");
         if let Some(member) = self.get(&bytes) {
@@ -95,7 +95,7 @@ impl<'t> Fields<'t> {
         }
     }
 
-    /// Returns a text that must be there.
+    /// Returns a text that is required.
     pub(crate) fn needed(&self, name: &str) -> Result<Name, Wrong> {
         match self.name(name)? {
             Some(text) => Ok(text),
@@ -106,7 +106,7 @@ impl<'t> Fields<'t> {
         }
     }
 
-    /// Returns a list of texts; an empty one where there is none.
+    /// Returns a list of texts; an empty one if the member is missing.
     pub(crate) fn names(&self, name: &str) -> Result<Vec<Name>, Wrong> {
         let bytes = format!("{name}_bytes");
         let mut names = Vec::new();
@@ -125,7 +125,7 @@ impl<'t> Fields<'t> {
         Ok(names)
     }
 
-    /// Returns the objects of a list.
+    /// Returns a list of objects.
     pub(crate) fn objects(&self, name: &str) -> Result<Vec<Fields<'t>>, Wrong> {
         let start = self.place(name);
         let mut objects = Vec::new();
@@ -137,7 +137,7 @@ impl<'t> Fields<'t> {
         Ok(objects)
     }
 
-    /// Hands over each element of a list, and where in it that begins.
+    /// Passes each element of a list to `take`, with its offset in the list.
     fn each(
         &self,
         name: &str,
@@ -175,7 +175,7 @@ impl<'t> Fields<'t> {
         }
     }
 
-    /// Returns a finite number, in its own digits.
+    /// Returns a finite number as text.
     pub(crate) fn number(&self, name: &str) -> Result<Option<&'t str>, Wrong> {
         let Some(member) = self.get(name) else {
             return Ok(None);
@@ -188,7 +188,7 @@ impl<'t> Fields<'t> {
         }
     }
 
-    /// Returns a whole number that a double holds.
+    /// Returns an integer that a double represents exactly.
     pub(crate) fn whole(&self, name: &str) -> Result<Option<i64>, Wrong> {
         let Some(text) = self.number(name)? else {
             return Ok(None);
@@ -208,7 +208,7 @@ impl<'t> Fields<'t> {
         }
     }
 
-    /// Returns a time as documents write it.
+    /// Returns a time in the format of documents.
     pub(crate) fn moment(&self, name: &str) -> Result<Option<Moment>, Wrong> {
         let Some(member) = self.get(name) else {
             return Ok(None);
@@ -226,14 +226,14 @@ impl<'t> Fields<'t> {
         }
     }
 
-    /// Returns any value as it stands there, and whether it is an object, a text and so on.
+    /// Returns the text of any value, and its type.
     pub(crate) fn value(&self, name: &str) -> Option<(&'t [u8], Shape)> {
         let mut members = self.members.iter();
         let found = members.find(|(key, _)| &**key == name.as_bytes());
         found.map(|(_, member)| (member.value, member.shape))
     }
 
-    /// Returns the members in their order, as they stand there.
+    /// Returns the members in order, with the text of their values.
     pub(crate) fn members(&self) -> impl Iterator<Item = (Name, &'t [u8])> {
         let members = self.members.iter();
         members.map(|(key, member)| (Name::from(&**key), member.value))
@@ -249,7 +249,7 @@ fn inside(string: &[u8]) -> &[u8] {
 fn shown(member: &Member) -> String {
     match member.shape {
         Shape::String | Shape::Number | Shape::Bool => {
-            format!("`{}`", cut(&clean(member.value), 60))
+            format!("`{}`", cut(&Harmless(member.value).to_string(), 60))
         }
         shape => shape.words().into(),
     }

@@ -1,4 +1,4 @@
-//! The jobs a command is told: on the command line, from standard input, or from a file.
+//! The jids that a command is given: on the command line, from stdin, or from a file.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -12,12 +12,12 @@ use super::source::InputSource;
 use crate::error::Error;
 use crate::name::Name;
 
-/// The jobs told, each once, in the order they were told.
+/// The jids given, each once, in order.
 #[derive(Debug, PartialEq)]
 pub(crate) enum JidArgs {
-    /// One jid stands on the command line and nothing else does.
+    /// Exactly one jid, on the command line.
     One(Name),
-    /// Several, or those of a list.
+    /// Several jids, or a list.
     Many(Vec<Name>),
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn read(source: &mut InputSource, given: &[Name]) -> Result<JidArgs, 
     Ok(once(jids, listed))
 }
 
-/// Drops repeats.
+/// Removes duplicates.
 fn once(mut jids: Vec<Name>, listed: bool) -> JidArgs {
     let mut seen = HashSet::with_capacity(jids.len());
     jids.retain(|jid| seen.insert(jid.clone()));
@@ -54,7 +54,7 @@ fn once(mut jids: Vec<Name>, listed: bool) -> JidArgs {
     }
 }
 
-/// A line of any ndjson of ours; the last one of a bulk verb holds no job.
+/// A line of any ndjson that qless writes; the last line of a bulk verb has no jid.
 #[derive(Deserialize)]
 struct Line {
     jid: Option<String>,
@@ -63,10 +63,10 @@ struct Line {
     summary: Option<serde::de::IgnoredAny>,
 }
 
-/// Longer than any jid that works: such a line is something else.
+/// Maximum length of a line that is a plain jid, in bytes.
 const LONGEST: usize = 64 << 10;
 
-/// Reads the jid that a line names, if it names one.
+/// Returns the jid of a line, if it has one.
 pub(crate) fn read_line(line: &[u8]) -> Result<Option<Name>, String> {
     let line = line.trim_ascii();
     match line.first() {
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_jid_on_the_command_line_is_one() {
+    fn only_a_single_jid_on_the_command_line_is_one() {
         let once =
             |jids: &[&str], listed| once(jids.iter().map(|&jid| jid.into()).collect(), listed);
         assert_eq!(once(&["a"], false), JidArgs::One("a".into()));
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_jids_or_objects_with_one() {
+    fn a_line_is_a_jid_or_an_object_with_one() {
         assert_eq!(read_line(b" a b \r"), Ok(Some("a b".into())));
         assert_eq!(read_line(b"# a"), Ok(None));
         assert_eq!(read_line(b"  "), Ok(None));
@@ -126,8 +126,8 @@ mod tests {
         assert_eq!(read_line(br#"{"summary":{"done":3}}"#), Ok(None));
         assert_eq!(read_line(b"{}"), Err("there is no `jid` in it".to_owned()));
         let long = "a".repeat(LONGEST + 1);
-        let told = Err("this is too long for a job id".to_owned());
-        assert_eq!(read_line(long.as_bytes()), told);
+        let expected = Err("this is too long for a job id".to_owned());
+        assert_eq!(read_line(long.as_bytes()), expected);
         assert_eq!(read_line(b"{"), Err("this is not JSON".to_owned()));
     }
 }

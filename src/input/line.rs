@@ -1,5 +1,5 @@
-//! One line of a file of jobs: a JSON object, taken apart without a copy, and checked to be what
-//! the core takes.
+//! One line of a file of jobs: a JSON object, parsed without copies and validated as the core
+//! would.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -12,9 +12,9 @@ use crate::clock::moment::Moment;
 use crate::json::syntax;
 use crate::json::syntax::{Member, Shape, Wrong};
 use crate::name;
-use crate::text::{clean, cut};
+use crate::text::{Harmless, cut};
 
-/// The members that a line may have, in the order in which they are told.
+/// The members of a line, in the order of hints.
 const MEMBERS: [&str; 10] = [
     "queue", "klass", "data", "jid", "delay", "at", "priority", "tags", "retries", "depends",
 ];
@@ -30,22 +30,22 @@ const TAGS: usize = 7;
 const RETRIES: usize = 8;
 const DEPENDS: usize = 9;
 
-/// What a line says of its job; the rest comes from the command line.
+/// The members of a line. The command line has defaults for the missing ones.
 #[derive(Debug, Default)]
 pub(crate) struct JobLine<'t> {
     pub queue: Option<Cow<'t, [u8]>>,
     pub klass: Option<Cow<'t, [u8]>>,
     pub jid: Option<Cow<'t, [u8]>>,
-    /// As it stands there, byte for byte, and so are the others.
+    /// The text of the value, byte for byte, as in the following members.
     pub data: Option<&'t [u8]>,
-    /// Where the data begin.
+    /// The offset of the data.
     pub data_at: usize,
     pub due: Option<DueTime>,
     pub priority: Option<&'t [u8]>,
     pub retries: Option<&'t [u8]>,
     pub tags: Option<&'t [u8]>,
     pub depends: Option<&'t [u8]>,
-    /// Where the jid begins, and the dependencies.
+    /// The offsets of the jid and of the dependencies.
     pub jid_at: usize,
     pub depends_at: usize,
 }
@@ -57,7 +57,7 @@ pub(crate) enum DueTime {
     At(When),
 }
 
-/// Why a line is refused, and from which character on.
+/// Why a line is refused, and at which column.
 #[derive(Debug, PartialEq)]
 pub(crate) struct LineFault {
     pub column: usize,
@@ -66,7 +66,7 @@ pub(crate) struct LineFault {
 }
 
 impl LineFault {
-    /// A fault at a byte of the line.
+    /// Returns a fault at a byte offset of the line.
     pub(crate) fn at(line: &[u8], at: usize, what: impl Into<String>) -> LineFault {
         let what = what.into();
         LineFault {
@@ -78,13 +78,13 @@ impl LineFault {
 }
 
 impl<'t> JobLine<'t> {
-    /// Reads a line; its data may have `most` bytes.
+    /// Parses a line; its data may have up to `most` bytes.
     pub(crate) fn read(text: &'t [u8], most: usize) -> Result<JobLine<'t>, LineFault> {
         let mut line = JobLine::default();
         let mut seen = 0_u16;
         let take = |member: Member<'t>| {
             let key = syntax::unescaped(member.key);
-            // Asked of every line twice: quicker than to go through the list.
+            // A `match` is faster than a search in `MEMBERS`, and every line is parsed twice.
             let at = match &*key {
                 b"queue" => QUEUE,
                 b"klass" => KLASS,
@@ -154,7 +154,7 @@ impl<'t> JobLine<'t> {
     }
 }
 
-/// Refuses a jid that no new job may have; the reason follows its name.
+/// Refuses a jid that no new job may have. The reason follows the name of the member.
 pub(crate) fn refuse_jid(jid: &[u8]) -> Result<(), String> {
     name::refuse_new(jid)?;
     match name::reserved(jid) {
@@ -165,10 +165,10 @@ pub(crate) fn refuse_jid(jid: &[u8]) -> Result<(), String> {
     }
 }
 
-/// Returns the texts of an array of them that was checked.
+/// Returns the texts of an array that was validated.
 pub(crate) fn texts(array: &[u8]) -> Vec<Cow<'_, [u8]>> {
     let mut texts = Vec::new();
-    // What was checked holds nothing that could be refused.
+    // A validated array has no elements that could be refused.
     _ = syntax::elements(array, |_, text, _| {
         texts.push(inside(text));
         Ok(())
@@ -176,7 +176,7 @@ pub(crate) fn texts(array: &[u8]) -> Vec<Cow<'_, [u8]>> {
     texts
 }
 
-/// Returns the text that a JSON string is.
+/// Returns the text of a JSON string.
 pub(crate) fn inside(string: &[u8]) -> Cow<'_, [u8]> {
     let inside = string.strip_prefix(b"\"").unwrap_or(string);
     syntax::unescaped(inside.strip_suffix(b"\"").unwrap_or(inside))
@@ -188,7 +188,7 @@ fn unknown(key: &[u8]) -> String {
     format!("{UNKNOWN}`{}`", shown(key))
 }
 
-/// Returns the hint for a member that nobody knows: the one most like it, or all.
+/// Returns the hint for an unknown member: the most similar member, or all members.
 fn nearest(what: &str) -> Option<String> {
     let key = what.strip_prefix(UNKNOWN)?.trim_matches('`').to_lowercase();
     if key == "kind" {
@@ -204,9 +204,9 @@ fn nearest(what: &str) -> Option<String> {
     })
 }
 
-/// Returns a text of the file as a sentence shows it.
+/// Returns a text of the file for a message.
 fn shown(text: &[u8]) -> String {
-    cut(&clean(text), 60)
+    cut(&Harmless(text).to_string(), 60)
 }
 
 fn text<'t>(member: &Member<'t>) -> Result<Cow<'t, [u8]>, String> {
@@ -226,7 +226,7 @@ fn jid<'t>(member: &Member<'t>) -> Result<Cow<'t, [u8]>, String> {
     refuse_jid(&jid).map(|()| jid)
 }
 
-/// Refuses data that are too long, and the one document that the core does not take.
+/// Refuses data that is too long, and `false`, which the core does not take.
 fn data(member: &Member, most: usize) -> Result<(), String> {
     if member.value.len() > most {
         return Err(format!("is longer than {most} bytes"));
@@ -237,7 +237,7 @@ fn data(member: &Member, most: usize) -> Result<(), String> {
     }
 }
 
-/// Reads a number or a text by the words of the command line.
+/// Parses a number or a text as the command line does.
 fn typed<T, E: Display>(member: &Member, read: impl Fn(&str) -> Result<T, E>) -> Result<T, String> {
     let text = match member.shape {
         Shape::String => inside(member.value),
@@ -263,7 +263,7 @@ fn delay(member: &Member) -> Result<Duration, String> {
 
 fn moment(member: &Member) -> Result<When, String> {
     match member.shape {
-        // Seconds since the epoch, as the core has them.
+        // Seconds since the epoch, as in the core.
         Shape::Number => typed(member, |text| {
             let seconds = text
                 .parse()
@@ -276,7 +276,7 @@ fn moment(member: &Member) -> Result<When, String> {
     }
 }
 
-/// The last second of the calendar.
+/// The last second of the year 9999.
 const LATEST: f64 = 253_402_300_799.0;
 
 fn number<T, E: Display>(
@@ -289,7 +289,7 @@ fn number<T, E: Display>(
     }
 }
 
-/// Checks an array of texts.
+/// Validates an array of texts.
 fn names(
     member: &Member,
     what: &str,
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_line_says_stays_byte_for_byte() {
+    fn the_values_of_a_line_are_kept_byte_for_byte() {
         let text = concat!(
             r#" {"qu\u0065ue":"m\u00e4il", "klass" : "K","jid":"a\/b","data": {"n": 9007199254740993, "l": []} ,"#,
             r#""tags":["eu", "v\u0069p"],"depends":[],"priority":-3,"retries":0,"delay":"10m"}"#,
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_member_is_named() {
+    fn an_unknown_member_gets_the_nearest_as_hint() {
         assert_eq!(
             fault(r#"{"klass":"K","qeue":"q"}"#),
             "14: a job has no member `qeue` (did you mean `queue`?)"
@@ -391,8 +391,8 @@ mod tests {
     }
 
     #[test]
-    fn each_member_is_of_its_kind() {
-        for (text, told) in [
+    fn each_member_is_checked_for_its_type() {
+        for (text, expected) in [
             ("", "1: it is empty, `{` was expected"),
             ("[]", "1: expected `{`, not `[`"),
             ("{} {}", "4: expected the end, not `{`"),
@@ -453,7 +453,7 @@ mod tests {
             (r#"{"tags":["eu",""]}"#, "15: a name in `tags` is empty"),
             (r#"{"depends":[""]}"#, "13: a name in `depends` is empty"),
         ] {
-            assert_eq!(fault(text), told);
+            assert_eq!(fault(text), expected);
         }
         let long = format!(r#"{{"data":"{}"}}"#, "a".repeat(99));
         assert_eq!(fault(&long), "9: `data` is longer than 100 bytes");

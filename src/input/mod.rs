@@ -1,4 +1,4 @@
-//! What commands make of values that are typed, piped in or read from files: data and job ids.
+//! Input of commands: data, jids and lines from arguments, stdin and files.
 
 pub(crate) mod archive;
 pub(crate) mod data;

@@ -1,26 +1,24 @@
-//! An option of the core and its value: what is asked of both before they are set.
+//! Validation of an option of the core and its value.
 
 use crate::args::value;
 use crate::clock::duration;
 use crate::error::Error;
 use crate::model::config::{OptionKind, SETTINGS, known};
 use crate::name::Name;
-use crate::text::clean;
 
-/// Returns the value as it is stored.
+/// Validates a value and returns it as the core stores it.
 pub(crate) fn checked(key: &Name, value: &Name, force: bool) -> Result<Name, Error> {
     let Some(known) = known(key) else {
         return match force && !key.is_empty() {
             true => Ok(value.clone()),
-            false => Err(stranger(key)),
+            false => Err(unknown_option(key)),
         };
     };
     let text = value.as_str().unwrap_or_default();
     let kind = known.setting.kind;
-    let refuse = |wants: &str| {
-        let (key, value) = (clean(key), clean(value));
+    let refuse = |expected: &str| {
         Err(Error::usage(format!(
-            "`{key}` wants {wants}, not `{value}`"
+            "`{key}` expects {expected}, not `{value}`"
         )))
     };
     match kind {
@@ -31,7 +29,7 @@ pub(crate) fn checked(key: &Name, value: &Name, force: bool) -> Result<Name, Err
             Err(_) => refuse("a whole number of at least 0"),
         },
         OptionKind::Seconds => match value::duration(text) {
-            // A lock that ends as it begins would be of no use to any worker.
+            // With no time at all, every lock would expire immediately.
             Ok(duration) if known.setting.key == "heartbeat" && duration.is_zero() => {
                 refuse("more than no time")
             }
@@ -41,22 +39,22 @@ pub(crate) fn checked(key: &Name, value: &Name, force: bool) -> Result<Name, Err
     }
 }
 
-/// Says that nothing reads an option of this name.
-fn stranger(key: &Name) -> Error {
+/// Returns the error for an unknown option.
+fn unknown_option(key: &Name) -> Error {
     let names: Vec<Name> = SETTINGS.iter().map(|setting| setting.key.into()).collect();
     for option in ["heartbeat", "max-concurrency"] {
         let queue = key.as_bytes().strip_prefix(format!("{option}-").as_bytes());
         if let Some(queue) = queue.filter(|queue| !queue.is_empty()) {
-            let message = format!("option `{}` does not exist", clean(key));
+            let message = format!("option `{}` does not exist", key);
             return Error::not_found(message).hint(format!(
                 "the queue comes first: `{}-{option}`",
-                clean(queue)
+                Name::from(queue)
             ));
         }
     }
     let error = Error::unknown("option", key, &names);
     match error.hint_text() {
         Some(_) => error,
-        None => error.hint("`--force` sets it nevertheless"),
+        None => error.hint("`--force` sets it anyway"),
     }
 }

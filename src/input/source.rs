@@ -1,4 +1,4 @@
-//! Where a value comes from: the argument itself, `@FILE`, or `-` for standard input.
+//! The source of a value: the argument itself, `@FILE`, or `-` for stdin.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -7,35 +7,35 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
 use crate::error::{Error, Kind, io_words};
-use crate::text::clean;
+use crate::text::Harmless;
 
-/// The inputs of one command; standard input can be read only once.
+/// The inputs of one command; stdin can be read only once.
 #[derive(Default)]
 pub(crate) struct InputSource {
-    /// What was read from standard input.
+    /// The name of the input that was read from stdin.
     stdin: Option<&'static str>,
 }
 
-/// What was read, and by which words to speak of it.
+/// A value that was read, with its name for messages.
 pub(crate) struct InputText {
     pub bytes: Vec<u8>,
     /// `data`, or the file as it was given.
     pub what: String,
 }
 
-/// An input that is open.
+/// An open input.
 struct OpenInput {
     from: Box<dyn Read>,
-    /// By which words to speak of what is read.
+    /// The name of the input for messages.
     what: String,
     stdin: bool,
 }
 
-/// As long as a line of a list may be: a job with the longest data, twice over.
+/// Maximum length of a line of a list: twice a job with the longest data.
 const LONGEST: u64 = 64 << 20;
 
 impl InputSource {
-    /// Reads `what` from where `given` says, at most `most` bytes.
+    /// Reads `what` from the source `given`, up to `most` bytes.
     pub(crate) fn read(
         &mut self,
         given: &OsStr,
@@ -44,7 +44,7 @@ impl InputSource {
     ) -> Result<InputText, Error> {
         let text = match self.open(given, what)? {
             Some(mut input) => {
-                // One byte more than allowed, so that too much is seen as such.
+                // One byte more than allowed shows that the input is too long.
                 let more = (most as u64).saturating_add(1);
                 let mut bytes = Vec::new();
                 let read = input.from.by_ref().take(more).read_to_end(&mut bytes);
@@ -66,8 +66,8 @@ impl InputSource {
         }
     }
 
-    /// Hands over each line of the list that `given` names, which is `-` or `@FILE`; holds one at
-    /// a time. Returns whether it names one.
+    /// Passes each line of the list `given` (`-` or `@FILE`) to `take`, one at a time. Returns whether
+    /// `given` is a list.
     pub(crate) fn lines(
         &mut self,
         given: &OsStr,
@@ -94,7 +94,7 @@ impl InputSource {
         Ok(true)
     }
 
-    /// Opens what `given` names: `-` or `@FILE`, else nothing.
+    /// Opens `-` or `@FILE`; returns `None` for a value.
     fn open(&mut self, given: &OsStr, what: &'static str) -> Result<Option<OpenInput>, Error> {
         let mut input = OpenInput {
             from: Box::new(io::empty()),
@@ -107,7 +107,7 @@ impl InputSource {
                 input.from = Box::new(io::stdin());
             }
             [b'@', path @ ..] => {
-                input.what = format!("`{}`", clean(path));
+                input.what = format!("`{}`", Harmless(path));
                 input.stdin = false;
                 let path = PathBuf::from(std::ffi::OsString::from_vec(path.to_vec()));
                 let file = File::open(path).map_err(|fault| input.failed(&fault))?;
@@ -118,7 +118,7 @@ impl InputSource {
         Ok(Some(input))
     }
 
-    /// Refuses to read standard input for two things.
+    /// Refuses to read stdin for two inputs.
     pub(crate) fn claim(&mut self, what: &'static str) -> Result<(), Error> {
         if let Some(before) = self.stdin.replace(what) {
             return Err(Error::usage(format!(

@@ -1,7 +1,7 @@
-//! A file of lines that is read twice: checked as a whole, then used; a line at a time.
+//! A file of lines that is read twice, line by line: first to validate all of it, then to use it.
 //!
-//! What cannot be read twice, standard input above all, is copied into a file without a name while
-//! it is read for the first time.
+//! Input that cannot be read twice, such as stdin, is copied to an unnamed temporary file during the
+//! first pass.
 
 use std::env;
 use std::ffi::OsStr;
@@ -14,32 +14,32 @@ use std::time::SystemTime;
 use uuid::Uuid;
 
 use crate::error::{Error, Kind, io_words};
-use crate::text::clean;
+use crate::text::Harmless;
 
-/// The file, and what it was like when it was opened.
+/// A file that is read twice.
 #[derive(Debug)]
 pub(crate) struct TwoPassFile {
-    /// By which words to speak of it.
+    /// The name of the file for messages.
     what: String,
-    /// What is read the second time.
+    /// The file for the second pass.
     file: File,
-    /// Where the lines begin in it, and where they end once they were read.
+    /// The offsets where the lines start and end; the end is known after the first pass.
     start: u64,
     end: u64,
-    /// Where the lines come from the first time, if not from there.
+    /// The source of the first pass, if it is not `file`.
     from: Option<File>,
-    /// Of a file that others may change.
+    /// The state of a file that other processes may change.
     stamp: Option<FileStamp>,
-    /// As long as a line may be.
+    /// Maximum length of a line in bytes.
     longest: usize,
 }
 
-/// A line, and where it stands.
+/// A line with its position.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TextLine<'l> {
-    /// Counted from 1, empty ones included.
+    /// The number of the line, counted from 1, with empty lines.
     pub number: u64,
-    /// The first byte, from the beginning of the file.
+    /// The offset of the line in the file.
     pub offset: u64,
     pub text: &'l [u8],
 }
@@ -50,19 +50,19 @@ struct FileStamp {
     modified: Option<SystemTime>,
 }
 
-/// As much as is read at once.
+/// Size of the read buffer.
 const PAGE: usize = 1 << 17;
 
-/// Windows programs begin files with it.
+/// Windows programs put it at the start of files.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 impl TwoPassFile {
-    /// Opens a file, or standard input where `-` is given. No line may be longer than `longest`.
+    /// Opens a file, or stdin if `-` is given. No line may be longer than `longest` bytes.
     pub(crate) fn open(given: &OsStr, longest: usize) -> Result<TwoPassFile, Error> {
         match given.as_encoded_bytes() {
             b"-" => TwoPassFile::stdin(longest),
             path => {
-                let what = format!("`{}`", clean(path));
+                let what = format!("`{}`", Harmless(path));
                 let failed = |fault: &io::Error| {
                     Error::usage(format!("cannot read {what}: {}", io_words(fault)))
                 };
@@ -93,7 +93,7 @@ impl TwoPassFile {
         };
         let file = File::from(stdin.as_fd().try_clone_to_owned().map_err(failed)?);
         let regular = file.metadata().is_ok_and(|about| about.is_file());
-        // What the shell opened for us may have been read in part.
+        // A file that the shell opened may have been read in part.
         match io::Seek::stream_position(&mut &file) {
             Ok(start) if regular => Ok(TwoPassFile::of("stdin".into(), file, start, longest)),
             _ => TwoPassFile::spooled("stdin".into(), file, longest),
@@ -121,12 +121,12 @@ impl TwoPassFile {
         })
     }
 
-    /// Returns by which words to speak of it.
+    /// Returns the name of the file for messages.
     pub(crate) fn what(&self) -> &str {
         &self.what
     }
 
-    /// Reads it for the first time: hands over each line that is not empty.
+    /// Makes the first pass: passes each line that is not empty to `take`.
     pub(crate) fn first(
         &mut self,
         take: impl FnMut(TextLine) -> Result<(), Error>,
@@ -152,7 +152,7 @@ impl TwoPassFile {
         Ok(())
     }
 
-    /// Reads it again, from the beginning.
+    /// Returns the lines for a further pass.
     pub(crate) fn lines(&self) -> LineReader<impl Read + use<'_>> {
         let part = FileRange {
             file: &self.file,
@@ -169,7 +169,7 @@ impl TwoPassFile {
         read.map_err(|fault| self.failed(&fault))
     }
 
-    /// Hands over each line that is not empty; returns where they end.
+    /// Passes each line that is not empty to `take`. Returns the offset of the end.
     pub(crate) fn each<R: Read>(
         &self,
         mut lines: LineReader<R>,
@@ -200,7 +200,7 @@ impl TwoPassFile {
         Ok(())
     }
 
-    /// Refuses to go on with a file that others have changed since it was opened.
+    /// Refuses a file that was changed since it was opened.
     pub(crate) fn unchanged(&self) -> Result<(), Error> {
         match self.stamp == FileStamp::of(&self.file) || self.stamp.is_none() {
             true => Ok(()),
@@ -208,7 +208,7 @@ impl TwoPassFile {
         }
     }
 
-    /// What is to be said of a file that is not what it was.
+    /// Returns the error for a file that was changed.
     pub(crate) fn changed(&self) -> Error {
         Error::new(
             Kind::File,
@@ -232,7 +232,7 @@ impl FileStamp {
     }
 }
 
-/// Makes a file that is gone with the process.
+/// Creates a temporary file that is removed with the process.
 fn spool() -> io::Result<File> {
     let path = env::temp_dir().join(format!("qless-{}", Uuid::new_v4().simple()));
     let file = OpenOptions::new()
@@ -246,19 +246,19 @@ fn spool() -> io::Result<File> {
 
 fn no_spool(what: &str, fault: &io::Error) -> Error {
     let (dir, why) = (
-        clean(env::temp_dir().as_os_str().as_encoded_bytes()),
+        Harmless(env::temp_dir().into_os_string().into_encoded_bytes()),
         io_words(fault),
     );
     Error::new(Kind::File, format!("cannot keep {what} in `{dir}`: {why}"))
         .hint("TMPDIR names another directory")
 }
 
-/// LineReader, one at a time.
+/// Reads lines one at a time.
 pub(crate) struct LineReader<R> {
     from: BufReader<R>,
     line: Vec<u8>,
     number: u64,
-    /// Where the line begins, and the next one.
+    /// The offsets of the line and of the next one.
     begin: u64,
     offset: u64,
     longest: usize,
@@ -276,7 +276,7 @@ impl<R: Read> LineReader<R> {
         }
     }
 
-    /// Reads the next line, or as much of it as may be; returns whether there was one.
+    /// Reads the next line, up to the maximum length. Returns whether there was one.
     fn next(&mut self) -> io::Result<bool> {
         self.line.clear();
         self.number += 1;
@@ -304,7 +304,7 @@ impl<R: Read> LineReader<R> {
     }
 }
 
-/// A part of a file, read without moving the place where others read it.
+/// A range of a file, read without moving the file's position.
 struct FileRange<'f> {
     file: &'f File,
     at: u64,
@@ -323,11 +323,11 @@ impl Read for FileRange<'_> {
     }
 }
 
-/// What is read once, and copied on the way.
+/// A reader that copies its input.
 struct CopyingReader<'f> {
     from: File,
     to: &'f File,
-    /// Why it could not be.
+    /// The error of a write to the copy.
     write_error: Option<io::Error>,
 }
 
@@ -353,13 +353,13 @@ mod tests {
         fs::write(&path, bytes).unwrap();
         let mut twice = TwoPassFile::open(path.as_os_str(), longest).unwrap();
         let (mut first, mut again) = (Vec::new(), Vec::new());
-        let told = |error: Error| error.message().rsplit("jobs`, ").next().unwrap().to_owned();
+        let message = |error: Error| error.message().rsplit("jobs`, ").next().unwrap().to_owned();
         let row = |row: TextLine| (row.number, row.offset, row.text.to_vec());
         let keep = |rows: &mut Vec<_>, found: TextLine| {
             rows.push(row(found));
             Ok(())
         };
-        twice.first(|row| keep(&mut first, row)).map_err(told)?;
+        twice.first(|row| keep(&mut first, row)).map_err(message)?;
         twice
             .each(twice.lines(), |row| keep(&mut again, row))
             .unwrap();
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_counted_and_found_again() {
+    fn lines_are_numbered_and_can_be_read_again() {
         let text = |text: &str| text.as_bytes().to_vec();
         assert_eq!(
             read(b"\xef\xbb\xbfa\r\n\n  \nbc\n\nd", 10),

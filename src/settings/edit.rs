@@ -1,4 +1,4 @@
-//! Changes to the configuration file: comments and order stay, and two at once are both made.
+//! Edits of the configuration file: comments and order are kept; concurrent edits wait for each other.
 
 use std::fs::{DirBuilder, File, TryLockError, metadata};
 use std::os::unix::fs::DirBuilderExt;
@@ -12,9 +12,9 @@ use super::read::ConfigContents;
 use super::{ConfigFile, ConfigSource};
 use crate::error::{Error, Kind, io_words};
 use crate::fs;
-use crate::text::clean;
+use crate::text::Harmless;
 
-/// Changes the file that is meant; `change` is given what it says.
+/// Edits the file; `change` gets its present settings and the document.
 pub(crate) fn edit(
     source: &ConfigSource,
     patience: Duration,
@@ -52,12 +52,12 @@ pub(crate) fn edit(
         .map_err(|error| unwritable(error.message().into()))?;
     change(&settings, &mut document)?;
     let after = as_before(&text, document.to_string());
-    // What we write is read again before it takes the place of what was there.
+    // The new text is parsed before it replaces the old one.
     source.understood(after.as_bytes())?;
     fs::update(&path, after.as_bytes()).map_err(failed)
 }
 
-/// Gives a text the line ends, and the mark at its beginning, that an editor gave it.
+/// Restores the line ends and the byte order mark of the text before the edit.
 fn as_before(before: &str, after: String) -> String {
     const MARK: char = '\u{feff}';
     let lines = before.matches('\n').count();
@@ -71,8 +71,8 @@ fn as_before(before: &str, after: String) -> String {
     }
 }
 
-/// Keeps other changes out until it is dropped. The directory is locked, since the file itself is
-/// replaced, and a lock file would stay.
+/// Locks out other edits until the lock is dropped. It locks the directory, because the file itself
+/// is replaced, and a lock file would remain.
 fn lock(dir: &Path, patience: Duration) -> Result<Option<File>, String> {
     let deadline = Instant::now() + patience;
     let Ok(dir) = File::open(dir) else {
@@ -85,7 +85,7 @@ fn lock(dir: &Path, patience: Duration) -> Result<Option<File>, String> {
                 return Err("another command is changing it".into());
             }
             Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(5)),
-            // Some file systems know no locks.
+            // Some file systems have no locks.
             Err(TryLockError::Error(_)) => return Ok(None),
         }
     }
@@ -132,7 +132,7 @@ pub(crate) fn add(document: &mut DocumentMut, name: &str, values: &Values) -> Re
         }
         _ => return Err(Error::internal("`context` is no table")),
     }
-    // Comments at the end of the file stay before what is added.
+    // Comments at the end of the file stay before the new context.
     let trailing = document.trailing().as_str().unwrap_or("").to_owned();
     if !trailing.is_empty()
         && let Some(Item::Table(contexts)) = document.get_mut("context")
@@ -144,7 +144,7 @@ pub(crate) fn add(document: &mut DocumentMut, name: &str, values: &Values) -> Re
     Ok(())
 }
 
-/// Makes a context the default one, or none.
+/// Sets or removes the default context.
 pub(crate) fn set_default(document: &mut DocumentMut, name: Option<&str>) {
     match name {
         None => {
@@ -172,7 +172,7 @@ pub(crate) fn set_default(document: &mut DocumentMut, name: Option<&str>) {
     }
 }
 
-/// Removes a context. What stands above it and is set apart by an empty line stays.
+/// Removes a context. Lines above it stay if an empty line separates them from it.
 pub(crate) fn remove(document: &mut DocumentMut, name: &str) {
     let Some(contexts) = document
         .get_mut("context")
@@ -187,7 +187,7 @@ pub(crate) fn remove(document: &mut DocumentMut, name: &str) {
     if let Item::Table(removed) = &removed {
         let position = removed.position().unwrap_or(isize::MAX);
         keep(document, apart(above_of(removed)), position);
-        // The empty line above it was one below what stands before it, too.
+        // The empty line above the context also followed the table before it.
         if above_of(removed).starts_with('\n')
             && let Some(next) = next_table(document, position)
             && !above_of(next).starts_with('\n')
@@ -201,12 +201,12 @@ pub(crate) fn remove(document: &mut DocumentMut, name: &str) {
     }
 }
 
-/// Returns what stands above a context but the last block of lines, which is about it.
+/// Returns the lines above a context, without the last block, which is about the context.
 fn apart(above: &str) -> &str {
     above.rfind("\n\n").map_or("", |end| &above[..end + 2])
 }
 
-/// Puts comments that stood above what was removed above what comes next.
+/// Moves comments from above a removed item to above the next one.
 fn keep(document: &mut DocumentMut, above: &str, position: isize) {
     if !above.contains('#') {
         return;
@@ -224,7 +224,7 @@ fn keep(document: &mut DocumentMut, above: &str, position: isize) {
     table.decor_mut().set_prefix(own);
 }
 
-/// Returns what stands above a table.
+/// Returns the lines above a table.
 fn above_of(table: &Table) -> &str {
     let above = table.decor().prefix().and_then(RawString::as_str);
     above.unwrap_or_default()
@@ -265,11 +265,11 @@ fn find_next(
     }
 }
 
-/// Refuses a name that cannot be one of a new context.
+/// Refuses the name of a context that exists.
 pub(crate) fn refuse_existing(contents: &ConfigContents, name: &str) -> Result<(), Error> {
     match contents.contexts.contains_key(name) {
         true => Err(
-            Error::conflict(format!("context `{}` exists already", clean(name)))
+            Error::conflict(format!("context `{}` exists already", Harmless(name)))
                 .hint("remove it first, or edit the file"),
         ),
         false => Ok(()),

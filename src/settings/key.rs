@@ -1,5 +1,5 @@
-//! The keys of the configuration file: one table, from which the file is read and `qless-config(5)`
-//! is written.
+//! The keys of the configuration file, in one table that the parser and the page `qless-config(5)`
+//! use.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::args::value;
 use crate::name;
 use crate::name::Name;
 
-/// What a file says of one context, or of all in `[defaults]`.
+/// The settings of a context, or of `[defaults]`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Values {
     pub redis: Option<String>,
@@ -31,7 +31,7 @@ pub(crate) struct Values {
 }
 
 impl Values {
-    /// Returns these, and what `[defaults]` says where they say nothing.
+    /// Returns these settings, completed from `[defaults]`.
     pub(crate) fn or(&self, defaults: &Values) -> Values {
         Values {
             redis: self.redis.clone().or_else(|| defaults.redis.clone()),
@@ -49,19 +49,19 @@ impl Values {
     }
 }
 
-/// A key that a context can have.
+/// A key of a context.
 pub(crate) struct ConfigKey {
     pub name: &'static str,
     pub of: ValueType,
-    /// Whether `[defaults]` knows it, too.
+    /// Whether `[defaults]` has the key, too.
     pub in_defaults: bool,
-    /// What holds where nobody says anything.
+    /// The default value, for the manual.
     pub default: &'static str,
     pub says: &'static str,
     take: Setter,
 }
 
-/// What a value is in the file.
+/// The type of a value in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ValueType {
     Text,
@@ -72,7 +72,7 @@ pub(crate) enum ValueType {
 }
 
 impl ValueType {
-    /// Returns what is wanted, as a sentence about a wrong type says it.
+    /// Returns the expected value, for an error about a wrong type.
     pub(crate) const fn wants(self) -> &'static str {
         match self {
             ValueType::Text => "a text in quotes",
@@ -140,12 +140,12 @@ impl ConfigKey {
         ConfigKey { of, ..self }
     }
 
-    /// Returns the key of this name that a table knows.
+    /// Returns the key with this name.
     pub(crate) fn named(name: &str, defaults: bool) -> Option<&'static ConfigKey> {
         ConfigKey::known(defaults).find(|key| key.name == name)
     }
 
-    /// Returns the keys that a context knows, or `[defaults]`.
+    /// Returns the keys of a context, or of `[defaults]`.
     pub(crate) fn known(defaults: bool) -> impl Iterator<Item = &'static ConfigKey> {
         KEYS.iter().filter(move |key| key.in_defaults || !defaults)
     }
@@ -188,14 +188,14 @@ impl ConfigKey {
     }
 }
 
-/// What a file can say at its outermost.
+/// The items at the top level of the file.
 pub(crate) const TABLES: [(&str, &str); 3] = [
     ("default", "the context that is used where none is named"),
     ("[defaults]", "what holds in all contexts, and without one"),
     ("[context.NAME]", "the settings that `--context NAME` uses"),
 ];
 
-/// A file as one may look.
+/// An example file, for the manual.
 pub(crate) const EXAMPLE: &str = "\
 default = \"local\"
 
@@ -357,7 +357,7 @@ fn when(given: &str) -> Result<When, Invalid> {
     When::from_str(given, false).map_err(|_| Invalid::expects("auto, always or never"))
 }
 
-/// Returns what to say of a key that is none: the nearest of those that there are, else all.
+/// Returns the hint for an unknown key: the most similar key, or all keys.
 pub(crate) fn advice<'a>(typed: &str, known: impl Iterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.collect();
     let names: Vec<Name> = known.iter().map(|name| Name::from(*name)).collect();

@@ -1,6 +1,6 @@
-//! The configuration file, and which of its contexts holds.
+//! The configuration file and its contexts.
 //!
-//! What the file says stands behind flags and environment: [`fill`] puts it where nothing was said.
+//! Flags and environment win over the file: [`fill`] sets only what they leave open.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
@@ -15,7 +15,7 @@ use crate::env;
 use crate::error::{Error, io_words};
 use crate::model;
 use crate::name::Name;
-use crate::text::clean;
+use crate::text::Harmless;
 
 pub(crate) mod edit;
 pub(crate) mod key;
@@ -24,21 +24,21 @@ pub(crate) mod read;
 use key::Values;
 use read::ConfigContents;
 
-/// No one writes more into such a file by hand.
+/// Maximum size of the file in bytes.
 const LARGEST: u64 = 1 << 20;
 
-/// Where the file is.
+/// The path of the file.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ConfigSource {
-    /// `--config none`, or no home to look in.
+    /// There is none: `--config none`, or no home directory.
     None,
-    /// Where it usually is; it need not exist.
+    /// The default path, which need not exist.
     Usual(PathBuf),
-    /// As `--config` or QLESS_CONFIG says.
-    Told(PathBuf),
+    /// The path from `--config` or QLESS_CONFIG.
+    Given(PathBuf),
 }
 
-/// The settings by name that are in use.
+/// A context: settings with a name.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ContextSettings {
     pub name: String,
@@ -46,12 +46,12 @@ pub(crate) struct ContextSettings {
 }
 
 impl ContextSettings {
-    /// Returns what prompts call it.
+    /// Returns the label in prompts.
     pub(crate) fn label(&self) -> &str {
         self.values.label.as_deref().unwrap_or(&self.name)
     }
 
-    /// Returns the context as it is shown: without its password.
+    /// Returns the context for display, without its password.
     pub(crate) fn shown(
         &self,
         defaults: &Values,
@@ -84,30 +84,30 @@ impl ContextSettings {
     }
 }
 
-/// A file that was read; of one that is not there nothing.
+/// The contents of the file; empty if the file does not exist.
 #[derive(Clone, Debug)]
 pub(crate) struct ConfigFile {
     pub source: ConfigSource,
-    /// Whether there is a file.
+    /// Whether the file exists.
     pub there: bool,
     pub contents: ConfigContents,
-    /// The one that was chosen.
+    /// The context in use.
     pub context: Option<ContextSettings>,
-    /// What is to be warned about.
+    /// A warning about the file.
     pub warning: Option<String>,
-    /// What `-v` tells.
-    pub told: Option<String>,
+    /// The line about the file for `-v`.
+    pub summary: Option<String>,
 }
 
 impl ConfigSource {
-    /// Returns the file that is meant.
+    /// Returns the path of the file.
     pub(crate) fn of(globals: &Globals) -> Result<ConfigSource, Error> {
         match &globals.config {
             Some(none) if none == "none" => return Ok(ConfigSource::None),
             Some(empty) if empty.is_empty() => {
                 return Err(Error::usage("`--config` is empty").hint("`none` reads no file"));
             }
-            Some(path) => return Ok(ConfigSource::Told(path.into())),
+            Some(path) => return Ok(ConfigSource::Given(path.into())),
             None => {}
         }
         let home = |name: &str| {
@@ -126,14 +126,14 @@ impl ConfigSource {
     pub(crate) fn path(&self) -> Option<&PathBuf> {
         match self {
             ConfigSource::None => None,
-            ConfigSource::Usual(path) | ConfigSource::Told(path) => Some(path),
+            ConfigSource::Usual(path) | ConfigSource::Given(path) => Some(path),
         }
     }
 
-    /// Returns the path as it is shown.
+    /// Returns the path, harmless on a terminal.
     pub(crate) fn shown(&self) -> String {
         self.path()
-            .map(|path| clean(path.as_os_str().as_bytes()))
+            .map(|path| Harmless(path.as_os_str().as_bytes()).to_string())
             .unwrap_or_default()
     }
 
@@ -145,7 +145,7 @@ impl ConfigSource {
             contents: ConfigContents::default(),
             context: None,
             warning: None,
-            told: None,
+            summary: None,
         };
         let Some((bytes, found)) = settings.source.bytes(must)? else {
             return Ok(settings);
@@ -162,7 +162,7 @@ impl ConfigSource {
         Ok(settings)
     }
 
-    /// Returns what is in the file, `None` if it may be missing and is.
+    /// Returns the bytes of the file; `None` if the file does not exist and need not.
     fn bytes(&self, must: bool) -> Result<Option<(Vec<u8>, Metadata)>, Error> {
         use io::ErrorKind::{NotADirectory, NotFound};
         let Some(path) = self.path() else {
@@ -176,7 +176,7 @@ impl ConfigSource {
         };
         let file = match File::open(path) {
             Ok(file) => file,
-            Err(fault) if missing(&fault) && !(must && matches!(self, ConfigSource::Told(_))) => {
+            Err(fault) if missing(&fault) && !(must && matches!(self, ConfigSource::Given(_))) => {
                 return Ok(None);
             }
             Err(fault) => return Err(failed(fault)),
@@ -195,7 +195,7 @@ impl ConfigSource {
         }
     }
 
-    /// Returns what the bytes of the file say.
+    /// Parses the bytes of the file.
     fn understood(&self, bytes: &[u8]) -> Result<ConfigContents, Error> {
         read::read(bytes).map_err(|fault| {
             let error = self.wrong(fault.place, &fault.what);
@@ -222,7 +222,7 @@ impl ConfigContents {
         addresses.any(address::holds_password)
     }
 
-    /// Returns a context, or says that there is none of that name.
+    /// Returns the context with this name, or an error.
     pub(crate) fn context(&self, name: &str) -> Result<ContextSettings, Error> {
         match self.contexts.get(name) {
             Some(values) => Ok(ContextSettings {
@@ -252,7 +252,7 @@ impl ConfigFile {
         self.contents.order.iter().filter_map(named).collect()
     }
 
-    /// Refuses a file that was named and is not there.
+    /// Refuses a file that was given and does not exist.
     pub(crate) fn must_be_there(&self) -> Result<(), Error> {
         match self.there {
             true => Ok(()),
@@ -260,10 +260,10 @@ impl ConfigFile {
         }
     }
 
-    /// Returns the context of this name.
+    /// Returns the context with this name, or an error.
     pub(crate) fn named(&self, name: &str) -> Result<ContextSettings, Error> {
         let missing = |why: String| {
-            let shown = clean(name);
+            let shown = Harmless(name);
             Error::not_found(format!("context `{shown}` does not exist: {why}"))
         };
         match (&self.source, self.there) {
@@ -276,8 +276,8 @@ impl ConfigFile {
         }
     }
 
-    /// Returns the context that is chosen: by name, else the default one, unless the environment
-    /// names another server.
+    /// Returns the context to use: the one named, else the default one, unless the environment names
+    /// another server.
     pub(crate) fn chosen(&self, globals: &Globals) -> Result<Option<ContextSettings>, Error> {
         if let Some(name) = &globals.context {
             return self.named(name).map(Some);
@@ -288,7 +288,7 @@ impl ConfigFile {
         let Some(values) = self.contents.contexts.get(name) else {
             let what = format!(
                 "`default` names no context, `{}` does not exist",
-                clean(name)
+                Harmless(name)
             );
             let known = self.contents.order.iter().map(String::as_str);
             let error = self.source.wrong(*place, &what);
@@ -307,7 +307,7 @@ impl ConfigFile {
     }
 }
 
-/// Whether two addresses lead to different places.
+/// Whether two addresses are of different databases.
 fn other_server((one, other): (&str, &str)) -> bool {
     match (Target::parse(one), Target::parse(other)) {
         (Ok(one), Ok(other)) => (one.address, one.db) != (other.address, other.db),
@@ -315,8 +315,8 @@ fn other_server((one, other): (&str, &str)) -> bool {
     }
 }
 
-/// Reads the file and puts what it says where neither flags nor environment said anything. Without
-/// `choose` no context holds: for the command that looks after them.
+/// Reads the file and sets the globals that neither flags nor environment set. Without `choose`, no
+/// context is used: that is for the commands that manage contexts.
 pub(crate) fn fill(globals: &mut Globals, choose: bool) -> Result<ConfigFile, Error> {
     let mut settings = ConfigSource::of(globals)?.read(choose)?;
     if choose {
@@ -325,11 +325,11 @@ pub(crate) fn fill(globals: &mut Globals, choose: bool) -> Result<ConfigFile, Er
     if settings.there {
         let context = settings.context.as_ref().map(|context| &context.name);
         let context = context.map_or("no context".into(), |name| {
-            format!("context {}", clean(name))
+            format!("context {}", Harmless(name))
         });
-        settings.told = Some(format!("config {}, {context}", settings.source.shown()));
+        settings.summary = Some(format!("config {}, {context}", settings.source.shown()));
     }
-    // A context that was named holds against an address of the environment.
+    // A context that was named wins over an address from the environment.
     let values = settings.context.as_ref().map(|context| &context.values);
     let address = values.and_then(|values| values.redis.clone());
     if let (Some(address), true) = (address, globals.origin != Origin::Typed) {
@@ -340,7 +340,7 @@ pub(crate) fn fill(globals: &mut Globals, choose: bool) -> Result<ConfigFile, Er
     match values {
         Some(values) => take(globals, &values.or(defaults)),
         None if choose => take(globals, defaults),
-        // How things look is the same for all.
+        // The settings of the output apply to every command.
         None => take(
             globals,
             &Values {
@@ -355,7 +355,7 @@ pub(crate) fn fill(globals: &mut Globals, choose: bool) -> Result<ConfigFile, Er
     Ok(settings)
 }
 
-/// Takes what is not said yet.
+/// Sets the globals that are not set yet.
 fn take(globals: &mut Globals, values: &Values) {
     if let (None, Some(address)) = (&globals.redis, &values.redis) {
         globals.redis = Some(address.clone());

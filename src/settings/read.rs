@@ -1,4 +1,4 @@
-//! The text of a configuration file → what it says; each mistake with its line and column.
+//! The parser of the configuration file. Each error has its line and column.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -6,12 +6,13 @@ use std::ops::Range;
 use toml_edit::{Document, Item, TableLike, Value};
 
 use super::key::{ConfigKey, ValueType, Values, advice};
-use crate::text::clean;
 
-/// What a file says.
+use crate::text::Harmless;
+
+/// The contents of a configuration file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ConfigContents {
-    /// The context that is used where none is named, and where the file says so.
+    /// The name of the default context, and its position.
     pub default: Option<(String, Position)>,
     pub defaults: Values,
     pub contexts: BTreeMap<String, Values>,
@@ -19,14 +20,14 @@ pub(crate) struct ConfigContents {
     pub order: Vec<String>,
 }
 
-/// A place in the text; both count from 1.
+/// A position in the text; line and column count from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Position {
     pub line: usize,
     pub column: usize,
 }
 
-/// What is wrong with a text, where, and what to do about it.
+/// An error in the text: position, message and hint.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ConfigFault {
     pub place: Position,
@@ -34,10 +35,10 @@ pub(crate) struct ConfigFault {
     pub hint: Option<String>,
 }
 
-/// A fault while its place is still a number of bytes.
+/// An error with a byte offset for its position.
 struct At(usize, String, Option<String>);
 
-/// Reads the bytes of a file.
+/// Parses the bytes of a file.
 pub(crate) fn read(bytes: &[u8]) -> Result<ConfigContents, ConfigFault> {
     let text = std::str::from_utf8(bytes).map_err(|error| ConfigFault {
         place: place(bytes, error.valid_up_to()),
@@ -53,7 +54,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<ConfigContents, ConfigFault> {
 
 fn contents(text: &str) -> Result<ConfigContents, At> {
     let document = Document::parse(text).map_err(|error| {
-        // Its Display would show the line, which may hold a password.
+        // The error's `Display` would show the line, which may hold a password.
         let at = start(error.span());
         let what = error.message().trim();
         At(at, format!("it is not TOML: {what}"), None)
@@ -79,7 +80,7 @@ fn contents(text: &str) -> Result<ConfigContents, At> {
                 let contexts = table(item, || wrong(at))?;
                 for (name, item) in contexts.iter() {
                     let at = key_at(contexts, name);
-                    let shown = format!("context `{}`", clean(name));
+                    let shown = format!("context `{}`", Harmless(name));
                     let settings = table(item, || wrong(at))?;
                     if name.is_empty() {
                         return Err(At(at, "a context has an empty name".into(), None));
@@ -96,7 +97,7 @@ fn contents(text: &str) -> Result<ConfigContents, At> {
             }
             _ => {
                 let known = ["default", "defaults", "context"].into_iter();
-                let what = format!("unknown key `{}`", clean(name));
+                let what = format!("unknown key `{}`", Harmless(name));
                 return Err(At(at, what, Some(advice(name, known))));
             }
         }
@@ -111,12 +112,12 @@ fn values(table: &dyn TableLike, of: &str, defaults: bool) -> Result<Values, At>
         let Some(key) = ConfigKey::named(name, defaults) else {
             let (what, hint) = match ConfigKey::named(name, false) {
                 Some(_) => (
-                    format!("`{}` belongs into a context, not into {of}", clean(name)),
+                    format!("`{}` belongs into a context, not into {of}", Harmless(name)),
                     "name it below `[context.NAME]`".into(),
                 ),
                 None => {
                     let known = ConfigKey::known(defaults).map(|key| key.name);
-                    let what = format!("unknown key `{}` in {of}", clean(name));
+                    let what = format!("unknown key `{}` in {of}", Harmless(name));
                     (what, advice(name, known))
                 }
             };
@@ -164,7 +165,8 @@ fn mistyped_table(wanted: &str) -> String {
     format!("settings stand in tables such as `{wanted}`")
 }
 
-/// Says that a value is of another type, without showing it: it may be a password.
+/// Returns the message for a value of the wrong type. It does not show the value, which may be a
+/// password.
 fn mistyped(name: &str, of: ValueType, item: &Item) -> String {
     let found = match item.type_name() {
         "string" => "a text",
@@ -189,7 +191,7 @@ fn start(span: Option<Range<usize>>) -> usize {
     span.map_or(0, |span| span.start)
 }
 
-/// Returns the line and column of a byte.
+/// Returns the position of a byte.
 fn place(bytes: &[u8], at: usize) -> Position {
     let before = &bytes[..at.min(bytes.len())];
     let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
