@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::session::Session;
 use crate::settings;
-use crate::settings::Settings;
+use crate::settings::ConfigFile;
 use crate::ui::{ContextLabel, Ui};
 use crate::watch;
 
@@ -52,7 +52,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
 }
 
 /// Gives the context in use to the prompts, and reports warnings about the config file.
-fn announce(settings: &Settings, ui: &mut Ui) {
+fn announce(settings: &ConfigFile, ui: &mut Ui) {
     ui.set_context(settings.context.as_ref().map(|context| ContextLabel {
         name: context.name.clone(),
         label: context.label().to_owned(),

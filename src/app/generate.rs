@@ -103,12 +103,14 @@ fn settings() -> Generated {
         add(&format!(".TP\n\\fB{}\\fR", roff(name)), says);
     }
     for (head, defaults) in [("KEYS OF A CONTEXT", false), ("KEYS OF [defaults]", true)] {
-        let known: Vec<&str> = key::Key::known(defaults).map(|key| key.name).collect();
+        let known: Vec<&str> = key::ConfigKey::known(defaults)
+            .map(|key| key.name)
+            .collect();
         match defaults {
             false => add(&format!(".SH {head}"), "Each is optional."),
             true => add(&format!(".SH {head}"), &format!("{}.", known.join(", "))),
         }
-        for key in key::Key::known(defaults).filter(|_| !defaults) {
+        for key in key::ConfigKey::known(defaults).filter(|_| !defaults) {
             let name = format!(".TP\n\\fB{}\\fR ({})", roff(key.name), key.of.word());
             add(
                 &name,

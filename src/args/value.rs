@@ -13,10 +13,10 @@ use crate::clock::duration::parse as parse_duration;
 use crate::clock::moment::Moment;
 use crate::error::Error;
 use crate::json::path::Path;
-use crate::model::bulk::MOST;
+use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::model::data_filter::DataFilter;
 use crate::model::finding::{FINDINGS, Severity};
-use crate::model::jid_source::Jids;
+use crate::model::jid_source::JidSource;
 use crate::model::job::State;
 use crate::model::message_regex::MessageRegex;
 use crate::model::pattern::Pattern;
@@ -79,7 +79,7 @@ pub(crate) fn new_jid() -> impl TypedValueParser<Value = Name> {
     })
 }
 
-/// Jids that may exist, `-` for a list on stdin, or `@FILE`: any bytes.
+/// JidSource that may exist, `-` for a list on stdin, or `@FILE`: any bytes.
 pub(crate) fn jids() -> impl TypedValueParser<Value = Name> {
     OsStringValueParser::new().map(|text: OsString| Name::from(text.as_os_str()))
 }
@@ -253,19 +253,19 @@ pub(crate) fn input() -> impl TypedValueParser<Value = OsString> {
 /// The number of jobs in one call.
 pub(crate) fn batch(text: &str) -> Result<usize, Invalid> {
     match text.parse() {
-        Ok(number @ 1..=MOST) => Ok(number),
+        Ok(number @ 1..=MAX_JOBS_PER_CALL) => Ok(number),
         _ => Err(Invalid::expects(format!(
-            "a number of jobs between 1 and {MOST}"
+            "a number of jobs between 1 and {MAX_JOBS_PER_CALL}"
         ))),
     }
 }
 
 /// The source of jids: `content`, or a path in the data.
-pub(crate) fn jid_from() -> impl TypedValueParser<Value = Jids> {
+pub(crate) fn jid_from() -> impl TypedValueParser<Value = JidSource> {
     OsStringValueParser::new().try_map(|text: OsString| match text.as_bytes() {
-        b"content" => Ok(Jids::Content),
+        b"content" => Ok(JidSource::Content),
         path => match Path::new(path) {
-            Ok(path) => Ok(Jids::Path(
+            Ok(path) => Ok(JidSource::Path(
                 path,
                 Harmless(text.as_encoded_bytes()).to_string(),
             )),

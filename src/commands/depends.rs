@@ -4,7 +4,7 @@ use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, Targets, apart};
 use crate::args::value;
-use crate::bulk::{BulkRun, JobOutcome, Plan, Slice};
+use crate::bulk::{BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
 use crate::clock::moment::Moment;
 use crate::core::api::guard::GuardReply;
 use crate::core::api::job_calls::Steered;
@@ -13,8 +13,8 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids;
 use crate::input::jids::JidArgs;
-use crate::input::source::Source;
-use crate::model::bulk::{Bulk, Code, Shows};
+use crate::input::source::InputSource;
+use crate::model::bulk::{BulkReport, Code, ItemDetail, RowContent};
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::model::verb::Verb;
@@ -58,9 +58,9 @@ const ASKS: &str = "change the dependencies of";
 
 const RELEASE: Verb = Verb {
     word: "depends",
-    asks: "release",
+    infinitive: "release",
     past: "released",
-    shows: Shows::Nothing,
+    row_content: RowContent::Nothing,
 };
 
 impl Args {
@@ -75,7 +75,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     apart(("--on", &args.on), ("--off", &args.off))?;
     session.ui.require_format(&[Format::Jid])?;
     args.jobs.check()?;
-    let given = jids::read(&mut Source::default(), &args.jobs.jids)?;
+    let given = jids::read(&mut InputSource::default(), &args.jobs.jids)?;
     match &given {
         JidArgs::One(jid) => one(&args, jid, session),
         JidArgs::Many(_) if args.off_all => release(&args, &given, session),
@@ -97,7 +97,7 @@ fn one(args: &Args, jid: &Name, session: &mut Session) -> Result<Exit, Error> {
             "`{flag}` needs `--off-all` and several jobs"
         )));
     }
-    let note = BulkRun::new(session, &RELEASE, &args.bulk)?.note;
+    let note = BulkOptions::new(session, &RELEASE, &args.bulk)?.note;
     let now = session.begin()?;
     if args.writes() {
         change(args, jid, &note, now, session)?;
@@ -107,9 +107,9 @@ fn one(args: &Args, jid: &Name, session: &mut Session) -> Result<Exit, Error> {
 
 /// Removes all dependencies of many jobs.
 fn release(args: &Args, given: &JidArgs, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.check_columns::<Bulk>()?;
+    session.ui.check_columns::<BulkReport>()?;
     let states = [State::Depends];
-    let plan = Plan::open_told(
+    let plan = BulkPlan::open_with_jids(
         session,
         &RELEASE,
         &args.bulk,
@@ -121,13 +121,13 @@ fn release(args: &Args, given: &JidArgs, session: &mut Session) -> Result<Exit, 
     let note = plan.note();
     plan.run(session, |core, now, jobs| {
         let replies = core.undepend(now, &note, jobs, &[]);
-        Slice::each(jobs, replies, |job, ()| {
+        SliceOutcome::each(jobs, replies, |job, ()| {
             let state = if job.due.is_some() {
                 "scheduled"
             } else {
                 "waiting"
             };
-            JobOutcome::done(&job.jid).now(state)
+            JobOutcome::done(&job.jid).state_after(state)
         })
     })
 }
@@ -141,7 +141,10 @@ fn refuse(job: &JobSnapshot) -> Option<JobOutcome> {
         true => Code::Complete,
         false => Code::StateChanged,
     };
-    let why = format!("its state is `{}`, not `depends`", job.state);
+    let why = ItemDetail::State {
+        is: job.state.clone(),
+        required: Some("depends"),
+    };
     Some(JobOutcome::refused(&job.jid, code, why))
 }
 
@@ -154,10 +157,10 @@ fn change(
 ) -> Result<(), Error> {
     let found = session.core()?.seen(now, std::slice::from_ref(jid))?;
     let Some(job) = found.into_iter().flatten().next() else {
-        return Err(JobOutcome::gone(jid).error(ASKS));
+        return Err(JobOutcome::gone(jid).to_error(ASKS));
     };
     if let Some(outcome) = refuse(&job) {
-        return Err(outcome.error(ASKS));
+        return Err(outcome.to_error(ASKS));
     }
     let neighbours = session.core()?.dependencies(now, jid)?;
     let dependencies: Vec<Name> = neighbours
@@ -195,7 +198,7 @@ fn change(
     let steered = session.core()?.undepend(now, note, jobs, &args.off).pop();
     match steered {
         Some(Ok(Steered::Refused(outcome))) => Err(refused(&job, &outcome)),
-        Some(Err(error)) => Err(JobOutcome::explained(jid, ASKS, error)),
+        Some(Err(error)) => Err(JobOutcome::explain(jid, ASKS, error)),
         _ => Ok(()),
     }
 }
@@ -203,7 +206,7 @@ fn change(
 fn refused(job: &JobSnapshot, reply: &GuardReply) -> Error {
     let names: Vec<String> = reply.names().map(|jid| format!("`{jid}`")).collect();
     let outcome = match reply.code {
-        Code::Gone | Code::StateChanged => JobOutcome::left(job, reply),
+        Code::Gone | Code::StateChanged => JobOutcome::from_reply(job, reply),
         Code::MissingDependency => {
             let verb = if names.len() == 1 { "does" } else { "do" };
             let why = format!("{} {verb} not exist", names.join(", "));
@@ -215,7 +218,7 @@ fn refused(job: &JobSnapshot, reply: &GuardReply) -> Error {
         }
         _ => JobOutcome::refused(&job.jid, reply.code, names.join(", ")),
     };
-    outcome.error(ASKS)
+    outcome.to_error(ASKS)
 }
 
 /// Reports what would be done, as far as it can be known without doing it.
@@ -224,7 +227,7 @@ fn rehearse(args: &Args, jid: &Name, now: Moment, session: &mut Session) -> Resu
     for (on, found) in args.on.iter().zip(found) {
         if found.is_none() {
             let why = format!("`{on}` does not exist");
-            return Err(JobOutcome::refused(jid, Code::MissingDependency, why).error(ASKS));
+            return Err(JobOutcome::refused(jid, Code::MissingDependency, why).to_error(ASKS));
         }
     }
     session

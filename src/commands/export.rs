@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::fs::atomic_file::AtomicFile;
 use crate::input::jids;
-use crate::input::source::Source;
+use crate::input::source::InputSource;
 use crate::interrupt::Interrupt;
 use crate::model::done::Done;
 use crate::model::export::{ExportHead, SavedRecurring};
@@ -97,7 +97,7 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let given = match args.targets.jids.is_empty() {
         true => None,
-        false => Some(jids::read(&mut Source::default(), &args.targets.jids)?),
+        false => Some(jids::read(&mut InputSource::default(), &args.targets.jids)?),
     };
     let now = session.begin()?;
     let selector = &args.targets.selector;

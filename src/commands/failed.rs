@@ -10,12 +10,12 @@ use crate::args::value;
 use crate::bulk::cancel;
 use crate::bulk::cancel::CANCEL;
 use crate::bulk::requeue::retry::{RETRY, RetryOptions};
-use crate::bulk::{BulkRun, Plan};
+use crate::bulk::{BulkOptions, BulkPlan};
 use crate::core::api::guard::Dependents;
 use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::Bulk;
+use crate::model::bulk::BulkReport;
 use crate::model::failure;
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
@@ -123,7 +123,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 /// Retries or cancels the selected jobs that were failed when they were listed.
 fn act(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;
-    session.ui.check_columns::<Bulk>()?;
+    session.ui.check_columns::<BulkReport>()?;
     let mut selector = args.selector;
     if selector.is_empty() && !args.all_groups && !selector.all {
         return Err(Error::usage("no group is given")
@@ -149,10 +149,10 @@ fn act(args: Args, session: &mut Session) -> Result<Exit, Error> {
     } else {
         &RETRY
     };
-    let order = BulkRun::new(session, verb, &args.bulk)?;
+    let order = BulkOptions::new(session, verb, &args.bulk)?;
     let now = session.begin()?;
     if args.action.cancel_all {
-        let plan = Plan::selected(session, now, order, &selector, cancel::judge)?;
+        let plan = BulkPlan::from_selector(session, now, order, &selector, cancel::refuse)?;
         return cancel::run(plan, Dependents::Refuse, None, now, session);
     }
     let options = RetryOptions {
@@ -160,9 +160,9 @@ fn act(args: Args, session: &mut Session) -> Result<Exit, Error> {
         delay: args.delay,
         ..RetryOptions::default()
     };
-    let judge = |job: &JobSnapshot| options.judge(job);
-    let plan = Plan::selected(session, now, order, &selector, judge)?.spread(&args.spread);
-    plan.consent(session, &options.promise(&plan))?;
+    let refuse = |job: &JobSnapshot| options.refuse(job);
+    let plan = BulkPlan::from_selector(session, now, order, &selector, refuse)?.spread(&args.spread);
+    plan.consent(session, &options.effects(&plan))?;
     options.run(plan, session)
 }
 

@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids;
 use crate::input::jids::JidArgs;
-use crate::input::source::Source;
+use crate::input::source::InputSource;
 use crate::model::job::Job;
 use crate::model::list::{JobDetail, JobDetails, List};
 use crate::name::Name;
@@ -54,7 +54,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     session.ui.check_columns::<JobDetails>()?;
     args.targets.check()?;
-    let mut source = Source::default();
+    let mut source = InputSource::default();
     let given = match args.targets.jids.is_empty() {
         true => None,
         false => Some(jids::read(&mut source, &args.targets.jids)?),

@@ -10,7 +10,7 @@ use crate::core::api::job::Detail;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::json::Json;
-use crate::model::bulk::MOST;
+use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::model::list::{Jobs, List};
 use crate::name::Name;
 use crate::session::Session;
@@ -74,7 +74,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     out.show(&jobs)?;
     if args.dry.dry_run {
-        out.would(&format!("would pop {}", jobs.list.items.len()));
+        out.note_dry_run(&format!("would pop {}", jobs.list.items.len()));
         return Ok(Exit::Ok);
     }
     let ends = jobs.list.items.iter().filter_map(|job| job.expires).min();
@@ -95,7 +95,7 @@ fn pop(args: &Args, worker: &Name, now: Moment, session: &mut Session) -> Result
             let count = args
                 .count
                 .saturating_sub(jids.len() as u64)
-                .min(MOST as u64);
+                .min(MAX_JOBS_PER_CALL as u64);
             if count == 0 {
                 return Ok(jids);
             }

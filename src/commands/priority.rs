@@ -4,10 +4,10 @@ use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, Targets};
 use crate::args::value;
-use crate::bulk::{JobOutcome, Plan, Slice};
+use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::{Bulk, Shows};
+use crate::model::bulk::{BulkReport, RowContent};
 use crate::model::verb::Verb;
 use crate::name::Name;
 use crate::session::Session;
@@ -35,26 +35,26 @@ pub(crate) struct Args {
 
 const PRIORITY: Verb = Verb {
     word: "priority",
-    asks: "change the priority of",
+    infinitive: "change the priority of",
     past: "changed",
-    shows: Shows::Priorities,
+    row_content: RowContent::Priorities,
 };
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Submit, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
-    session.ui.check_columns::<Bulk>()?;
-    let plan = Plan::open(session, &PRIORITY, &args.bulk, &args.jobs, &[], |_| None)?;
+    session.ui.check_columns::<BulkReport>()?;
+    let plan = BulkPlan::open(session, &PRIORITY, &args.bulk, &args.jobs, &[], |_| None)?;
     plan.consent(session, "")?;
     let note = plan.note();
     plan.run(session, |core, now, jobs| {
         let replies = core.priority(now, &note, jobs, args.to);
-        Slice::each(jobs, replies, |job, to| {
+        SliceOutcome::each(jobs, replies, |job, to| {
             let (old, new) = (job.priority.clone(), Name::from(to.to_string()));
             let old = old.unwrap_or_else(|| Name::from("0"));
             let mut outcome = JobOutcome::done(&job.jid).raw(new.as_bytes());
-            outcome.item.detail = Some(format!("{old} → {new}"));
+            outcome.item.detail = Some(format!("{old} → {new}").into());
             outcome.cells([old, new])
         })
     })

@@ -6,13 +6,13 @@ use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, Holder, Spread, Targets};
 use crate::args::value;
-use crate::bulk::held::InName;
+use crate::bulk::acting_worker::ActingWorker;
 use crate::bulk::requeue::retry::{RETRY, RetryOptions};
-use crate::bulk::{JobOutcome, Plan, Slice};
+use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome};
 use crate::core::api::worker_calls::Why;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::{Bulk, Shows};
+use crate::model::bulk::{BulkReport, RowContent};
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::model::verb::Verb;
@@ -77,9 +77,9 @@ pub(crate) struct Args {
 /// The retry by the worker that holds the job.
 const HOLDER_RETRY: Verb = Verb {
     word: "retry",
-    asks: "retry",
+    infinitive: "retry",
     past: "retried",
-    shows: Shows::Left,
+    row_content: RowContent::Remaining,
 };
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Recover, run);
@@ -90,7 +90,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         true => &[Format::Jid, Format::Raw],
         false => &[Format::Jid],
     })?;
-    session.ui.check_columns::<Bulk>()?;
+    session.ui.check_columns::<BulkReport>()?;
     if args.fail_group.is_some() && !by_holder {
         return Err(
             Error::usage("`--fail-group` needs `--worker` or `--as-holder`")
@@ -104,15 +104,15 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         );
     }
     if by_holder {
-        let name = InName::of(&args.holder)?;
-        let judge = |job: &JobSnapshot| name.judge(job);
-        let plan = Plan::open(
+        let name = ActingWorker::of(&args.holder)?;
+        let refuse = |job: &JobSnapshot| name.refuse(job);
+        let plan = BulkPlan::open(
             session,
             &HOLDER_RETRY,
             &args.bulk,
             &args.jobs,
             &[State::Running],
-            judge,
+            refuse,
         )?;
         plan.consent(session, "")?;
         return retry_as_holder(args, &name, plan, session);
@@ -137,24 +137,24 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             }
         }
     }
-    let judge = |job: &JobSnapshot| options.judge(job);
-    let plan = Plan::open(
+    let refuse = |job: &JobSnapshot| options.refuse(job);
+    let plan = BulkPlan::open(
         session,
         &RETRY,
         &args.bulk,
         &args.jobs,
         &[State::Failed],
-        judge,
+        refuse,
     )?
     .spread(&args.spread);
-    plan.consent(session, &options.promise(&plan))?;
+    plan.consent(session, &options.effects(&plan))?;
     options.run(plan, session)
 }
 
 fn retry_as_holder(
     args: Args,
-    name: &InName,
-    plan: Plan,
+    name: &ActingWorker,
+    plan: BulkPlan,
     session: &mut Session,
 ) -> Result<Exit, Error> {
     let delay = args.delay.unwrap_or_default();
@@ -164,9 +164,9 @@ fn retry_as_holder(
     });
     let note = plan.note();
     plan.run(session, |core, now, jobs| {
-        let worker = |job: &JobSnapshot| name.worker(job);
+        let worker = |job: &JobSnapshot| name.for_job(job);
         let replies = core.retry(now, &note, jobs, worker, delay, why.as_ref());
-        Slice::each(jobs, replies, |job, remaining| {
+        SliceOutcome::each(jobs, replies, |job, remaining| {
             let state = match remaining {
                 ..0 => "failed",
                 _ if delay.is_zero() => "waiting",
@@ -174,7 +174,7 @@ fn retry_as_holder(
             };
             let remaining = remaining.to_string();
             let outcome = JobOutcome::done(&job.jid)
-                .now(state)
+                .state_after(state)
                 .raw(remaining.as_bytes());
             outcome.cells([Name::from(remaining)])
         })

@@ -4,16 +4,16 @@ use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, Targets, apart};
 use crate::args::value;
-use crate::bulk::{JobOutcome, Plan, Slice};
+use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome};
 use crate::core::api::job::Detail;
 use crate::core::api::not_found;
 use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids;
-use crate::input::source::Source;
+use crate::input::source::InputSource;
 use crate::json::Json;
-use crate::model::bulk::{Bulk, Row, Shows, Sum};
+use crate::model::bulk::{BulkReport, BulkRow, RowContent, Totals};
 use crate::model::job::Job;
 use crate::model::list::{Jobs, List};
 use crate::model::tag::Tag;
@@ -50,9 +50,9 @@ pub(crate) struct Args {
 
 const TAG: Verb = Verb {
     word: "tag",
-    asks: "tag",
+    infinitive: "tag",
     past: "tagged",
-    shows: Shows::Tags,
+    row_content: RowContent::Tags,
 };
 
 impl Args {
@@ -77,24 +77,19 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 fn change(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     apart(("--add", &args.add), ("--remove", &args.remove))?;
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
-    session.ui.check_columns::<Bulk>()?;
-    let plan = Plan::open(session, &TAG, &args.bulk, &args.jobs, &[], |_| None)?;
+    session.ui.check_columns::<BulkReport>()?;
+    let plan = BulkPlan::open(session, &TAG, &args.bulk, &args.jobs, &[], |_| None)?;
     plan.consent(session, "")?;
     let note = plan.note();
     plan.run(session, |core, now, jobs| {
         let replies = core.tag(now, &note, jobs, &args.remove, &args.add);
-        Slice::each(jobs, replies, |job, tags| {
+        SliceOutcome::each(jobs, replies, |job, tags| {
             let names = Json::read(&tags).and_then(|tags| tags.names());
             let names = names.unwrap_or_default();
-            let mut outcome = JobOutcome::done(&job.jid).raw(tags);
-            outcome.item.detail = Some(
-                names
-                    .iter()
-                    .map(Name::to_string)
-                    .collect::<Vec<_>>()
-                    .join(", "),
-            );
-            outcome.cells(names)
+            let mut job_outcome = JobOutcome::done(&job.jid).raw(tags);
+            let list: Vec<String> = names.iter().map(Name::to_string).collect();
+            job_outcome.item.detail = Some(list.join(", ").into());
+            job_outcome.cells(names)
         })
     })
 }
@@ -102,9 +97,9 @@ fn change(args: &Args, session: &mut Session) -> Result<Exit, Error> {
 /// Shows the tags of jobs.
 fn show(jobs: &Targets, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;
-    session.ui.check_columns::<Bulk>()?;
+    session.ui.check_columns::<BulkReport>()?;
     jobs.check()?;
-    let given = jids::read(&mut Source::default(), &jobs.jids)?;
+    let given = jids::read(&mut InputSource::default(), &jobs.jids)?;
     let now = session.begin()?;
     let mut missing = Vec::new();
     let mut found = Vec::new();
@@ -121,11 +116,11 @@ fn show(jobs: &Targets, session: &mut Session) -> Result<Exit, Error> {
     }
     let out = &mut session.ui;
     if out.format() == Format::Table {
-        let row = |job: &Job| Row {
+        let row = |job: &Job| BulkRow {
             jid: job.jid.clone(),
             cells: job.tags.clone(),
         };
-        let rows: Vec<Row> = found.iter().map(row).collect();
+        let rows: Vec<BulkRow> = found.iter().map(row).collect();
         out.show(&rows_of(rows))?;
     } else {
         out.show(&Jobs {
@@ -139,11 +134,11 @@ fn show(jobs: &Targets, session: &mut Session) -> Result<Exit, Error> {
     }
 }
 
-fn rows_of(rows: Vec<Row>) -> Bulk {
-    Bulk {
-        sum: Sum::of("tag", false, 0),
+fn rows_of(rows: Vec<BulkRow>) -> BulkReport {
+    BulkReport {
+        sum: Totals::of("tag", false, 0),
         items: Vec::new(),
-        shows: Shows::Tags,
+        row_content: RowContent::Tags,
         rows,
     }
 }

@@ -4,10 +4,10 @@ use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, Targets};
 use crate::args::value;
-use crate::bulk::{JobOutcome, Plan, Slice};
+use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::{Bulk, Code, Shows};
+use crate::model::bulk::{BulkReport, RowContent};
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::model::verb::Verb;
@@ -34,24 +34,24 @@ pub(crate) struct Args {
 
 const TIMEOUT: Verb = Verb {
     word: "timeout",
-    asks: "time out",
+    infinitive: "time out",
     past: "timed out",
-    shows: Shows::Nothing,
+    row_content: RowContent::Nothing,
 };
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Recover, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
-    session.ui.check_columns::<Bulk>()?;
+    session.ui.check_columns::<BulkReport>()?;
     let states = [State::Running, State::Stalled];
-    let plan = Plan::open(session, &TIMEOUT, &args.bulk, &args.jobs, &states, refuse)?;
+    let plan = BulkPlan::open(session, &TIMEOUT, &args.bulk, &args.jobs, &states, refuse)?;
     plan.consent(session, "")?;
     let note = plan.note();
     plan.run(session, |core, now, jobs| {
         let replies = core.timeout(now, &note, jobs);
-        Slice::each(jobs, replies, |job, ()| {
-            JobOutcome::done(&job.jid).now("stalled")
+        SliceOutcome::each(jobs, replies, |job, ()| {
+            JobOutcome::done(&job.jid).state_after("stalled")
         })
     })
 }
@@ -60,8 +60,8 @@ fn refuse(job: &JobSnapshot) -> Option<JobOutcome> {
     match job.is("running") {
         true => None,
         false => {
-            let why = format!("its state is `{}`, not `running`", job.state);
-            Some(JobOutcome::refused(&job.jid, Code::StateChanged, why))
+            let state = job.state.clone();
+            Some(JobOutcome::wrong_state(&job.jid, state, Some("running")))
         }
     }
 }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::list::Row;
 use super::{View, error, export};
-use crate::model::bulk::Bulk;
+use crate::model::bulk::BulkReport;
 use crate::model::check::Check;
 use crate::model::complete::{Complete, Lock};
 use crate::model::config::ConfigOption;
@@ -27,7 +27,7 @@ use crate::model::worker::{Worker, WorkerJobs};
 
 /// All documents, by kind.
 pub(crate) const DOCUMENTS: [Document; 26] = [
-    Bulk::DOCUMENT,
+    BulkReport::DOCUMENT,
     Check::DOCUMENT,
     Complete::DOCUMENT,
     ConfigOption::LIST,
@@ -250,7 +250,7 @@ mod tests {
     use crate::clock::moment::Moment;
     use crate::error::Error;
     use crate::json::{Data, Number};
-    use crate::model::bulk::{self, Code, Shows, Sum};
+    use crate::model::bulk::{BulkItem, Code, RowContent, Totals};
     use crate::model::check::{Example, Found};
     use crate::model::context::{ContextsInFull, ValidatedContexts};
     use crate::model::export::{Cancellation, ExportHead, PausedQueue, SavedJob, SavedRecurring};
@@ -472,10 +472,10 @@ mod tests {
         compare(&mut kinds, &Done::new("pause", vec![name.clone()], true));
         compare(
             &mut kinds,
-            &Bulk {
-                sum: Sum::of("retry", false, 1),
-                items: vec![bulk::Item::new(&name, Code::Gone)],
-                shows: Shows::Nothing,
+            &BulkReport {
+                sum: Totals::of("retry", false, 1),
+                items: vec![BulkItem::new(&name, Code::Gone)],
+                row_content: RowContent::Nothing,
                 rows: Vec::new(),
             },
         );

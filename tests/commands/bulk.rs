@@ -434,7 +434,7 @@ fn a_dry_run_shows_the_plan_with_its_pace() {
               mail	3	1970-01-01T00:00:30.000Z	1970-01-01T00:00:30.000Z
 
               each goes back to its own queue with 5 fresh retries
-              they are to run within 15m, one after the other
+              they run one after the other, over 15m
               at most 1.5 jobs a second
             would retry 3
         "#]]);
@@ -708,8 +708,7 @@ fn a_report_from_before_a_server_restart_is_noted() {
     waiting(1).at(20).run(&line).exits(0);
     let ran = waiting(1).at(20).run(&line).exits(0);
     assert!(
-        ran.stderr()
-            .starts_with("note: the server is another one than"),
+        ran.stderr().starts_with("note: this is not the server"),
         "{}",
         ran.stderr()
     );
@@ -746,7 +745,7 @@ fn a_file_that_is_not_a_report_is_neither_read_nor_overwritten() {
         let ran = Qless::bare().hide(shown, "FILE").run(&line);
         ran.shows(expect![[r#"
             --- stderr
-            error: `FILE` exists and is no report of ours
+            error: `FILE` exists and is not a qless report
             hint: name another file
             --- exit 2
         "#]]);
@@ -764,11 +763,11 @@ fn a_file_that_is_not_a_report_is_neither_read_nor_overwritten() {
         .hide(shown, "FILE")
         .run(&line)
         .shows(expect![[r#"
-        --- stderr
-        error: `FILE`, line 3: this is not what became of a job
-        hint: repair the line, or name another file
-        --- exit 2
-    "#]]);
+            --- stderr
+            error: `FILE`, line 3: this is not the outcome of a job
+            hint: repair the line, or name another file
+            --- exit 2
+        "#]]);
 }
 
 #[test]
@@ -885,11 +884,11 @@ fn two_runs_do_not_write_one_report() {
         .hide(hide, "FILE")
         .run(&line)
         .shows(expect![[r#"
-        --- stderr
-        error: cannot write `FILE`: another run is at it
-        hint: run again with the same file
-        --- exit 1
-    "#]]);
+            --- stderr
+            error: cannot write `FILE`: another run is using it
+            hint: run again with the same file
+            --- exit 1
+        "#]]);
     drop(held);
     redis.at(50).run(&line).exits(0);
 }

@@ -95,7 +95,7 @@ fn a_job_with_dependents_is_kept() {
     redis.at(10).run("cancel a").shows(expect![[r#"
         --- stderr
         error: cannot cancel `a`: `b` waits for it
-        hint: `--dependents cancel` cancels what waits for it, too, `--dependents release` lets it run
+        hint: `--dependents cancel` also cancels the jobs that wait for it, `--dependents release` lets them run
         --- exit 5
     "#]]);
     redis.at(10).run("cancel a x --yes").shows(expect![[r#"
@@ -118,7 +118,7 @@ fn a_job_with_dependents_is_kept() {
         .shows(expect![[r#"
             --- stderr
             error: cannot cancel `a`: `b` waits for it
-            hint: `--dependents cancel` cancels what waits for it, too, `--dependents release` lets it run
+            hint: `--dependents cancel` also cancels the jobs that wait for it, `--dependents release` lets them run
             --- exit 5
         "#]]);
     assert_eq!(jids(&redis), "a b c");
@@ -388,7 +388,7 @@ fn jobs_that_cannot_be_saved_are_not_deleted() {
         .run(&format!("cancel x --save {}", file.display()))
         .shows(expect![[r#"
             --- stderr
-            error: `TMP/mine` exists and is no export of ours
+            error: `TMP/mine` exists and is not a qless export
             hint: name another file
             --- exit 2
         "#]]);

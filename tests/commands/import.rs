@@ -265,7 +265,7 @@ fn a_job_with_a_missing_dependency_is_refused() {
     ];
     import(&redis, &lines, "--yes --failed skip").shows(expect![[r#"
         --- stderr
-        error: `a` waits for `gone`, which neither stdin brings nor the server has, and 2 more like this
+        error: `a` waits for `gone`, which is neither in stdin nor on the server, and 2 more like this
         hint: `--allow-missing` lets such jobs run without them
         --- exit 4
     "#]]);
@@ -291,7 +291,7 @@ fn an_import_with_a_dependency_cycle_is_refused() {
     import(&redis, &lines, "--yes").shows(expect![[r#"
         --- stderr
         error: jobs of stdin wait for each other: `a` (line 3) waits for `b` (line 4) waits for `c` (line 5) waits for `a` (line 3)
-        hint: take one of them out of the `dependencies` of another
+        hint: remove one of them from the `dependencies` of another
         --- exit 2
     "#]]);
     import(&redis, &lines[..0], "--yes").shows(expect![[r#"
@@ -345,7 +345,7 @@ fn failed_jobs_are_imported_as_requested() {
     let groupless = [job("bad", r#","state":"failed","failure":null"#)];
     import(&redis, &groupless, "--yes").shows(expect![[r#"
         --- stderr
-        error: stdin, line 2, column 94: `bad` has failed, and there is no `failure` with a group; `--failed waiting` or `--failed skip` do without
+        error: stdin, line 2, column 94: `bad` has failed, but has no `failure` with a group; `--failed waiting` and `--failed skip` do not need one
         --- exit 2
     "#]]);
     import(&redis, &groupless, "--yes --failed waiting --replace").ok();
@@ -361,7 +361,7 @@ fn existing_jobs_are_not_overwritten() {
     import(&redis, &lines, "--yes").shows(expect![[r#"
         --- stderr
         error: `a` exists already; nothing was changed
-        hint: `--if-absent` leaves them as they are and brings the rest, `--replace` puts them again
+        hint: `--if-absent` leaves them as they are and imports the rest, `--replace` puts them again
         --- exit 5
     "#]]);
     assert!(redis.dump() == before);
@@ -422,7 +422,7 @@ fn existing_jobs_are_not_overwritten() {
     import(&redis, &many, "--yes").ok();
     import(&redis, &many, "--yes -o json").shows(expect![[r#"
         --- stderr
-        {"kind":"error","v":1,"code":"conflict","exit":5,"message":"5 jobs exist already: `m0`, `m1`, `m2` and 2 more; nothing was changed","hint":"`--if-absent` leaves them as they are and brings the rest, `--replace` puts them again","jid":null}
+        {"kind":"error","v":1,"code":"conflict","exit":5,"message":"5 jobs exist already: `m0`, `m1`, `m2` and 2 more; nothing was changed","hint":"`--if-absent` leaves them as they are and imports the rest, `--replace` puts them again","jid":null}
         --- exit 5
     "#]]);
 }
@@ -460,7 +460,7 @@ fn queues_can_be_renamed_by_an_import() {
     let fresh = Redis::start();
     import(&fresh, &lines, "--map-queue p=x --yes").shows(expect![[r#"
         --- stderr
-        error: `--map-queue` names `p`, and nothing in stdin is in that queue
+        error: `--map-queue` names `p`, but nothing in stdin is in that queue
         --- exit 2
     "#]]);
     import(&fresh, &lines, "--map-queue q=x --map-queue q=y --yes").exits(2);
@@ -656,20 +656,20 @@ fn the_whole_file_is_checked_before_any_call() {
         )),
     ];
     expect![[r#"
-        error: stdin is no export: its first line wants to be `{"kind":"export","v":1,…}`
-        hint: an empty file is no export
-        error: stdin is no export: its first line wants to be `{"kind":"export","v":1,…}`
-        hint: an empty file is no export
-        error: stdin is no export: its first line wants to be `{"kind":"export","v":1,…}`
+        error: stdin is not an export: expected the first line to be `{"kind":"export","v":1,…}`
+        hint: an empty file is not an export
+        error: stdin is not an export: expected the first line to be `{"kind":"export","v":1,…}`
+        hint: an empty file is not an export
+        error: stdin is not an export: expected the first line to be `{"kind":"export","v":1,…}`
         hint: line 1, column 1: expected `{`, not `[`
-        error: stdin is no export: its first line wants to be `{"kind":"export","v":1,…}`
+        error: stdin is not an export: expected the first line to be `{"kind":"export","v":1,…}`
         hint: line 1, column 1: expected `{`, not `n`
-        error: stdin is no export: its first line wants to be `{"kind":"export","v":1,…}`
+        error: stdin is not an export: expected the first line to be `{"kind":"export","v":1,…}`
         error: stdin, line 1, column 22: `v` is 2: a newer qless wrote it, this one reads 1
-        error: stdin is no export: its first line wants to be `{"kind":"export","v":1,…}`
+        error: stdin is not an export: expected the first line to be `{"kind":"export","v":1,…}`
         hint: line 1, column 9: `kind` is none of export, job, recurring, config, paused
         error: stdin, line 5, column 2: it ends where a key in double quotes was expected
-        error: stdin, line 5, column 27: `j1` stands in line 3, too
+        error: stdin, line 5, column 27: `j1` is also in line 3
         error: stdin, line 5, column 1: there is no `jid` in it
         error: stdin, line 5, column 94: `priority` wants a number, not `"high"`
         error: stdin, line 5, column 73: `state` is none of running, stalled, waiting, scheduled, depends, failed, complete
@@ -715,7 +715,7 @@ fn a_truncated_export_is_detected() {
         .run("import - --yes")
         .shows(expect![[r#"
             --- stderr
-            warning: there were to be 3 jobs in the file, and there are 2
+            warning: the file announces 3 jobs, but has 2
             2 imported
         "#]]);
 }
@@ -894,7 +894,7 @@ fn a_signal_stops_an_import_between_two_slices() {
     let printed = running.end().exits(130).stderr();
     assert!(printed.contains("not tried"), "{printed}");
     assert!(
-        printed.ends_with("hint: the same command with `--if-absent` brings the rest\n"),
+        printed.ends_with("hint: the same command with `--if-absent` imports the rest\n"),
         "{printed}"
     );
     redis.must_be_clean();

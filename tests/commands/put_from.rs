@@ -1036,7 +1036,7 @@ fn a_journal_belongs_to_its_input_prefix_and_command() {
     );
     workspace.qless().run(&line).shows(expect![[r#"
         --- stderr
-        error: `DIR/other` exists and is no journal of ours
+        error: `DIR/other` exists and is not a qless journal
         hint: name another file
         --- exit 2
     "#]]);

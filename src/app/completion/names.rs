@@ -25,7 +25,7 @@ use crate::model::job::Job;
 use crate::name::Name;
 use crate::session::password;
 use crate::settings;
-use crate::settings::Settings as File;
+use crate::settings::ConfigFile as File;
 use crate::text::is_harmful;
 use crate::ui::Ui;
 

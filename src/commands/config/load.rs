@@ -10,7 +10,7 @@ use crate::args::shared::{DryRun, MaxData};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::option::checked;
-use crate::input::source::Source;
+use crate::input::source::InputSource;
 use crate::json::Json;
 use crate::json::syntax;
 use crate::json::syntax::Shape;
@@ -69,19 +69,19 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let diff: String = changes.iter().map(|change| change.line() + "\n").collect();
         let count = OptionChange::count(&changes);
         // The prompt shows the diff. Without a prompt it is shown here, also before a refusal.
-        if dry || !session.ui.asks() || !session.ui.can_ask() {
+        if dry || !session.ui.needs_answer() || !session.ui.can_ask() {
             session.ui.note(diff.trim_end_matches('\n'));
         }
         let asks = args.clear || session.ui.can_ask() || session.ui.is_protected();
         let consent = match !dry && asks {
             true => {
-                let what = format!("change {count} on {}", session.place()?);
+                let what = format!("change {count} on {}", session.destination()?);
                 Some(session.ui.confirm(&what, |_| diff.clone())?)
             }
             false => None,
         };
         if dry {
-            session.ui.would(&format!("would change {count}"));
+            session.ui.note_dry_run(&format!("would change {count}"));
         } else {
             for (at, change) in changes.iter().enumerate() {
                 let core = session.core()?;
@@ -118,7 +118,7 @@ fn read(file: &OsStr, most: usize) -> Result<BTreeMap<Name, Name>, Error> {
         given.push("@");
     }
     given.push(file);
-    let text = Source::default().read(&given, "the configuration", most)?;
+    let text = InputSource::default().read(&given, "the configuration", most)?;
     let what = text.what;
     match syntax::check(&text.bytes) {
         Ok(Shape::Object) => {}

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::context::Context as Item;
 use crate::session::Session;
-use crate::settings::{Context, Settings};
+use crate::settings::{ConfigFile, ContextSettings};
 
 mod add;
 mod list;
@@ -61,7 +61,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 }
 
 /// Returns the config file. A file that was named must exist.
-fn file(session: &Session) -> Result<&Settings, Error> {
+fn file(session: &Session) -> Result<&ConfigFile, Error> {
     let file = session.file.as_ref();
     let file = file.ok_or_else(|| Error::internal("the config file was not read"))?;
     file.must_be_there()?;
@@ -69,7 +69,7 @@ fn file(session: &Session) -> Result<&Settings, Error> {
 }
 
 /// Returns the name of the context in use: the chosen one, else the default.
-fn used<'a>(session: &'a Session, file: &'a Settings) -> Option<&'a str> {
+fn used<'a>(session: &'a Session, file: &'a ConfigFile) -> Option<&'a str> {
     let default = file
         .contents
         .default
@@ -79,7 +79,7 @@ fn used<'a>(session: &'a Session, file: &'a Settings) -> Option<&'a str> {
 }
 
 /// Returns the context as a document shows it.
-fn item(session: &Session, file: &Settings, context: &Context) -> Item {
+fn item(session: &Session, file: &ConfigFile, context: &ContextSettings) -> Item {
     let default = file.contents.default.as_ref();
     let is_default = default.is_some_and(|(name, _)| *name == context.name);
     let is_used = used(session, file) == Some(&context.name);

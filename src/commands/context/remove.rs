@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::done::Done;
 use crate::session::Session;
-use crate::settings::{Settings, edit};
+use crate::settings::{ConfigFile, edit};
 use crate::text::Harmless;
 
 /// Remove a context from the config file
@@ -62,7 +62,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-fn is_default(file: &Settings, name: &str) -> bool {
+fn is_default(file: &ConfigFile, name: &str) -> bool {
     let default = file.contents.default.as_ref();
     default.is_some_and(|(default, _)| default == name)
 }

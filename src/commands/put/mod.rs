@@ -9,8 +9,8 @@ use crate::args::value;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::data;
-use crate::input::source::Source;
-use crate::model::jid_source::Jids;
+use crate::input::source::InputSource;
+use crate::model::jid_source::JidSource;
 use crate::model::rate::Rate;
 use crate::name::Name;
 use crate::session::Session;
@@ -102,7 +102,7 @@ pub(crate) struct Args {
     /// Source of the jids: `content`, or a path in the data such as `user.id`
     #[arg(long, value_name = "content|PATH", value_parser = value::jid_from(), requires = "from",
           conflicts_with = "replace")]
-    jid_from: Option<Jids>,
+    jid_from: Option<JidSource>,
     /// Put one job per line of this file, each a JSON object; `-` for stdin
     #[arg(help_heading = BULK, long, value_name = "FILE", value_parser = value::input(),
           conflicts_with_all = ["positional", "jid"])]
@@ -131,7 +131,7 @@ pub(crate) struct Args {
 
 impl Args {
     /// Returns the data from the command line.
-    fn data(&self, source: &mut Source) -> Result<Vec<u8>, Error> {
+    fn data(&self, source: &mut InputSource) -> Result<Vec<u8>, Error> {
         let most = self.limit.max_data;
         match self.positional.as_ref().or(self.data.as_ref()) {
             Some(given) => Ok(data::read(source, given, most)?.0),

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids;
 use crate::input::jids::JidArgs;
-use crate::input::source::Source;
+use crate::input::source::InputSource;
 use crate::model::list::List;
 use crate::name::Name;
 use crate::session::Session;
@@ -29,7 +29,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
-    let given = jids::read(&mut Source::default(), &args.jids)?;
+    let given = jids::read(&mut InputSource::default(), &args.jids)?;
     if matches!(given, JidArgs::Many(_)) {
         session
             .ui

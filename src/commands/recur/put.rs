@@ -13,7 +13,7 @@ use crate::core::api::template::Template;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::data;
-use crate::input::source::Source;
+use crate::input::source::InputSource;
 use crate::model::done::Done;
 use crate::name::Name;
 use crate::session::Session;
@@ -87,7 +87,7 @@ pub(super) struct Args {
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     let data = match args.positional.as_ref().or(args.data.as_ref()) {
-        Some(given) => data::read(&mut Source::default(), given, args.limit.max_data)?.0,
+        Some(given) => data::read(&mut InputSource::default(), given, args.limit.max_data)?.0,
         None => data::limited(data::build(&args.arg)?, args.limit.max_data)?,
     };
     let now = session.begin()?;
@@ -136,7 +136,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
         (false, true) => session
             .ui
-            .would(&format!("would put {jid} in {queue}, every {every}")),
+            .note_dry_run(&format!("would put {jid} in {queue}, every {every}")),
         (false, false) => session
             .ui
             .note_on_terminal(&format!("put {jid} in {queue}, every {every}")),

@@ -7,7 +7,7 @@ use crate::args::value;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids;
-use crate::input::source::Source;
+use crate::input::source::InputSource;
 use crate::model::done::Done;
 use crate::name::Name;
 use crate::session::Session;
@@ -32,7 +32,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
-    let given = jids::read(&mut Source::default(), &args.jids)?;
+    let given = jids::read(&mut InputSource::default(), &args.jids)?;
     let jids = given.jids().to_vec();
     let now = session.begin()?;
     let found = session.core()?.recurs(now, &jids)?;
@@ -46,7 +46,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if dry {
         session
             .ui
-            .would(&format!("would remove {}", names.join(", ")));
+            .note_dry_run(&format!("would remove {}", names.join(", ")));
     } else {
         let count = jids.len() as u64;
         let what = format!(
@@ -55,7 +55,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             session.on()?
         );
         let consent = match count {
-            0 | 1 => session.ui.named(),
+            0 | 1 => session.ui.implicit_consent(),
             _ => session
                 .ui
                 .confirm(&what, |_| format!("  {}\n", names.join(", ")))?,

@@ -11,7 +11,7 @@ use crate::clock::duration;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::data;
-use crate::input::source::Source;
+use crate::input::source::InputSource;
 use crate::model::done::Done;
 use crate::name::Name;
 use crate::session::Session;
@@ -68,7 +68,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         changes.push(("klass", klass.into_bytes()));
     }
     if let Some(given) = &args.data {
-        let data = data::read(&mut Source::default(), given, args.limit.max_data)?.0;
+        let data = data::read(&mut InputSource::default(), given, args.limit.max_data)?.0;
         changes.push(("data", data));
     }
     if let Some(priority) = args.priority {
@@ -91,7 +91,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let jid = &args.jid;
     let dry = args.dry.dry_run;
     match dry {
-        true => session.ui.would(&format!("would change {jid}")),
+        true => session.ui.note_dry_run(&format!("would change {jid}")),
         false => {
             session.core()?.recur_update(now, &args.jid, &changes)?;
             session.ui.note_on_terminal(&format!("changed {jid}"));

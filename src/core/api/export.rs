@@ -101,7 +101,7 @@ impl Core {
     pub fn paused(&mut self, now: Moment) -> Result<Vec<PausedQueue>, Error> {
         let names = self.members(now, &Index::Paused)?;
         let mut paused = Vec::new();
-        for names in names.chunks(crate::model::bulk::MOST) {
+        for names in names.chunks(crate::model::bulk::MAX_JOBS_PER_CALL) {
             for queue in self.queues(now, names)? {
                 paused.extend(queue.paused.then_some(PausedQueue {
                     queue: queue.name,
