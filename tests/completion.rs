@@ -334,7 +334,10 @@ fn fish_offers_names_files_and_descriptions() {
         ("qless jobs --queue=my", "--queue=my mail"),
         ("qless jobs --queue st", "st\\*r"),
         ("qless retry ", "failed1\tWork, failed"),
-        ("qless help ret", "retry\tRetry failed jobs, each in its own queue"),
+        (
+            "qless help ret",
+            "retry\tRetry failed jobs, each in its own queue",
+        ),
         ("qless import my\\ f", "my file.toml"),
         ("qless --config=my\\ f", "--config=my file.toml"),
         ("qless man --out m", "my dir/"),

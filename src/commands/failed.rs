@@ -161,7 +161,8 @@ fn act(args: Args, session: &mut Session) -> Result<Exit, Error> {
         ..RetryOptions::default()
     };
     let refuse = |job: &JobSnapshot| options.refuse(job);
-    let plan = BulkPlan::from_selector(session, now, order, &selector, refuse)?.spread(&args.spread);
+    let plan =
+        BulkPlan::from_selector(session, now, order, &selector, refuse)?.spread(&args.spread);
     plan.consent(session, &options.effects(&plan))?;
     options.run(plan, session)
 }

@@ -60,7 +60,9 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let job = name.read_job(session.core()?, now, &args.jid, VERB)?;
     if args.dry.dry_run {
         let jid = short(args.jid.as_bytes());
-        session.ui.note_dry_run(&format!("would extend the lock on {jid}"));
+        session
+            .ui
+            .note_dry_run(&format!("would extend the lock on {jid}"));
         session.ui.show(&Done::new(VERB, vec![args.jid], true))?;
         return Ok(Exit::Ok);
     }

@@ -63,8 +63,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         .filter(|state| *state != State::Complete)
         .collect();
     let refuse = |job: &JobSnapshot| options.refuse(job);
-    let plan =
-        BulkPlan::open(session, &MOVE, &args.bulk, &args.jobs, &states, refuse)?.spread(&args.spread);
+    let plan = BulkPlan::open(session, &MOVE, &args.bulk, &args.jobs, &states, refuse)?
+        .spread(&args.spread);
     plan.consent(session, &options.effects(&plan))?;
     options.run(plan, session)
 }

@@ -47,7 +47,9 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let dry = args.dry.dry_run;
     for (key, value) in &settings {
         if dry {
-            session.ui.note_dry_run(&format!("would set {key} to {value}"));
+            session
+                .ui
+                .note_dry_run(&format!("would set {key} to {value}"));
             continue;
         }
         session.core()?.set(now, key, value)?;
