@@ -8,7 +8,7 @@ use clap_mangen::Man;
 use super::completion::shell::Shell;
 use super::help::layout::Parts;
 use crate::exit::Exit;
-use crate::model::finding::{BEYOND, Severity};
+use crate::model::finding::{LIMITS, Severity};
 use crate::settings::key;
 use crate::view::document::DOCUMENTS;
 use crate::view::finding;
@@ -164,7 +164,7 @@ fn findings() -> String {
     let introduction = finding::INTRODUCTION.replace('\n', " ");
     let mut page = format!(".SH FINDINGS\n{}\n", roff(introduction.trim_end()));
     for severity in Severity::ALL {
-        let says = sentence(severity.says());
+        let says = sentence(severity.meaning());
         page.push_str(&format!(".TP\n\\fB{}\\fR\n{says}.\n", severity.word()));
     }
     for (name, lines, choices) in finding::entries() {
@@ -177,7 +177,7 @@ fn findings() -> String {
         }
     }
     page.push_str(".SH \"NOT CHECKED\"\n");
-    for (invariant, says) in BEYOND {
+    for (invariant, says) in LIMITS {
         page.push_str(&format!(
             ".TP\nI\\-{invariant:02}\n{}.\n",
             sentence(&roff(says))

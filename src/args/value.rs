@@ -192,7 +192,7 @@ struct Findings {
 impl Findings {
     fn words(&self) -> Vec<&'static str> {
         let all = self.all.then_some("all");
-        let ids = FINDINGS.iter().map(|finding| finding.id);
+        let ids = FINDINGS.iter().map(|finding| finding.name);
         all.into_iter().chain(ids).collect()
     }
 }

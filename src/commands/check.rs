@@ -7,14 +7,14 @@ use crate::args::shared::DryRun;
 use crate::args::value;
 use crate::check::repair;
 use crate::check::repair::revert;
-use crate::check::verify::finding_filter::{FindingFilter, Word};
+use crate::check::verify::finding_filter::{FindingFilter, Selection};
 use crate::check::verify::run;
 use crate::check::verify::run::CheckOptions;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::model::check::Check;
-use crate::model::finding::{Finding, Severity};
+use crate::model::finding::{FindingId, Severity};
 use crate::model::pattern::Pattern;
 use crate::model::rate::Rate;
 use crate::session::Session;
@@ -118,10 +118,10 @@ impl Args {
 
     fn filter(&self) -> FindingFilter {
         let only = self.only.iter().filter_map(|id| match id.as_str() {
-            "all" => Some(Word::All),
-            id => Finding::named(id).map(Word::One),
+            "all" => Some(Selection::All),
+            id => FindingId::named(id).map(Selection::One),
         });
-        let skip = self.skip.iter().filter_map(|id| Finding::named(id));
+        let skip = self.skip.iter().filter_map(|id| FindingId::named(id));
         FindingFilter::new(only.collect(), skip.collect())
     }
 }
@@ -132,8 +132,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
     let options = CheckOptions {
         queues: args.queues.clone(),
-        wanted: args.filter(),
-        examples: args.max_examples,
+        filter: args.filter(),
+        max_examples: args.max_examples,
         rate: args.rate,
         fail_on: args.fail_on,
     };
@@ -142,7 +142,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     if args.repair {
         let repair_options = repair::RepairOptions {
-            told: options,
+            check: options,
             undo: args.undo.as_deref(),
             command: args.command(),
             dry_run: args.dry.dry_run,

@@ -86,10 +86,10 @@ fn change(args: &Args, session: &mut Session) -> Result<Exit, Error> {
         SliceOutcome::each(jobs, replies, |job, tags| {
             let names = Json::read(&tags).and_then(|tags| tags.names());
             let names = names.unwrap_or_default();
-            let mut job_outcome = JobOutcome::done(&job.jid).raw(tags);
+            let mut outcome = JobOutcome::done(&job.jid).raw(tags);
             let list: Vec<String> = names.iter().map(Name::to_string).collect();
-            job_outcome.item.detail = Some(list.join(", ").into());
-            job_outcome.cells(names)
+            outcome.item.detail = Some(list.join(", ").into());
+            outcome.cells(names)
         })
     })
 }

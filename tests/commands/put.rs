@@ -311,7 +311,7 @@ fn invalid_names_are_refused_before_any_call() {
     "#]]);
     put(&format!("put {} K", "q".repeat(513))).shows(expect![[r#"
         --- stderr
-        error: `QUEUE` is 513 bytes long, 512 is the most
+        error: `QUEUE` is 513 bytes long, the maximum is 512
         --- exit 2
     "#]]);
     put("put q K --priority nan").shows(expect![[r#"
