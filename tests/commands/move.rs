@@ -7,7 +7,7 @@ use crate::support::redis::Redis;
 
 /// What a list shows of the jobs of a queue.
 fn listed(queue: &str) -> String {
-    format!("jobs --queue {queue} --columns jid,state,pri,left,detail --time-format unix")
+    format!("jobs --queue {queue} --columns jid,state,pri,remaining,detail --time-format unix")
 }
 
 #[test]

@@ -80,7 +80,7 @@ fn running_jobs_are_stopped_if_requested() {
     redis.at(20).run("pause images --stop-running").ok();
     redis
         .at(21)
-        .run("jobs --queue images --columns jid,state,left")
+        .run("jobs --queue images --columns jid,state,remaining")
         .shows(expect![[r#"
             a	stalled	5/5
             b	waiting	5/5

@@ -105,7 +105,7 @@ fn each_line_becomes_a_job() {
         queue	q
         state	scheduled	since 1970-01-01T00:16:40.000Z
         priority	-3	higher runs first
-        retries	2 of 2 left
+        retries	2 of 2 remaining
         tags	eu, vip
         tracked	no
         depends on	–
@@ -118,7 +118,7 @@ fn each_line_becomes_a_job() {
         queue	q
         state	depends	on 2 jobs
         priority	1	higher runs first
-        retries	5 of 5 left
+        retries	5 of 5 remaining
         tags	all
         tracked	no
         depends on	a (waiting), b (scheduled)
@@ -265,7 +265,7 @@ fn an_invalid_line_is_reported_with_its_position() {
         ),
         (
             b"{\"jid\":\"b\",\"depends\":[\"b\"]}",
-            "line 2, column 22: it waits for itself: b → b",
+            "line 2, column 22: it depends on itself: b → b",
         ),
     ] {
         let text = [b"{\"jid\":\"first\"}\n", line, b"\n"].concat();

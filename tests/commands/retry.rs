@@ -80,7 +80,7 @@ fn retry_can_change_queue_time_and_priority() {
         "#]]);
     redis
         .at(21)
-        .run("jobs --queue slow --columns jid,state,queue,pri,left,detail")
+        .run("jobs --queue slow --columns jid,state,queue,pri,remaining,detail")
         .shows(expect![[r#"
             f1	scheduled	slow	9	3/3	1970-01-01T00:10:20.000Z
             f2	scheduled	slow	9	5/5	1970-01-01T00:10:20.000Z
@@ -132,7 +132,7 @@ fn retry_takes_a_running_job_only_with_force() {
     redis.at(200).run("retry r --force").ok();
     redis
         .at(201)
-        .run("jobs --queue mail --columns jid,state,left")
+        .run("jobs --queue mail --columns jid,state,remaining")
         .shows(expect![[r#"
             w	waiting	5/5
             r	waiting	5/5
@@ -432,7 +432,7 @@ fn the_holder_releases_a_job_and_uses_one_retry() {
         "#]]);
     redis
         .at(20)
-        .run("jobs --state scheduled --columns jid,left,detail")
+        .run("jobs --state scheduled --columns jid,remaining,detail")
         .shows(expect![[r#"
             r	4/5	1970-01-01T00:05:20.000Z
             s	5/5	1970-01-01T00:10:12.000Z
