@@ -79,7 +79,7 @@ pub(crate) fn new_jid() -> impl TypedValueParser<Value = Name> {
     })
 }
 
-/// JidSource that may exist, `-` for a list on stdin, or `@FILE`: any bytes.
+/// Jids that may exist, `-` for a list on stdin, or `@FILE`: any bytes.
 pub(crate) fn jids() -> impl TypedValueParser<Value = Name> {
     OsStringValueParser::new().map(|text: OsString| Name::from(text.as_os_str()))
 }

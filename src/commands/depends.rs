@@ -236,7 +236,7 @@ fn rehearse(args: &Args, jid: &Name, now: Moment, session: &mut Session) -> Resu
     Ok(())
 }
 
-/// RowContent dependencies and dependents with their states.
+/// Shows dependencies and dependents with their states.
 fn show(jid: &Name, now: Moment, session: &mut Session) -> Result<Exit, Error> {
     match session.core()?.dependencies(now, jid)? {
         Some(dependencies) => session.ui.show(&dependencies).map(|()| Exit::Ok),

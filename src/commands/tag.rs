@@ -94,7 +94,7 @@ fn change(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     })
 }
 
-/// RowContent the tags of jobs.
+/// Shows the tags of jobs.
 fn show(jobs: &Targets, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;
     session.ui.check_columns::<BulkReport>()?;

@@ -174,7 +174,7 @@ fn off_all_releases_many_jobs() {
         .at(3)
         .run("depends --off-all a root 'c d' nope -o ndjson")
         .shows(expect![[r#"
-            {"jid":"root","result":"skipped","code":"state_changed","detail":"its state is `waiting`, not `depends`","queue":"ci","state_before":"waiting","state_after":null}
+            {"jid":"root","result":"skipped","code":"state_changed","detail":"it is waiting, not depends","queue":"ci","state_before":"waiting","state_after":null}
             {"jid":"nope","result":"skipped","code":"gone","detail":"it does not exist","queue":null,"state_before":null,"state_after":null}
             {"jid":"a","result":"done","code":"ok","detail":null,"queue":"deploy","state_before":"depends","state_after":"waiting"}
             {"jid":"c d","result":"done","code":"ok","detail":null,"queue":"deploy","state_before":"depends","state_after":"waiting"}
@@ -182,7 +182,7 @@ fn off_all_releases_many_jobs() {
             --- stderr
             2 released, 2 skipped
               skipped  1  gone
-                       1  its state is `waiting`, not `depends`
+                       1  waiting, not depends
         "#]]);
     redis
         .at(3)

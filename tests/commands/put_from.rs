@@ -265,7 +265,7 @@ fn an_invalid_line_is_reported_with_its_position() {
         ),
         (
             b"{\"jid\":\"b\",\"depends\":[\"b\"]}",
-            "line 2, column 22: it waits for itself: b → b",
+            "line 2, column 22: it depends on itself: b → b",
         ),
     ] {
         let text = [b"{\"jid\":\"first\"}\n", line, b"\n"].concat();
@@ -480,7 +480,7 @@ fn a_dependency_cycle_is_reported_before_any_call() {
     );
     workspace.put(lines, "q K").shows(expect![[r#"
         --- stderr
-        error: `DIR/jobs`, line 2: jobs wait for each other: a → b → c → a
+        error: `DIR/jobs`, line 2: jobs depend on each other: a → b → c → a
         --- exit 2
     "#]]);
     // Flags of the command line apply to `a`, too.
@@ -488,7 +488,7 @@ fn a_dependency_cycle_is_reported_before_any_call() {
         .put("{\"jid\":\"b\"}\n{\"jid\":\"a\"}\n", "q K --depends a")
         .shows(expect![[r#"
             --- stderr
-            error: `DIR/jobs`, line 2, column 1: it waits for itself: a → a
+            error: `DIR/jobs`, line 2, column 1: it depends on itself: a → a
             --- exit 2
         "#]]);
     assert_eq!(workspace.keys(), 0);
@@ -1006,7 +1006,7 @@ fn a_journal_belongs_to_its_input_prefix_and_command() {
     fs::write(&night, text.replace("{\"photo\":2}", "{\"photo\":9}")).unwrap();
     workspace.qless().run(&line).shows(expect![[r#"
         --- stderr
-        error: `DIR/night.journal`, line 3: line 2 of the input is not what it was
+        error: `DIR/night.journal`, line 3: line 2 of the input has changed
         hint: repair the line, or name another file
         --- exit 2
     "#]]);

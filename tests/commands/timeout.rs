@@ -81,7 +81,7 @@ fn timing_out_a_job_that_is_not_running_is_a_conflict() {
     redis.at(20).run("timeout a b c").shows(expect![[r#"
         --- stderr
         2 timed out, 1 skipped
-          skipped  1  its state is `waiting`, not `running`
+          skipped  1  waiting, not running
     "#]]);
 }
 
