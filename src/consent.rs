@@ -1,8 +1,8 @@
-//! The token that destructive calls take.
+//! The token that destructive calls require.
 
-/// The operator's consent to a change: destructive core calls take one, so that none is made
-/// without. Only `ui/ask.rs` grants it, from `--yes`, a prompt, or where no question is needed;
-/// `tests/architecture.rs` holds that.
+/// The operator's consent to a change. Destructive core calls take one, so that no call is made
+/// without it. Only `ui/ask.rs` grants it: for `--yes`, after a prompt, or if no question is needed.
+/// `tests/architecture.rs` asserts that.
 #[derive(Clone, Copy, Debug)]
 pub struct Consent(());
 

@@ -18,8 +18,8 @@ pub(crate) fn text(name: &str) -> Result<Option<String>, Error> {
     }
 }
 
-/// Whether the environment says whether to colour.
-pub(crate) fn tells_color() -> bool {
+/// Returns whether the environment decides about color.
+pub(crate) fn decides_color() -> bool {
     ["CLICOLOR_FORCE", "NO_COLOR", "CLICOLOR"]
         .into_iter()
         .any(|name| var(name).is_some())

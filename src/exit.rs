@@ -1,29 +1,29 @@
 //! The one list of exit codes.
 
-/// How a command ended, as the shell sees it.
+/// The exit code of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// Done; also an empty list, a dry run, a bulk verb that matched nothing.
+    /// Done. Also an empty list, a dry run, and a bulk command that matched no job.
     Ok,
-    /// Anything not below; a defect of ours.
+    /// Any error that has no code below, and defects of `qless`.
     Error,
     /// Bad flags, arguments, config file, JSON or times.
     Usage,
     /// Some items of a bulk action failed.
     Partial,
-    /// Unknown jid, queue, group, worker, context or key; a pop that got nothing.
+    /// An unknown jid, queue, group, worker, context or key, and a pop without jobs.
     NotFound,
-    /// The job's state, lock or dependents forbid it; the jid exists already; a cycle.
+    /// The job's state, lock or dependents forbid it, the jid exists already, or there is a cycle.
     Conflict,
-    /// The server: unreachable, refusing, out of memory, too old.
+    /// The server is unreachable, refuses, is out of memory, or is too old.
     Server,
-    /// `check` found problems that are still there.
+    /// `check` found problems and did not repair them all.
     Inconsistent,
-    /// A confirmation was refused or could not be asked.
+    /// The operator declined, or could not be asked.
     NotConfirmed,
-    /// SIGINT, after the running slice.
+    /// SIGINT, after the current slice.
     Interrupted,
-    /// SIGTERM or SIGHUP, after the running slice.
+    /// SIGTERM or SIGHUP, after the current slice.
     Terminated,
 }
 
@@ -43,16 +43,16 @@ impl Exit {
         Exit::Terminated,
     ];
 
-    /// Returns its name and when it is given, for `qless help exit-codes`.
-    pub const fn told(self) -> (&'static str, &'static str) {
+    /// Returns the name of the code and its meaning, for `qless help exit-codes`.
+    pub const fn description(self) -> (&'static str, &'static str) {
         match self {
             Exit::Ok => ("ok", "done; also an empty list, a dry run, nothing to do"),
-            Exit::Error => ("error", "anything not below; a defect"),
+            Exit::Error => ("error", "any other error; a defect"),
             Exit::Usage => ("usage", "bad flags, arguments, config file, JSON or times"),
             Exit::Partial => ("partial", "some items of a bulk action failed"),
             Exit::NotFound => (
                 "not found",
-                "no such job, queue, group, worker, context or key; pop got nothing",
+                "no such job, queue, group, worker, context or key; pop had no job",
             ),
             Exit::Conflict => (
                 "conflict",
@@ -70,10 +70,10 @@ impl Exit {
                 "not confirmed",
                 "a confirmation was refused or could not be asked",
             ),
-            Exit::Interrupted => ("interrupted", "SIGINT, after finishing the running slice"),
+            Exit::Interrupted => ("interrupted", "SIGINT, after finishing the current slice"),
             Exit::Terminated => (
                 "terminated",
-                "SIGTERM or SIGHUP, after finishing the running slice",
+                "SIGTERM or SIGHUP, after finishing the current slice",
             ),
         }
     }

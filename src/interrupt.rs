@@ -1,4 +1,5 @@
-//! Signals in bulk work: the first is a wish, looked at between slices; the second ends at once.
+//! Signals during bulk work. The first one ends the command after the current slice, the second one
+//! immediately.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +10,7 @@ use signal_hook::flag;
 use crate::error::Kind;
 use crate::exit::Exit;
 
-/// Whether somebody asked us to interrupt.
+/// Whether a signal asked the command to end.
 #[derive(Clone, Debug)]
 pub(crate) struct Interrupt {
     interrupted: Arc<AtomicBool>,
@@ -17,7 +18,7 @@ pub(crate) struct Interrupt {
 }
 
 impl Interrupt {
-    /// Listens from now on; before that, signals end the process as ever.
+    /// Handles signals from now on. Before that, they end the process.
     pub(crate) fn listen() -> Interrupt {
         let interrupt = Interrupt {
             interrupted: Arc::default(),
@@ -29,8 +30,8 @@ impl Interrupt {
             (SIGHUP, &interrupt.terminated, Exit::Terminated),
         ];
         for (signal, flagged, exit) in signals {
-            // The order matters: the shutdown sees the flag only from the second signal on. A
-            // signal that cannot be listened to keeps its default action.
+            // The order matters: the shutdown must see the flag only from the second signal on. A
+            // signal that cannot be handled keeps its default action.
             let code = exit.code().into();
             _ = flag::register_conditional_shutdown(signal, code, flagged.clone());
             _ = flag::register(signal, flagged.clone());
@@ -38,7 +39,7 @@ impl Interrupt {
         interrupt
     }
 
-    /// Returns what was asked for, if anything.
+    /// Returns the kind of the signal that came, if one did.
     pub(crate) fn asked(&self) -> Option<Kind> {
         if self.interrupted.load(Ordering::Relaxed) {
             return Some(Kind::Interrupted);

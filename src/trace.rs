@@ -1,11 +1,11 @@
-//! What `-v` tells: each server call with its duration; `-vv` with arguments and replies.
+//! What `-v` shows: each server call with its duration. `-vv` adds arguments and replies.
 
 use std::io::{self, Write};
 use std::time::Duration;
 
-use crate::text;
+use crate::text::Harmless;
 
-/// Where the core tells its calls; silent without `-v`.
+/// Where the core shows its calls. Silent without `-v`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Trace {
     level: u8,
@@ -16,22 +16,21 @@ impl Trace {
         Trace { level }
     }
 
-    /// Whether anything is told at all.
-    pub fn on(self) -> bool {
+    /// Returns whether calls are shown.
+    pub fn is_on(self) -> bool {
         self.level > 0
     }
 
-    /// Whether arguments and replies are told too.
-    pub fn full(self) -> bool {
+    /// Returns whether arguments and replies are shown too.
+    pub fn is_full(self) -> bool {
         self.level > 1
     }
 
-    /// Tells one exchange with the server.
-    pub fn tell(self, what: &str, took: Duration) {
-        if self.on() {
-            let line = text::clean(what.as_bytes());
+    /// Shows one exchange with the server.
+    pub fn exchange(self, what: &str, took: Duration) {
+        if self.is_on() {
             let millis = took.as_secs_f64() * 1e3;
-            _ = writeln!(io::stderr(), "  {millis:.1} ms  {line}");
+            _ = writeln!(io::stderr(), "  {millis:.1} ms  {}", Harmless(what));
         }
     }
 }

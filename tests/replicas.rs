@@ -64,8 +64,8 @@ fn too_few_replicas_stop_the_command_and_keep_earlier_changes() {
         .shows(expect![[r#"
             a
             --- stderr
-            error: 0 of 2 replicas had it within 1s; what was changed stands
-            hint: `redis-cli INFO replication` tells how far each replica is
+            error: 0 of 2 replicas had it within 1s; the change was made
+            hint: `redis-cli INFO replication` shows how far each replica is
             --- exit 6
         "#]]);
     assert_eq!(qless.run("length q").ok(), "1");
@@ -88,8 +88,8 @@ fn too_few_replicas_stop_the_command_and_keep_earlier_changes() {
             a	0	7
             --- stderr
             2 changed
-            error: 0 of 2 replicas had it within 1s; what was changed stands
-            hint: `redis-cli INFO replication` tells how far each replica is
+            error: 0 of 2 replicas had it within 1s; the change was made
+            hint: `redis-cli INFO replication` shows how far each replica is
             --- exit 6
         "#]]);
     assert_eq!(qless.run("get b --field priority").ok(), "7");

@@ -1,4 +1,4 @@
-//! Addresses of servers, taken apart strictly; the one place that shows them.
+//! Addresses of servers: strict parsing, and the one place that shows them.
 //!
 //! `redis://[USER[:PASSWORD]@]HOST[:PORT][/DB]`, `unix:///PATH[?db=N][&user=U]` and
 //! `local:[/DIR][?fsync=always]`; `valkey://` and `redis+unix://` are other spellings.
@@ -15,15 +15,16 @@ use url::Url;
 use self::secret::Secret;
 use crate::error::Error;
 
-/// Where the server is.
+/// The address of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
     Tcp(String, u16),
     Unix(PathBuf),
-    /// Our own server for this machine; its directory, unless it is the default one.
+    /// The private server of this machine.
     Local {
+        /// Its directory, if not the default one.
         dir: Option<PathBuf>,
-        /// Whether every write is to be on disk before it is answered, if told.
+        /// Whether every write must be on disk before the server replies, if given.
         fsync: Option<Fsync>,
     },
 }
@@ -36,7 +37,7 @@ pub enum Fsync {
 }
 
 impl Fsync {
-    /// Returns the word of `appendfsync`.
+    /// Returns the value of `appendfsync`.
     pub const fn word(self) -> &'static str {
         match self {
             Fsync::Always => "always",
@@ -45,7 +46,7 @@ impl Fsync {
     }
 }
 
-/// An address with what it takes to log in. `Display` shows it without the password.
+/// An address with the login. `Display` shows it without the password.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     pub address: Address,
@@ -55,13 +56,13 @@ pub struct Target {
 }
 
 impl Target {
-    /// The address that is tried when none was given.
+    /// The address if none is given.
     pub const DEFAULT: &str = "redis://127.0.0.1:6379/0";
 
-    /// Takes an address apart.
+    /// Parses an address.
     pub fn parse(text: &str) -> Result<Target, Error> {
         let refused = |why: String| Error::usage(format!("address `{}` {why}", masked(text)));
-        // A colon in front is a scheme; a bare host is not guessed at.
+        // A bare host could be many things, so a scheme is required.
         let Some((scheme, _)) = text.split_once(':') else {
             return Err(refused("has no scheme".into()).hint("write `redis://HOST:6379`"));
         };
@@ -82,7 +83,7 @@ impl Target {
         target.map_err(|why| {
             let error = refused(why);
             match text.rsplit_once('@') {
-                Some((login, _)) if strange_login(login) => {
+                Some((login, _)) if ends_login_early(login) => {
                     error.hint("percent-encode the password, or use `--password-file FILE`")
                 }
                 _ => error,
@@ -90,12 +91,12 @@ impl Target {
         })
     }
 
-    /// Whether the text holds a password.
+    /// Returns whether the address has a password.
     pub fn has_password(&self) -> bool {
         self.password.is_some()
     }
 
-    /// Returns `HOST:PORT` or the socket, for sentences about the connection itself.
+    /// Returns `HOST:PORT` or the socket, for sentences about the connection.
     pub fn place(&self) -> String {
         match &self.address {
             Address::Tcp(host, port) if host.contains(':') => format!("[{host}]:{port}"),
@@ -136,7 +137,7 @@ impl fmt::Display for Target {
     }
 }
 
-/// Returns an address that may not even parse, without what may be a password.
+/// Returns a text that may not be an address, without what may be a password.
 pub(crate) fn masked(text: &str) -> String {
     let slashes = text.find("//").map(|at| at + 2);
     let start = slashes.or_else(|| text.find(':').map(|at| at + 1));
@@ -144,7 +145,7 @@ pub(crate) fn masked(text: &str) -> String {
         (start, Some(at)) if start <= at => format!("{}***{}", &text[..start], &text[at..]),
         _ => text.to_string(),
     };
-    // A habit of other clients, which we do not take.
+    // Other clients take a password here; `qless` does not.
     match shown.split_once("password=") {
         Some((before, after)) => {
             let rest = after.find('&').map_or("", |at| &after[at..]);
@@ -154,7 +155,7 @@ pub(crate) fn masked(text: &str) -> String {
     }
 }
 
-/// Whether a password stands in an address, even one that we cannot connect to.
+/// Returns whether an address has a password, even an address that this build cannot use.
 pub(crate) fn holds_password(text: &str) -> bool {
     match (Target::parse(text), Url::parse(text)) {
         (Ok(target), _) => target.has_password(),
@@ -163,7 +164,7 @@ pub(crate) fn holds_password(text: &str) -> bool {
     }
 }
 
-/// Schemes of servers that other builds can connect to: an address may be kept, but not used.
+/// Schemes that other builds can use. This build can only store such addresses.
 const OTHERS: [&str; 6] = [
     "rediss",
     "valkeys",
@@ -173,7 +174,7 @@ const OTHERS: [&str; 6] = [
     "rediss-cluster",
 ];
 
-/// Refuses what cannot be an address of a server, here or elsewhere.
+/// Refuses a text that cannot be an address, also not for other builds.
 pub(crate) fn check(text: &str) -> Result<(), Error> {
     let wrong = match Target::parse(text) {
         Ok(_) => return Ok(()),
@@ -186,8 +187,8 @@ pub(crate) fn check(text: &str) -> Result<(), Error> {
     }
 }
 
-/// Returns an address as it is shown, whether we can connect to it or not; `secret` says that it
-/// has a password that stands elsewhere.
+/// Returns an address for display, whether this build can use it or not. `secret`: its password is
+/// stored elsewhere.
 pub(crate) fn shown(text: &str, secret: bool) -> String {
     if let Ok(mut target) = Target::parse(text) {
         if secret && matches!(target.address, Address::Tcp(..)) {
@@ -205,8 +206,8 @@ pub(crate) fn shown(text: &str, secret: bool) -> String {
     }
 }
 
-/// Whether what stands before the last `@` holds a character that ends the login early.
-fn strange_login(login: &str) -> bool {
+/// Returns whether the part before the last `@` has a character that ends the login early.
+fn ends_login_early(login: &str) -> bool {
     let login = login.split_once("://").map_or(login, |(_, login)| login);
     login.contains(['#', '?', '/'])
 }
@@ -221,7 +222,7 @@ fn tcp(url: &Url) -> Result<Target, String> {
         return Err("names no host".into());
     }
     if url.query().is_some() {
-        return Err("has a query, `?…`; the database stands in the path: `/3`".into());
+        return Err("has a query, `?…`; the database belongs in the path: `/3`".into());
     }
     let db = match url.path().trim_start_matches('/') {
         "" => 0,
@@ -241,7 +242,7 @@ fn tcp(url: &Url) -> Result<Target, String> {
 
 fn unix(url: &Url, given: &str) -> Result<Target, String> {
     if url.host_str().is_some_and(|host| !host.is_empty()) || !given.contains(":///") {
-        return Err("wants three slashes: `unix:///run/redis.sock`".into());
+        return Err("requires three slashes: `unix:///run/redis.sock`".into());
     }
     let path = path(url.path())?;
     let mut target = Target {
@@ -275,14 +276,18 @@ fn local(given: &str) -> Result<Target, String> {
         return Err("has a fragment, `#…`".into());
     }
     if !dir.is_empty() && (!dir.starts_with('/') || dir.starts_with("//")) {
-        return Err("wants a directory from the root: `local:/DIR` or `local:$PWD/DIR`".into());
+        return Err("requires an absolute directory: `local:/DIR` or `local:$PWD/DIR`".into());
     }
     let mut fsync = None;
     for (key, value) in pairs(query) {
         fsync = match (key, value) {
             ("fsync", "always") => Some(Fsync::Always),
             ("fsync", "everysec") => Some(Fsync::Everysec),
-            ("fsync", _) => return Err("knows `fsync=always` and `fsync=everysec`".into()),
+            ("fsync", _) => {
+                return Err(
+                    "has an unknown `fsync`; known are `fsync=always` and `fsync=everysec`".into(),
+                );
+            }
             (other, _) => return Err(format!("has an unknown query key `{other}`")),
         };
     }
@@ -308,7 +313,7 @@ fn pairs(query: Option<&str>) -> impl Iterator<Item = (&str, &str)> {
 fn database(text: &str) -> Result<u32, String> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let number = text.parse().ok().filter(|_| digits);
-    number.ok_or_else(|| format!("wants a number as database, not `{text}`"))
+    number.ok_or_else(|| format!("expects a number as database, not `{text}`"))
 }
 
 fn path(encoded: &str) -> Result<PathBuf, String> {
@@ -406,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_refused() {
+    fn invalid_addresses_are_refused() {
         for text in [
             "",
             "localhost",
@@ -443,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn a_password_is_hidden_in_what_is_no_address() {
+    fn a_password_is_hidden_even_in_an_invalid_address() {
         for (text, shown) in [
             ("redis//u:secret@h", "redis//***@h"),
             ("redis:u:secret@h", "redis:***@h"),
@@ -474,9 +479,9 @@ mod tests {
             "redis://u:se/cret@h/0",
             "redis://u:se?cret@h",
         ] {
-            let told = refused(text);
-            assert!(!told.contains("cret"), "{told}");
-            assert!(told.contains("percent-encode"), "{told}");
+            let message = refused(text);
+            assert!(!message.contains("cret"), "{message}");
+            assert!(message.contains("percent-encode"), "{message}");
         }
         assert!(!refused("rediss://u:secret@h").contains("secret"));
         assert!(!refused("redis://u:12345/x").contains("percent"));

@@ -1,9 +1,9 @@
-//! Durations as text: as people type them, and as the core takes them. How they are shown is
-//! `text.rs`.
+//! Durations as text: as people type them, and as the core takes them. `text.rs` formats those that
+//! are shown.
 
 use std::time::Duration;
 
-/// A duration: humantime text, or seconds as a bare number.
+/// Reads a duration: humantime text, or seconds as a bare number.
 pub(crate) fn parse(text: &str) -> Result<Duration, String> {
     let wants = || "wants a duration such as `90s`, `15m` or `2h`".to_string();
     let duration = match text.parse::<f64>() {
@@ -16,8 +16,8 @@ pub(crate) fn parse(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// A thousand years of humantime: from today, and from any day that a job may name, that is still
-/// within the calendar.
+/// A thousand years of humantime. That many years after today, or after any day that a job may name,
+/// are still within the calendar.
 pub(crate) const LONGEST: Duration = Duration::from_secs(1000 * 31_557_600);
 
 /// Returns the seconds as the core takes them, without an exponent.

@@ -1,4 +1,4 @@
-//! Now: the server's time, carried on by the monotonic clock, or pinned by QLESS_NOW.
+//! The current time: that of the server, continued by the monotonic clock, or pinned by QLESS_NOW.
 
 pub(crate) mod duration;
 pub(crate) mod moment;
@@ -8,7 +8,7 @@ use std::time::Instant;
 use self::moment::Moment;
 use crate::error::Error;
 
-/// Tells the time; deadlines do not use it, they run on the real clock.
+/// The clock of all times. Deadlines do not use it: they run on the real clock.
 #[derive(Clone, Debug)]
 pub struct Clock {
     pinned: Option<Moment>,
@@ -23,7 +23,7 @@ impl Clock {
             Some(text) => {
                 let moment = text.to_str().and_then(|text| text.parse().ok());
                 Some(moment.ok_or_else(|| {
-                    Error::usage("`QLESS_NOW` wants seconds since the epoch, such as `1000.5`")
+                    Error::usage("`QLESS_NOW` expects seconds since the epoch, such as `1000.5`")
                 })?)
             }
         };
@@ -33,12 +33,12 @@ impl Clock {
         })
     }
 
-    /// Takes the server's time, at each connection anew.
+    /// Sets the server's time, at each connection again.
     pub fn set(&mut self, server: Moment) {
         self.server = Some((server, Instant::now()));
     }
 
-    /// Returns the server's time; before the first connection, that of this host.
+    /// Returns the server's time. Before the first connection it is the time of this host.
     pub fn now(&self) -> Moment {
         if let Some(moment) = self.pinned {
             return moment;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 
-/// A moment in whole microseconds; `Display` is the decimal seconds that the core takes.
+/// A moment in whole microseconds. `Display` writes the decimal seconds that the core takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Moment(i64);
 
@@ -16,7 +16,7 @@ impl Moment {
         Moment(micros)
     }
 
-    /// Returns the moment of seconds since the epoch, `None` if it is no finite time.
+    /// Returns the moment of seconds since the epoch, `None` if they are not a finite time.
     pub fn from_seconds(seconds: f64) -> Option<Moment> {
         let micros = (seconds * 1e6).round();
         (micros.abs() < 9e18).then_some(Moment(micros as i64))
@@ -40,7 +40,7 @@ impl Moment {
         Moment(self.0.saturating_add(micros))
     }
 
-    /// Returns the seconds from `earlier` to this, negative if it is later.
+    /// Returns the seconds since `earlier`, negative if `earlier` is later.
     pub fn since(self, earlier: Moment) -> f64 {
         self.0.saturating_sub(earlier.0) as f64 / 1e6
     }
@@ -51,7 +51,7 @@ impl Moment {
         Some(Moment(at.as_microsecond()))
     }
 
-    /// Returns RFC 3339 in UTC with milliseconds; `None` beyond the year 9999.
+    /// Returns RFC 3339 in UTC with milliseconds, `None` after the year 9999.
     pub fn rfc3339(self) -> Option<String> {
         let at = Timestamp::from_microsecond(self.0).ok()?;
         Some(format!("{at:.3}"))
@@ -80,7 +80,7 @@ impl FromStr for Moment {
     }
 }
 
-/// RFC 3339 UTC with milliseconds; `null` where the calendar ends.
+/// RFC 3339 in UTC with milliseconds, `null` after the end of the calendar.
 impl Serialize for Moment {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.rfc3339().serialize(serializer)
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_finite_time_is_no_moment() {
+    fn a_text_that_is_not_a_finite_time_is_refused() {
         for text in ["", "soon", "nan", "inf", "1e300"] {
             assert!(text.parse::<Moment>().is_err(), "{text}");
         }

@@ -8,7 +8,7 @@ use crate::args::{moment, value};
 use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::input::source::Source;
+use crate::input::source::InputSource;
 use crate::session::Session;
 use crate::text::clean;
 
@@ -39,7 +39,7 @@ pub(crate) struct Args {
 impl Args {
     fn writes(&self) -> bool {
         let args = self.args.iter().map(|arg| arg.as_encoded_bytes());
-        Call::new(&self.command).args(args).may_write()
+        Call::raw(&self.command).args(args).may_write()
     }
 }
 
@@ -49,8 +49,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
     let writes = args.writes();
     let name = args.command.clone();
-    let mut source = Source::default();
-    let mut call = Call::new(args.command);
+    let mut source = InputSource::default();
+    let mut call = Call::raw(args.command);
     for (at, arg) in args.args.iter().enumerate() {
         let most = value::LARGEST as usize;
         call = match arg == "-" && means_nothing(&name, at) {
@@ -61,7 +61,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let now = session.begin()?;
     let now = args.now.map_or(now, |when| when.from(now));
     if writes {
-        let what = format!("call `{}` on {}", clean(&name), session.place()?);
+        let what = format!("call `{}` on {}", clean(&name), session.destination()?);
         session.ui.confirm_protected(&what, |_| String::new())?;
     }
     let reply = session.core()?.raw(now, &call)?;

@@ -103,7 +103,7 @@ pub(crate) fn list(
     let mut shown = 0;
     while let Some(mut slice) = selection.next(core)? {
         if table {
-            core.blockers(now, &mut slice)?;
+            core.count_failed_dependencies(now, &mut slice)?;
         }
         shown += slice.len() as u64;
         jobs.list.items.append(&mut slice);
@@ -135,12 +135,12 @@ fn raw(selector: &Selector) -> Result<Call, Error> {
     };
     let call = match (selector.states.as_slice(), plain()) {
         ([State::Complete], None) if selector.queues.is_empty() => {
-            Call::new("jobs").arg("complete")
+            Call::raw("jobs").arg("complete")
         }
         ([state], Some(queue))
             if !matches!(state, State::Complete | State::Waiting | State::Failed) =>
         {
-            Call::new("jobs").arg(state.word()).arg(queue)
+            Call::raw("jobs").arg(state.word()).arg(queue)
         }
         _ => return Err(unlike()),
     };

@@ -114,7 +114,7 @@ fn local(session: &Session) -> Result<(Local, Option<Fsync>), Error> {
 
 /// Looks without starting it.
 fn status(local: &Local, session: &mut Session) -> Result<Status, Error> {
-    let running = local.running()?;
+    let running = local.is_running()?;
     let jobs = match running {
         true => {
             let core = session.core_at(local.target())?;

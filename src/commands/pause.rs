@@ -13,7 +13,6 @@ use crate::clock::moment::Moment;
 use crate::core::api::index::Index;
 use crate::core::api::job_calls::Steered;
 use crate::core::api::not_found;
-use crate::core::call::refusal;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::done::Done;
@@ -121,7 +120,7 @@ fn stop(queues: &[Name], note: &[u8], now: Moment, session: &mut Session) -> Res
                     Ok(Steered::Done(())) => stopped += 1,
                     // It ended by itself meanwhile.
                     Ok(Steered::Refused(_)) => {}
-                    Err(error) if refusal::of(&error, &job.jid).is_some() => {}
+                    Err(error) if error.refusal_of(&job.jid).is_some() => {}
                     Err(error) => return Err(error),
                 }
             }
@@ -145,7 +144,7 @@ fn told(queues: &[Name], until: Option<Moment>, stopped: u64, dry: bool, session
         line.push_str(&format!(", {jobs} timed out"));
     }
     match dry {
-        true => session.ui.would(&line),
+        true => session.ui.note_dry_run(&line),
         false => session.ui.note_on_terminal(&line),
     }
 }

@@ -22,7 +22,7 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// The queue
-    #[arg(value_name = "QUEUE", value_parser = value::name())]
+    #[arg(value_name = "QUEUE", value_parser = value::name(), add = value::Candidates::Queues)]
     queue: Name,
     /// How many jobs at most
     #[arg(long, value_name = "N", default_value = "10", value_parser = value::count)]
@@ -39,7 +39,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let now = session.begin()?;
     let (core, out) = session.core_and_ui()?;
     if out.format() == Format::Raw {
-        let call = Call::new("peek")
+        let call = Call::raw("peek")
             .arg(&args.queue)
             .arg(args.count.to_string());
         let text = core.raw(now, &call)?;
@@ -47,11 +47,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         return Ok(Exit::Ok);
     }
     let jobs = match read_only {
-        true => core.foresee(now, &args.queue, args.count)?,
+        true => core.peek_read_only(now, &args.queue, args.count)?,
         false => core.peek(now, &args.queue, args.count)?,
     };
     if jobs.is_empty() {
-        core.queue_exists(now, &args.queue)?;
+        core.require_queue(now, &args.queue)?;
     }
     let empty = jobs.is_empty();
     out.show(&Jobs {

@@ -26,7 +26,7 @@ use crate::text::plural;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// Only these queues, by name or glob
-    #[arg(value_name = "QUEUE", value_parser = value::pattern())]
+    #[arg(value_name = "QUEUE", value_parser = value::pattern(), add = value::Candidates::Queues)]
     queues: Vec<Pattern>,
     #[command(flatten)]
     pub watch: Watch,
@@ -42,12 +42,12 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let (core, out) = session.core_and_ui()?;
     if out.format() == Format::Raw {
         let calls: Vec<Call> = match args.queues.is_empty() {
-            true => vec![Call::new("queues")],
+            true => vec![Call::raw("queues")],
             false => {
                 let queues = core.queues_like(now, &args.queues)?;
                 queues
                     .iter()
-                    .map(|queue| Call::new("queues").arg(&queue.name))
+                    .map(|queue| Call::raw("queues").arg(&queue.name))
                     .collect()
             }
         };

@@ -1,4 +1,4 @@
-//! A file that is written piece by piece and appears only when it is whole.
+//! A file that is written piece by piece and appears only when it is complete.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 use uuid::Uuid;
 
 use crate::error::{Error, Kind, io_words};
-use crate::text::clean;
+use crate::text::Harmless;
 
-/// A file for its owner only. What was there stays until [`AtomicFile::finish`]; without it nothing
-/// is left behind.
+/// A file for its owner only. The old content stays until [`AtomicFile::finish`]. Without that call no
+/// new file remains.
 pub(crate) struct AtomicFile {
     file: BufWriter<File>,
     path: PathBuf,
-    /// Where it is until it is whole; `None` for a pipe or a device, which is written to at once.
+    /// The temporary file. `None` for a pipe or a device, which is written directly.
     beside: Option<PathBuf>,
 }
 
@@ -26,7 +26,7 @@ impl AtomicFile {
                 .write(true)
                 .open(path)
                 .map(|file| (file, path.to_owned(), None)),
-            // The file that a link leads to is replaced, not the link.
+            // The target of a link is replaced, not the link.
             Ok(_) => fs::canonicalize(path).and_then(beside),
             Err(_) => beside(path.to_owned()),
         };
@@ -41,7 +41,7 @@ impl AtomicFile {
         written.map_err(|fault| unwritten(&self.path, &fault))
     }
 
-    /// Puts the file in its place.
+    /// Replaces the old content.
     pub(crate) fn finish(mut self) -> Result<(), Error> {
         let mut finish = || {
             self.file.flush()?;
@@ -76,8 +76,8 @@ fn beside(path: PathBuf) -> io::Result<(File, PathBuf, Option<PathBuf>)> {
     Ok((file, path, Some(beside)))
 }
 
-pub(crate) fn unwritten(path: &Path, fault: &io::Error) -> Error {
-    let shown = clean(path.as_os_str().as_encoded_bytes());
+fn unwritten(path: &Path, fault: &io::Error) -> Error {
+    let shown = Harmless(path.as_os_str().as_encoded_bytes());
     let why = io_words(fault);
     Error::new(Kind::File, format!("cannot write `{shown}`: {why}"))
 }

@@ -1,5 +1,5 @@
-//! Files that commands leave behind: whole or not at all, and for their owner only, unless they
-//! are ours and tell nothing.
+//! Files that commands write: completely or not at all. Only their owner may read them, except files
+//! without job data.
 
 pub(crate) mod atomic_file;
 
@@ -11,60 +11,58 @@ use std::path::{Path, PathBuf};
 use uuid::Uuid;
 
 use crate::error::{Error, Kind, io_words};
-use crate::text::clean;
+use crate::text::Harmless;
 
-/// Who may read a file that others have no business with.
+/// The mode of a file for its owner only.
 const OWNER: u32 = 0o600;
 
-/// Who may read a file, as far as the user's umask lets them.
+/// The mode of a file for all, within the user's umask.
 const ALL: u32 = 0o666;
 
-/// Writes a file beside the one that is named and puts it in its place; what was there stays
-/// until then.
+/// Writes a file for its owner only. The new content replaces the old one when it is complete.
 pub(crate) fn save(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     write(path, bytes, OWNER)
 }
 
-/// The same for a file that everybody may read.
+/// Writes a file that everybody may read, in the same way.
 pub(crate) fn publish(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     write(path, bytes, ALL)
 }
 
 fn write(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Error> {
     let written = match fs::metadata(path) {
-        // A terminal, a pipe or another device is written to, not replaced.
+        // A terminal, a pipe or another device is not replaced.
         Ok(found) if !found.is_file() => OpenOptions::new()
             .write(true)
             .open(path)
             .and_then(|mut file| file.write_all(bytes)),
-        // The file that a link leads to is replaced, not the link.
+        // The target of a link is replaced, not the link.
         Ok(_) => fs::canonicalize(path).and_then(|path| replace(&path, bytes, mode)),
         Err(_) => replace(path, bytes, mode),
     };
     written.map_err(|fault| {
-        let path = clean(path.as_os_str().as_encoded_bytes());
+        let path = Harmless(path.as_os_str().as_encoded_bytes());
         let why = io_words(&fault);
         Error::new(Kind::File, format!("cannot write `{path}`: {why}"))
     })
 }
 
-/// Writes a file that is the user's own beside itself and puts it in its place; it keeps its mode
-/// and owner, if it was there.
+/// Rewrites a file of the user in the same way. An existing file keeps its mode and owner.
 pub(crate) fn update(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let kept = fs::metadata(path).ok();
+    let existing = fs::metadata(path).ok();
     place(path, OWNER, |file| {
         file.write_all(bytes)?;
-        if let Some(kept) = &kept {
-            // Only root can give a file away; whoever writes it may then own it.
-            _ = fchown(&*file, Some(kept.uid()), Some(kept.gid()));
-            file.set_permissions(kept.permissions())?;
+        if let Some(existing) = &existing {
+            // Only root can change the owner. Otherwise the file belongs to the current user.
+            _ = fchown(&*file, Some(existing.uid()), Some(existing.gid()));
+            file.set_permissions(existing.permissions())?;
         }
         Ok(())
     })
 }
 
-/// Returns the file that a path leads to over symbolic links, whether there is one or not.
-pub(crate) fn led_to(path: &Path) -> PathBuf {
+/// Follows symbolic links and returns the path of the file, which need not exist.
+pub(crate) fn follow_links(path: &Path) -> PathBuf {
     let mut path = path.to_owned();
     for _ in 0..40 {
         match fs::read_link(&path) {
@@ -79,7 +77,7 @@ fn replace(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     place(path, mode, |file| file.write_all(bytes))
 }
 
-/// Has a file written beside another and puts it in its place.
+/// Writes a temporary file beside the path and renames it to the path.
 fn place(
     path: &Path,
     mode: u32,

@@ -327,7 +327,7 @@ fn a_file_that_is_not_an_undo_file_is_refused_before_any_call() {
         .run(&format!("check --repair --undo {other} --yes"))
         .shows(expect![[r#"
             --- stderr
-            error: `OTHER` exists and is no undo of ours
+            error: `OTHER` exists and is not a qless undo
             hint: name another file
             --- exit 2
         "#]]);
@@ -701,7 +701,7 @@ fn findings_that_need_no_missing_right_are_repaired() {
         scanned 22 keys, 5 jobs, 2 queues in 0.0s
         4 repaired, 1 gone by itself, 1 refused
         error: user `ops` may not run this command or subcommand after 4 of 6 findings were repaired
-        hint: `qless check` tells what is left of it
+        hint: `qless check` shows what it left behind
         --- exit 6
     "#]]);
     ops().run("check --repair --yes").exits(6);

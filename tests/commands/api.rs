@@ -98,7 +98,7 @@ fn texts_of_the_core_are_reworded() {
         .run("api complete j w mail {}")
         .shows(expect![[r#"
         --- stderr
-        error: cannot complete `j`: it is waiting
+        error: cannot complete `j`: its state is `waiting`
         --- exit 5
     "#]]);
     redis

@@ -1,4 +1,4 @@
-//! `qless help`, `--help`, and what is said to wrong usage
+//! `qless help`, `--help`, and usage errors
 
 use expect_test::expect;
 
@@ -76,7 +76,7 @@ fn every_help_page_has_its_sections_in_one_order() {
 fn help_topics_exist() {
     run("help exit-codes").shows(expect![[r#"
           0  ok             done; also an empty list, a dry run, nothing to do
-          1  error          anything not below; a defect
+          1  error          any other error; a defect
           2  usage          bad flags, arguments, config file, JSON or times
           3  partial        some items of a bulk action failed
           4  not found      no such job, queue, group, worker, context or key; pop got nothing
@@ -84,8 +84,8 @@ fn help_topics_exist() {
           6  server         cannot connect, wrong password, no permission, out of memory, too old
           7  inconsistent   `check` found problems that are still there
           9  not confirmed  a confirmation was refused or could not be asked
-        130  interrupted    SIGINT, after finishing the running slice
-        143  terminated     SIGTERM or SIGHUP, after finishing the running slice
+        130  interrupted    SIGINT, after finishing the current slice
+        143  terminated     SIGTERM or SIGHUP, after finishing the current slice
 
         New codes may be added; treat an unknown one as failure. A closed stdout ends the process by SIGPIPE.
     "#]]);
@@ -120,7 +120,7 @@ fn the_rights_in_help_are_those_of_the_core() {
         # put, pop, bulk verbs; clients that load a script of their own may need more:
         # the reference runs zremrangebyrank and zremrangebyscore, too
         ACL SETUSER qless on >PASSWORD resetkeys ~ql:* resetchannels &ql:* -@all +del +exists +hdel +hget +hgetall +hincrby +hmget +hmset +hset +llen +lpop +lpush +lrange +lrem +ltrim +publish +rpush +sadd +scard +sismember +smembers +srem +zadd +zcard +zcount +zincrby +zrange +zrangebyscore +zrem +zrevrange +zrevrangebyscore +zscore +eval +evalsha +auth +hello +ping +select +time +role +wait +client|setname +subscribe +psubscribe +unsubscribe +punsubscribe
-        # check, export, selectors that read every job: besides
+        # check, export, selectors that read every job need also
         ACL SETUSER qless +scan +type +ttl +hlen +hscan +sscan +zscan +strlen +rename +lset +persist +info +memory|usage
         # --read-only, on a primary or a replica (before Redis 7: ~ in place of %R~, and eval, evalsha)
         ACL SETUSER qless-ro on >PASSWORD resetkeys %R~ql:* resetchannels &ql:* -@all +eval_ro +evalsha_ro +exists +hget +hgetall +hmget +llen +lrange +scard +sismember +smembers +zcard +zcount +zrange +zrangebyscore +zrevrange +zrevrangebyscore +zscore +auth +hello +ping +select +time +role +subscribe +psubscribe +unsubscribe +punsubscribe +scan +type +ttl +hlen +hscan +sscan +zscan +strlen +info +readonly"#]].assert_eq(&run("help acl").ok());
@@ -239,7 +239,7 @@ fn a_usage_error_is_one_line_and_a_hint() {
         "#]]);
     Qless::bare().at("soon").run("version").shows(expect![[r#"
         --- stderr
-        error: `QLESS_NOW` wants seconds since the epoch, such as `1000.5`
+        error: `QLESS_NOW` expects seconds since the epoch, such as `1000.5`
         --- exit 2
     "#]]);
 }

@@ -31,9 +31,13 @@ pub(super) fn run(
     let repairable: u64 = check.items.iter().map(|found| found.repairable).sum();
     let what = match repairable {
         0 => "there is nothing to repair".to_owned(),
-        _ => format!("repair {} on {}", findings(repairable), session.place()?),
+        _ => format!(
+            "repair {} on {}",
+            findings(repairable),
+            session.destination()?
+        ),
     };
-    session.ui.rehearse(&what, |page| plan(&check.items, page));
+    session.ui.show_plan(&what, |page| plan(&check.items, page));
     let overflowed = queue.overflowed();
     let mut document = RepairPlan {
         check,
@@ -43,7 +47,7 @@ pub(super) fn run(
     let (keys, run) = (Keys::new(session.prefix()), run_name(session));
     let mut filter = PlanFilter::default();
     let now = session.now();
-    let mut batch_sizes = BatchSizes::new(session.core()?.trip(now));
+    let mut batch_sizes = BatchSizes::new(session.core()?.round_trip(now));
     let mut pace = Pace::new(options.rate);
     for mut batch in queue.into_batches() {
         let Some(findings) = options.filter.to_repair(batch.stage, &batch.excluded) else {

@@ -50,7 +50,7 @@ pub(crate) fn run(options: RepairOptions, session: &mut Session) -> Result<Exit,
     let now = session.begin()?;
     let server = session.core()?.server(now);
     if server.primary.is_some() && !*dry_run {
-        let address = session.place()?;
+        let address = session.destination()?;
         return Err(Error::new(
             Kind::ReadOnly,
             format!("cannot repair `{address}`: it is a replica"),
@@ -78,7 +78,7 @@ pub(crate) fn run(options: RepairOptions, session: &mut Session) -> Result<Exit,
         Some(mut undo) => undo.begin(session).map(|()| Some(undo))?,
         None => None,
     };
-    let round_trip = session.core()?.trip(now);
+    let round_trip = session.core()?.round_trip(now);
     let repairer = Repairer::new(
         check.filter.clone(),
         run.clone(),
@@ -161,7 +161,11 @@ fn exit(failing: bool) -> Exit {
 fn approve(result: &ScanResult, session: &mut Session) -> Result<(), Error> {
     let items = &result.check.items;
     let repairable = items.iter().map(|found| found.repairable).sum();
-    let what = format!("repair {} on {}", findings(repairable), session.place()?);
+    let what = format!(
+        "repair {} on {}",
+        findings(repairable),
+        session.destination()?
+    );
     let headline = result.check.headline();
     session.ui.note(&headline);
     let details = |page: &_| plan(items, page);

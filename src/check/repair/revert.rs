@@ -10,7 +10,7 @@ use crate::core::call::Core;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
-use crate::model::bulk::{Bulk, Shows, Sum};
+use crate::model::bulk::{BulkReport, RowContent, Totals};
 use crate::model::queue::Seconds;
 use crate::model::rate::Rate;
 use crate::model::verdict::{Change, ItemKind};
@@ -28,7 +28,7 @@ pub(crate) fn run(
     rate: Option<Rate>,
     session: &mut Session,
 ) -> Result<Exit, Error> {
-    session.ui.check_columns::<Bulk>()?;
+    session.ui.check_columns::<BulkReport>()?;
     let mut file = UndoFile::open(path)?;
     let shown = file.shown().to_owned();
     if file.head.prefix != session.prefix() {
@@ -42,19 +42,19 @@ pub(crate) fn run(
     warn_of_other_server(&file, &shown, session)?;
     let total = file.total();
     let matched = usize::try_from(total).unwrap_or(usize::MAX);
-    let mut sum = Sum::of("revert", dry_run, matched).within(session.ui.context());
+    let mut sum = Totals::of("revert", dry_run, matched).within(session.ui.context());
     let changes = plural(total, "change", "changes");
     if total > 0 {
-        let what = format!("revert {changes} on {}", session.place()?);
+        let what = format!("revert {changes} on {}", session.destination()?);
         let details = |_: &_| by_finding(&file.counts);
         match dry_run {
-            true => session.ui.rehearse(&what, details),
+            true => session.ui.show_plan(&what, details),
             false => _ = session.ui.confirm(&what, details)?,
         }
     }
     if dry_run || total == 0 {
         show(sum, session)?;
-        session.ui.would(&match total {
+        session.ui.note_dry_run(&match total {
             0 => format!("`{shown}` has no changes"),
             _ => format!("would revert {changes}, except values that have changed since"),
         });
@@ -90,11 +90,11 @@ pub(crate) fn run(
     )
 }
 
-fn show(sum: Sum, session: &mut Session) -> Result<(), Error> {
-    session.ui.show(&Bulk {
+fn show(sum: Totals, session: &mut Session) -> Result<(), Error> {
+    session.ui.show(&BulkReport {
         sum,
         items: Vec::new(),
-        shows: Shows::Nothing,
+        row_content: RowContent::Nothing,
         rows: Vec::new(),
     })
 }
@@ -124,13 +124,13 @@ fn revert(
     rate: Option<Rate>,
     core: &mut Core,
     progress: &mut Progress,
-    sum: &mut Sum,
+    sum: &mut Totals,
 ) -> Result<(), Error> {
     let interrupt = Interrupt::listen();
     let mut pace = Pace::new(rate);
     let max_batch = pace.slice(MAX_BATCH);
     let now = core.now();
-    let mut batch_sizes = BatchSizes::new(core.trip(now));
+    let mut batch_sizes = BatchSizes::new(core.round_trip(now));
     while let Some(repairs) = file.pop_newest()? {
         let mut repairs = repairs.into_iter().peekable();
         while repairs.peek().is_some() {

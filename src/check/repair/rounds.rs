@@ -171,7 +171,7 @@ impl Repair<'_> {
         let count = thousands(repaired.totals.repaired);
         let reason = format!(
             "{} after {count} of {all} findings were repaired",
-            reason(error)
+            error.reason()
         );
         let hint = match session.typed() {
             Some(typed) => format!("run the same command again to continue: `{typed}`"),
@@ -179,12 +179,4 @@ impl Repair<'_> {
         };
         Error::new(error.kind(), reason).hint(error.hint_text().unwrap_or(&hint))
     }
-}
-
-/// Returns the message of an error without its effect, which is true of the last call only.
-fn reason(error: &Error) -> &str {
-    let message = error.message();
-    let message = message.split("; nothing was changed").next();
-    let message = message.and_then(|text| text.split("; the call may have been applied").next());
-    message.unwrap_or_default()
 }

@@ -13,7 +13,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
-use crate::bulk::ledger::{Head, Ledger, UNDO};
+use crate::bulk::ledger::{Ledger, LedgerHead, UNDO};
 use crate::error::{Error, Kind, io_words};
 use crate::model::verdict::{Change, RepairReply, Verdict, VerdictOutcome};
 use crate::name::Name;
@@ -46,9 +46,9 @@ impl Undo {
             .hint("name the file itself"));
         }
         let mut slice = 0;
-        let head = Head {
+        let head = LedgerHead {
             command: command.to_owned(),
-            ..Head::of(UNDO, session)?
+            ..LedgerHead::of(UNDO, session)?
         };
         let ledger = Ledger::open(path, head, dry_run, |line| {
             let line = read(line)?;
@@ -154,10 +154,10 @@ impl From<&Change> for ChangeRow {
             before,
             after,
         } = change;
-        let text = |name: &Option<Name>| name.as_ref().map(Name::escaped);
+        let text = |name: &Option<Name>| name.as_ref().map(Name::document_text);
         let bytes = |name: &Option<Name>| name.as_ref().and_then(Name::base64);
         ChangeRow {
-            key: Some(key.escaped()),
+            key: Some(key.document_text()),
             key_bytes: key.base64(),
             item: text(item),
             item_bytes: bytes(item),
@@ -209,7 +209,7 @@ fn read(line: &[u8]) -> Result<Line, String> {
 pub(crate) struct UndoFile {
     shown: String,
     file: BufReader<File>,
-    pub head: Head,
+    pub head: LedgerHead,
     /// Offset and length of the lines that count, the newest last.
     lines: Vec<(u64, u64)>,
     /// The number of changes, by finding.
@@ -243,7 +243,7 @@ impl UndoFile {
                 break;
             }
             if head.is_none() {
-                let first: Option<Head> = serde_json::from_slice(&line).ok();
+                let first: Option<LedgerHead> = serde_json::from_slice(&line).ok();
                 let first = first.filter(|head| head.kind == UNDO && head.v == 1);
                 head = Some(first.ok_or_else(foreign)?);
             } else {

@@ -194,7 +194,7 @@ fn scope(patterns: &[Pattern], session: &mut Session) -> Result<Scope, Error> {
     for pattern in patterns {
         let some: Vec<Name> = match pattern.plain() {
             Some(queue) => {
-                core.queue_exists(now, queue)?;
+                core.require_queue(now, queue)?;
                 vec![queue.clone()]
             }
             None => known

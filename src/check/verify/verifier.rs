@@ -134,7 +134,7 @@ impl Verifier {
         now: Moment,
         scope: &Scope,
     ) -> Result<(), Error> {
-        self.batch_sizes = BatchSizes::new(core.trip(now));
+        self.batch_sizes = BatchSizes::new(core.round_trip(now));
         // A key that is scanned in several passes counts once.
         self.counts = scan::run(core, now, scope, self)?;
         self.verify_all(core)
@@ -368,7 +368,7 @@ impl Verifier {
     /// Returns the first job of each queue.
     fn heads(&mut self, core: &mut Core) -> Result<&HashSet<Name>, Error> {
         if self.heads.is_none() {
-            let heads = core.heads(core.now())?;
+            let heads = core.first_waiting(core.now())?;
             self.pace(heads.len())?;
             self.heads = Some(heads);
         }

@@ -1,37 +1,53 @@
-//! Changing options, and forgetting queues and workers.
+//! Setting options, and forgetting queues and workers.
 
 use crate::clock::moment::Moment;
 use crate::consent::Consent;
-use crate::core::call::Core;
+use crate::core::call::call_spec::{RetryClass, Subject};
+use crate::core::call::{Call, Core};
 use crate::error::Error;
 use crate::name::Name;
 
 impl Core {
     /// Sets an option.
     pub fn set(&mut self, now: Moment, key: &Name, value: &Name) -> Result<(), Error> {
-        let words = [key.as_bytes(), value.as_bytes()];
-        self.call(now, "config.set", &words).map(drop)
+        let call = Call::write("config.set", RetryClass::Idempotent, "set", "setting");
+        let call = call.arg(key).about(Subject::Key(0)).arg(value);
+        self.call(now, call).map(drop)
     }
 
-    /// Gives an option its default back.
+    /// Resets an option to its default.
     pub fn unset(&mut self, now: Moment, key: &Name, _: Consent) -> Result<(), Error> {
-        self.call(now, "config.unset", &[key.as_bytes()]).map(drop)
+        let call = Call::write("config.unset", RetryClass::Idempotent, "unset", "unsetting");
+        self.call(now, call.arg(key).about(Subject::Key(0)))
+            .map(drop)
     }
 
-    /// Takes queues off the list of known ones; what is in them stays.
+    /// Removes queues from the list of known ones. Their jobs stay.
     pub fn forget_queues(&mut self, now: Moment, queues: &[Name], _: Consent) -> Result<(), Error> {
-        let words: Vec<&[u8]> = queues.iter().map(Name::as_bytes).collect();
-        self.call(now, "queue.forget", &words).map(drop)
+        let call = Call::write(
+            "queue.forget",
+            RetryClass::Idempotent,
+            "forget",
+            "forgetting",
+        );
+        let call = call.args(queues).about(Subject::Queue(0));
+        self.call(now, call).map(drop)
     }
 
-    /// Takes workers off the list of known ones.
+    /// Removes workers from the list of known ones.
     pub fn forget_workers(
         &mut self,
         now: Moment,
         workers: &[Name],
         _: Consent,
     ) -> Result<(), Error> {
-        let words: Vec<&[u8]> = workers.iter().map(Name::as_bytes).collect();
-        self.call(now, "worker.deregister", &words).map(drop)
+        let call = Call::write(
+            "worker.deregister",
+            RetryClass::Idempotent,
+            "forget",
+            "forgetting",
+        );
+        let call = call.args(workers).about(Subject::Worker(0));
+        self.call(now, call).map(drop)
     }
 }

@@ -1,12 +1,12 @@
-//! A change as the command of Redis that makes it, for people to read.
+//! The Redis command that makes a change, for people to read.
 
 use crate::core::script::keys::{Companion, Family, Keys};
 use crate::model::verdict::Change;
 use crate::name::Name;
 
-/// Of which kind the key of a change is.
+/// The type of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Holds {
+enum KeyType {
     Hash,
     Zset,
     Set,
@@ -14,8 +14,8 @@ enum Holds {
 }
 
 impl Change {
-    /// Returns the command that makes this change, word by word. `of` is the item that the finding
-    /// is about: a job may be named like the companion of another.
+    /// Returns the command that makes this change, word by word. `of` is the item of the finding: a job
+    /// may have the name of another job's companion.
     pub fn command(&self, keys: &Keys, of: &Name) -> Vec<Name> {
         let key = self.key.clone();
         let word = |text: &str| Name::from(text);
@@ -28,18 +28,18 @@ impl Change {
             };
         };
         let first = item.as_bytes() == b"0";
-        match (holds(keys, &key, of), before, after) {
-            (Holds::Hash, _, Some(text)) => vec![word("HSET"), key, item, text],
-            (Holds::Hash, _, None) => vec![word("HDEL"), key, item],
-            (Holds::Zset, _, Some(score)) => vec![word("ZADD"), key, score, item],
-            (Holds::Zset, _, None) => vec![word("ZREM"), key, item],
-            (Holds::Set, _, Some(_)) => vec![word("SADD"), key, item],
-            (Holds::Set, _, None) => vec![word("SREM"), key, item],
-            (Holds::List, Some(_), Some(text)) => vec![word("LSET"), key, item, text],
-            (Holds::List, None, Some(text)) if first => vec![word("LPUSH"), key, text],
-            (Holds::List, None, Some(text)) => vec![word("RPUSH"), key, text],
-            // It stands first, or is the last of its kind.
-            (Holds::List, before, None) => {
+        match (key_type(keys, &key, of), before, after) {
+            (KeyType::Hash, _, Some(text)) => vec![word("HSET"), key, item, text],
+            (KeyType::Hash, _, None) => vec![word("HDEL"), key, item],
+            (KeyType::Zset, _, Some(score)) => vec![word("ZADD"), key, score, item],
+            (KeyType::Zset, _, None) => vec![word("ZREM"), key, item],
+            (KeyType::Set, _, Some(_)) => vec![word("SADD"), key, item],
+            (KeyType::Set, _, None) => vec![word("SREM"), key, item],
+            (KeyType::List, Some(_), Some(text)) => vec![word("LSET"), key, item, text],
+            (KeyType::List, None, Some(text)) if first => vec![word("LPUSH"), key, text],
+            (KeyType::List, None, Some(text)) => vec![word("RPUSH"), key, text],
+            // The element is the first of the list, or the last equal one.
+            (KeyType::List, before, None) => {
                 let count = if first { "1" } else { "-1" };
                 let text = before.unwrap_or_default();
                 vec![word("LREM"), key, word(count), text]
@@ -48,17 +48,17 @@ impl Change {
     }
 }
 
-/// Returns of which kind a key is by its name (`core.md` 3.1).
-fn holds(keys: &Keys, key: &Name, of: &Name) -> Holds {
+/// Returns the type of a key by its name (`core.md` 3.1).
+fn key_type(keys: &Keys, key: &Name, of: &Name) -> KeyType {
     let key = key.as_bytes();
     match keys.family(key) {
-        _ if key == keys.job(of.as_bytes()) => Holds::Hash,
-        Family::Job(_) | Family::Recurring(_) => Holds::Hash,
-        Family::Values | Family::Counters(_) => Holds::Hash,
-        Family::Config | Family::Pauses => Holds::Hash,
-        Family::Companion(Companion::History, _) | Family::Group(_) => Holds::List,
-        Family::Companion(..) | Family::Failures | Family::Paused => Holds::Set,
-        _ => Holds::Zset,
+        _ if key == keys.job(of.as_bytes()) => KeyType::Hash,
+        Family::Job(_) | Family::Recurring(_) => KeyType::Hash,
+        Family::Values | Family::Counters(_) => KeyType::Hash,
+        Family::Config | Family::Pauses => KeyType::Hash,
+        Family::Companion(Companion::History, _) | Family::Group(_) => KeyType::List,
+        Family::Companion(..) | Family::Failures | Family::Paused => KeyType::Set,
+        _ => KeyType::Zset,
     }
 }
 
@@ -66,7 +66,7 @@ fn holds(keys: &Keys, key: &Name, of: &Name) -> Holds {
 mod tests {
     use super::*;
 
-    fn told(change: [Option<&str>; 4], of: &str) -> String {
+    fn command_of(change: [Option<&str>; 4], of: &str) -> String {
         let [key, item, before, after] = change.map(|word| word.map(Name::from));
         let change = Change {
             key: key.unwrap(),
@@ -129,10 +129,13 @@ mod tests {
                 "LREM p:f:G -1 a",
             ),
         ] {
-            assert_eq!(told(change, "a"), command);
+            assert_eq!(command_of(change, "a"), command);
         }
-        // A job that is named like a companion is a job.
+        // A job with the name of a companion is a job.
         let change = [Some("p:j:x-history"), Some("tags"), Some("?"), Some("{}")];
-        assert_eq!(told(change, "x-history"), "HSET p:j:x-history tags {}");
+        assert_eq!(
+            command_of(change, "x-history"),
+            "HSET p:j:x-history tags {}"
+        );
     }
 }

@@ -1,82 +1,83 @@
-//! Judging and mending: the verdicts of `check.slice`, and `check.revert`.
+//! Verifying and repairing: `check.slice` and `check.revert`, and what the server reports about itself.
 //!
-//! A verdict is given by one call, from one instant. What is asked about are only candidates.
+//! The scan finds only candidates. One call verifies them at one instant.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use super::index::Index;
 use crate::clock::moment::Moment;
-use crate::core::call::Core;
+use crate::core::call::call_spec::RetryClass;
 use crate::core::call::reply;
-use crate::core::call::{Call, Value};
+use crate::core::call::{Call, Core, Value};
 use crate::error::Error;
 use crate::model::finding::{Detail, FindingId};
 use crate::model::verdict::{Change, Location, MAX_ITEMS, RepairReply, Verdict, VerdictOutcome};
 use crate::name::Name;
 
 impl Core {
-    /// Judges items of one place. `findings`: empty for all, else ids by commas; `-id` leaves one
-    /// out, a named one is decided for.
+    /// Verifies items of one location. `findings`: empty for all, else ids separated by commas. `-id`
+    /// excludes a finding; an id approves its repair.
     pub fn verdicts(
         &mut self,
         now: Moment,
         findings: &str,
-        place: &Location,
+        location: &Location,
         items: &[Name],
     ) -> Result<Vec<Verdict>, Error> {
-        self.plan(now, findings, "", place, items)
+        self.plan(now, findings, "", location, items)
     }
 
-    /// Judges them as [`Core::mend`] would, and returns in the changes what that would do.
+    /// Verifies items as [`Core::mend`] does, and returns the changes that it would make.
     pub fn plan(
         &mut self,
         now: Moment,
         findings: &str,
         run: &str,
-        place: &Location,
+        location: &Location,
         items: &[Name],
     ) -> Result<Vec<Verdict>, Error> {
-        let (verdicts, _) = self.slice(now, "look", findings, run, place, items)?;
+        let (verdicts, _) = self.check_slice(now, "look", findings, run, location, items)?;
         Ok(verdicts)
     }
 
-    /// Judges items again and mends what still holds, in the same call. `run` is the name of the
-    /// repair, which what it sets aside gets.
+    /// Verifies items again and repairs the findings that are still there, in the same call. `run` is
+    /// the name of the repair; the names of keys that it sets aside contain it.
     pub fn mend(
         &mut self,
         now: Moment,
         findings: &str,
         run: &str,
-        place: &Location,
+        location: &Location,
         items: &[Name],
     ) -> Result<RepairReply, Error> {
-        let (verdicts, again) = self.slice(now, "mend", findings, run, place, items)?;
-        Ok(RepairReply {
-            verdicts,
-            repeated: again,
-        })
+        let (verdicts, repeated) = self.check_slice(now, "mend", findings, run, location, items)?;
+        Ok(RepairReply { verdicts, repeated })
     }
 
-    fn slice(
+    fn check_slice(
         &mut self,
         now: Moment,
         mode: &str,
         findings: &str,
         run: &str,
-        place: &Location,
+        location: &Location,
         items: &[Name],
     ) -> Result<(Vec<Verdict>, bool), Error> {
-        let words = [mode, findings, run, place.kind.word()];
-        let call = Call::new("check.slice").args(words).arg(&place.name);
-        // Whoever judges again needs to settle nothing: what the first time mended is sound now.
-        let (rows, again) = self.answer(now, call.args(items));
-        let rows = reply::list(rows?)?.into_iter().map(verdict);
-        Ok((rows.collect::<Result<_, _>>()?, again))
+        // A repeated repair needs no reconciliation: it does not find what the first one repaired.
+        let call = match mode {
+            "mend" => Call::write("check.slice", RetryClass::Guarded, "repair", "repairing"),
+            _ => Call::read("check.slice"),
+        };
+        let words = [mode, findings, run, location.kind.word()];
+        let call = call.args(words).arg(&location.name).args(items);
+        let reply = self.reply(now, call)?;
+        let rows = reply::list(reply.result?)?.into_iter().map(verdict);
+        Ok((rows.collect::<Result<_, _>>()?, reply.repeated))
     }
 
-    /// Puts back what repairs changed, newest first, where nothing has changed since. Returns how
-    /// many were put back, and how many left alone.
+    /// Reverts changes of repairs, newest first, if nothing has changed since. Returns the numbers of
+    /// reverted and of skipped changes.
     pub fn put_back(&mut self, now: Moment, changes: &[Change]) -> Result<(u64, u64), Error> {
         let mut words: Vec<Vec<u8>> = Vec::with_capacity(changes.len() * 4);
         for change in changes {
@@ -88,40 +89,47 @@ impl Core {
                 });
             }
         }
-        let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
-        let told = reply::list(self.call(now, "check.revert", &words)?)?;
-        let mut told = told.into_iter().map(reply::integer);
-        match (told.next(), told.next()) {
-            (Some(back), Some(left)) => Ok((back?.unsigned_abs(), left?.unsigned_abs())),
+        let call = Call::write(
+            "check.revert",
+            RetryClass::Idempotent,
+            "revert",
+            "reverting",
+        );
+        let counts = reply::list(self.call(now, call.args(&words))?)?;
+        let mut counts = counts.into_iter().map(reply::integer);
+        match (counts.next(), counts.next()) {
+            (Some(reverted), Some(skipped)) => {
+                Ok((reverted?.unsigned_abs(), skipped?.unsigned_abs()))
+            }
             _ => Err(reply::unexpected("two numbers")),
         }
     }
 }
 
-/// What the server tells of itself that may damage jobs; nothing where it tells nothing.
+/// What the server reports about itself that may damage jobs. Absent if it does not report it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Server {
     /// `maxmemory-policy`.
     pub policy: Option<String>,
-    /// `maxmemory`; 0 is no limit.
+    /// `maxmemory`. 0 means no limit.
     pub limit: Option<u64>,
-    /// How many keys it has evicted since it was started.
+    /// The number of keys evicted since the start.
     pub evicted: u64,
-    /// What a replica says of its primary.
+    /// The primary, if the server is a replica.
     pub primary: Option<Primary>,
-    /// How many keys there are in the database.
+    /// The number of keys in the database.
     pub keys: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Primary {
     pub up: bool,
-    /// For how many seconds it has been down.
+    /// How long it has been down, in seconds.
     pub down: u64,
 }
 
 impl Core {
-    /// Returns what the server tells of itself; who may not ask gets less.
+    /// Returns what the server reports about itself: less if the user may not ask.
     pub fn server(&mut self, now: Moment) -> Server {
         let calls = [
             Call::plain("INFO").arg("memory"),
@@ -129,28 +137,28 @@ impl Core {
             Call::plain("INFO").arg("replication"),
             Call::plain("INFO").arg("keyspace"),
         ];
-        let answers = self.calls(now, &calls);
-        let told = answers
+        let replies = self.calls(now, &calls);
+        let sections = replies
             .into_iter()
             .flatten()
-            .filter_map(|told| reply::bytes(told).ok());
-        let told: Vec<String> = told
-            .map(|told| String::from_utf8_lossy(&told).into_owned())
+            .filter_map(|section| reply::bytes(section).ok());
+        let sections: Vec<String> = sections
+            .map(|section| String::from_utf8_lossy(&section).into_owned())
             .collect();
         let field = |name: &str| {
-            let lines = told.iter().flat_map(|told| told.lines());
+            let lines = sections.iter().flat_map(|section| section.lines());
             let mut values = lines.filter_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
             values.next().map(|value| value.trim().to_owned())
         };
         let number = |name: &str| field(name).and_then(|text| text.parse::<u64>().ok());
-        // `db0:keys=12,expires=0,…`, and no line for an empty one.
+        // `db0:keys=12,expires=0,…`, and no line for an empty database.
         let database = field(&format!("db{}", self.db()));
         let keys = match database
             .as_deref()
             .unwrap_or("keys=0")
             .strip_prefix("keys=")
         {
-            Some(text) if !told.is_empty() => text.split(',').next(),
+            Some(text) if !sections.is_empty() => text.split(',').next(),
             _ => None,
         };
         let keys = keys.and_then(|text| text.parse().ok());
@@ -168,7 +176,7 @@ impl Core {
     }
 
     /// Returns how long a call takes that does nothing.
-    pub fn trip(&mut self, now: Moment) -> Duration {
+    pub fn round_trip(&mut self, now: Moment) -> Duration {
         let mut least = Duration::MAX;
         for _ in 0..3 {
             let begun = Instant::now();
@@ -180,18 +188,17 @@ impl Core {
 
     /// Returns whether each is a job.
     pub fn are_jobs(&mut self, now: Moment, jids: &[Name]) -> Result<Vec<bool>, Error> {
-        let mut there = Vec::with_capacity(jids.len());
+        let mut exist = Vec::with_capacity(jids.len());
         for slice in jids.chunks(MAX_ITEMS) {
-            let mut words: Vec<&[u8]> = vec![b"state"];
-            words.extend(slice.iter().map(Name::as_bytes));
-            let told = reply::list(self.call(now, "look.jobs", &words)?)?;
-            there.extend(told.iter().map(|job| *job != Value::Nil));
+            let call = Call::read("look.jobs").arg("state").args(slice);
+            let jobs = reply::list(self.call(now, call)?)?;
+            exist.extend(jobs.iter().map(|job| *job != Value::Nil));
         }
-        Ok(there)
+        Ok(exist)
     }
 
-    /// Returns the first waiting job of each queue, of some 500 queues.
-    pub fn heads(&mut self, now: Moment) -> Result<HashSet<Name>, Error> {
+    /// Returns the first waiting job of each queue, for up to 500 queues.
+    pub fn first_waiting(&mut self, now: Moment) -> Result<HashSet<Name>, Error> {
         let queues = self.index(now, &Index::Queues, 0, 500)?.members;
         let firsts: Vec<(Index, u64)> = queues
             .into_iter()
@@ -202,7 +209,7 @@ impl Core {
     }
 }
 
-/// Reads a finding: id, item, outcome, detail, then its changes.
+/// Reads a verdict: id, item, outcome, detail, then its changes.
 fn verdict(row: Value) -> Result<Verdict, Error> {
     let mut row = reply::list(row)?.into_iter();
     let mut word = || match row.next() {

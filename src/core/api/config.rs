@@ -1,24 +1,24 @@
-//! Looking at the configuration.
+//! Reading the configuration.
 
 use crate::clock::moment::Moment;
-use crate::core::call::Core;
 use crate::core::call::reply;
+use crate::core::call::{Call, Core};
 use crate::error::Error;
 use crate::json::Json;
-use crate::model::config::{Item, SETTINGS, known};
+use crate::model::config::{ConfigOption, SETTINGS, known};
 use crate::name::Name;
 
 impl Core {
-    /// Returns every option that is set or that has a default, by name.
-    pub fn config(&mut self, now: Moment) -> Result<Vec<Item>, Error> {
-        let text = reply::bytes(self.call(now, "config.get", &[])?)?;
-        let told = Json::read(&text)
-            .and_then(|told| told.object())
+    /// Returns every option that is set or has a default, by name.
+    pub fn config(&mut self, now: Moment) -> Result<Vec<ConfigOption>, Error> {
+        let text = reply::bytes(self.call(now, Call::read("config.get"))?)?;
+        let options = Json::read(&text)
+            .and_then(|options| options.object())
             .unwrap_or_default();
-        let mut items: Vec<Item> = told
+        let mut items: Vec<ConfigOption> = options
             .into_iter()
             .map(|(key, value)| {
-                // The core tells defaults as numbers; what was set is text.
+                // The core returns defaults as numbers and set values as text.
                 let set = value.text();
                 let value = set.clone().unwrap_or_else(|| value.to_name());
                 item(key, value, set.is_some())
@@ -35,13 +35,13 @@ impl Core {
     }
 }
 
-fn item(key: Name, value: Name, set: bool) -> Item {
+fn item(key: Name, value: Name, set: bool) -> ConfigOption {
     let known = known(&key);
     let default = known.as_ref().filter(|known| known.queue.is_none());
     let default = default.map(|known| known.setting.default);
-    // The name of the application is the one default that the core tells as text.
+    // The name of the application is the only default that the core returns as text.
     let set = set && !(default == Some("qless") && value == Name::from("qless"));
-    Item {
+    ConfigOption {
         key,
         value,
         default,

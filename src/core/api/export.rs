@@ -1,70 +1,70 @@
-//! Looking at all that is stored of jobs, so that they can be put again.
+//! Reading everything that is stored about jobs, for an export.
 
 use super::job;
 use crate::clock::moment::Moment;
-use crate::core::call::Core;
-use crate::core::call::Value;
 use crate::core::call::reply;
+use crate::core::call::{Call, Core, Value};
 use crate::error::Error;
 use crate::json::Json;
 use crate::json::quote::encoded;
-use crate::model::export::{Paused, Saved};
+use crate::model::export::{PausedQueue, SavedJob};
 use crate::model::job::{Entry, State};
 use crate::name::Name;
 
 use super::index::Index;
 
-/// How many bytes of jobs are held at once, about.
-const ROOM: usize = 4 << 20;
+/// About how many bytes of jobs one slice has.
+const SLICE_BYTES: usize = 4 << 20;
 
-/// The most jobs that one call tells: each brings its history.
+/// The most jobs that one call returns: each has its history.
 const MOST: usize = 200;
 
-/// A way through jobs, as many at once as there is room for.
+/// Reads jobs in slices of about equal size.
 #[derive(Debug)]
 pub(crate) struct Savings<'a> {
-    left: &'a [Name],
+    remaining: &'a [Name],
     size: usize,
 }
 
 impl<'a> Savings<'a> {
     pub(crate) fn of(jids: &'a [Name]) -> Savings<'a> {
-        // Before the first answer nothing is known of their size.
-        let size = 20;
-        Savings { left: jids, size }
+        Savings {
+            remaining: jids,
+            // The size of the jobs is unknown before the first reply.
+            size: 20,
+        }
     }
 
-    /// Returns the next jobs, each as it was at one moment; `None` at the end. Those that are
-    /// gone are left out.
+    /// Returns the next jobs, each as it was at one moment, `None` at the end. Jobs that no longer
+    /// exist are skipped.
     pub(crate) fn next(
         &mut self,
         core: &mut Core,
         now: Moment,
-    ) -> Result<Option<Vec<Saved>>, Error> {
-        if self.left.is_empty() {
+    ) -> Result<Option<Vec<SavedJob>>, Error> {
+        if self.remaining.is_empty() {
             return Ok(None);
         }
-        let (slice, left) = self.left.split_at(self.size.min(self.left.len()));
-        self.left = left;
-        let mut words: Vec<&[u8]> = vec![b"full"];
-        words.extend(slice.iter().map(Name::as_bytes));
-        let answer = reply::list(core.call(now, "look.jobs", &words)?)?;
+        let size = self.size.min(self.remaining.len());
+        let (slice, remaining) = self.remaining.split_at(size);
+        self.remaining = remaining;
+        let replies = core.look(now, "full", slice)?;
         let mut jobs = Vec::with_capacity(slice.len());
         let mut bytes = 0;
-        for (jid, told) in slice.iter().zip(answer) {
-            if !matches!(told, Value::Nil) {
-                let saved = read(jid, told)?;
+        for (jid, job) in slice.iter().zip(replies) {
+            if !matches!(job, Value::Nil) {
+                let saved = read(jid, job)?;
                 bytes += saved.job.data.as_bytes().len() + 1000 + 50 * saved.entries.len();
                 jobs.push(saved);
             }
         }
         let each = bytes / slice.len();
-        self.size = (ROOM / each.max(1)).clamp(1, MOST);
+        self.size = (SLICE_BYTES / each.max(1)).clamp(1, MOST);
         Ok(Some(jobs))
     }
 }
 
-/// A way through all keys, for what is in no set: ids of `jobs`, or of `recurring` ones.
+/// Reads the ids of all `jobs`, or of all `recurring` ones, by their keys: some may be in no set.
 #[derive(Debug)]
 pub(crate) struct Scan {
     kind: &'static str,
@@ -78,7 +78,7 @@ impl Scan {
         Scan { kind, cursor }
     }
 
-    /// Returns the next ids, perhaps none; `None` at the end. An id may come twice.
+    /// Returns the next ids, `None` at the end. A slice may be empty, and an id may come twice.
     pub(crate) fn next(
         &mut self,
         core: &mut Core,
@@ -87,23 +87,23 @@ impl Scan {
         let Some(cursor) = self.cursor.take() else {
             return Ok(None);
         };
-        let words: [&[u8]; 3] = [self.kind.as_bytes(), &cursor, b"1000"];
-        let mut told = reply::list(core.call(now, "look.scan", &words)?)?.into_iter();
-        let next = told.next().map(reply::bytes).transpose()?;
+        let call = Call::read("look.scan").arg(self.kind).arg(cursor);
+        let mut page = reply::list(core.call(now, call.arg("1000"))?)?.into_iter();
+        let next = page.next().map(reply::bytes).transpose()?;
         self.cursor = next.filter(|next| next != b"0");
-        let ids = told.map(|id| reply::bytes(id).map(Name::from));
+        let ids = page.map(|id| reply::bytes(id).map(Name::from));
         ids.collect::<Result<_, Error>>().map(Some)
     }
 }
 
 impl Core {
-    /// Returns the queues from which nothing is popped, by name.
-    pub fn paused(&mut self, now: Moment) -> Result<Vec<Paused>, Error> {
+    /// Returns the paused queues by name.
+    pub fn paused(&mut self, now: Moment) -> Result<Vec<PausedQueue>, Error> {
         let names = self.members(now, &Index::Paused)?;
         let mut paused = Vec::new();
-        for names in names.chunks(crate::model::bulk::MOST) {
+        for names in names.chunks(crate::model::bulk::MAX_JOBS_PER_CALL) {
             for queue in self.queues(now, names)? {
-                paused.extend(queue.paused.then_some(Paused {
+                paused.extend(queue.paused.then_some(PausedQueue {
                     queue: queue.name,
                     since: queue.paused_since,
                     until: queue.paused_until,
@@ -116,9 +116,9 @@ impl Core {
     }
 }
 
-fn read(jid: &Name, told: Value) -> Result<Saved, Error> {
+fn read(jid: &Name, reply: Value) -> Result<SavedJob, Error> {
     let (mut entries, mut legacy, mut due, mut scheduled) = (Vec::new(), None, None, None);
-    let Value::Array(words) = &told else {
+    let Value::Array(words) = &reply else {
         return Err(reply::unexpected("a job"));
     };
     for pair in words.chunks_exact(2) {
@@ -138,7 +138,7 @@ fn read(jid: &Name, told: Value) -> Result<Saved, Error> {
     if let Some(legacy) = legacy {
         entries.append(&mut migrated(&legacy));
     }
-    let mut job = job::read(jid, told)?;
+    let mut job = job::read(jid, reply)?;
     job.history = Some(
         entries
             .iter()
@@ -148,10 +148,10 @@ fn read(jid: &Name, told: Value) -> Result<Saved, Error> {
     if job.state == Some(State::Depends) {
         due = scheduled;
     }
-    Ok(Saved { job, entries, due })
+    Ok(SavedJob { job, entries, due })
 }
 
-/// Returns the entries that the core will make of a history as versions before the list kept it.
+/// Returns the entries that the core will make from a history in the form before the list.
 fn migrated(legacy: &Json) -> Vec<Name> {
     let mut entries = Vec::new();
     for item in legacy.array().unwrap_or_default() {
@@ -202,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_old_history_becomes_entries() {
+    fn a_history_in_the_old_form_becomes_entries() {
         let old = r#"[{"put":1.7,"q":"a/b","popped":"3","worker":"w","failed":null},{"done":9},7]"#;
         let entries = migrated(&Json::read(old.as_bytes()).unwrap());
         let texts: Vec<&str> = entries.iter().filter_map(Name::as_str).collect();

@@ -1,24 +1,24 @@
-//! Looking at failure groups.
+//! Reading failure groups.
 
 use std::collections::BTreeSet;
 
 use super::index::Index;
 use super::job::Detail;
 use crate::clock::moment::Moment;
-use crate::core::call::Core;
 use crate::core::call::reply;
+use crate::core::call::{Call, Core};
 use crate::error::Error;
 use crate::json::Json;
-use crate::model::failure::Group;
+use crate::model::failure::FailureGroup;
 use crate::name::Name;
 
-/// Of how many of its newest jobs a group shows the queues.
+/// The number of newest jobs whose queues a group shows.
 const NEWEST: u64 = 200;
 
 impl Core {
-    /// Returns how many jobs failed in each group, largest first.
+    /// Returns the groups with the number of their jobs, largest first.
     pub fn failed_counts(&mut self, now: Moment) -> Result<Vec<(Name, u64)>, Error> {
-        let text = reply::bytes(self.call(now, "failed", &[])?)?;
+        let text = reply::bytes(self.call(now, Call::read("failed"))?)?;
         let groups = Json::read(&text)
             .and_then(|groups| groups.object())
             .unwrap_or_default();
@@ -31,8 +31,8 @@ impl Core {
         Ok(groups)
     }
 
-    /// Returns the groups, largest first, each with its newest failure and the queues it hit.
-    pub fn failed_groups(&mut self, now: Moment) -> Result<Vec<Group>, Error> {
+    /// Returns the groups, largest first, each with its newest failure and its queues.
+    pub fn failed_groups(&mut self, now: Moment) -> Result<Vec<FailureGroup>, Error> {
         let counts = self.failed_counts(now)?;
         let wanted: Vec<(Index, u64)> = counts
             .iter()
@@ -42,20 +42,20 @@ impl Core {
         let mut newest: Vec<Name> = Vec::new();
         for ((group, jobs), part) in counts.into_iter().zip(self.parts(now, &wanted, NEWEST)?) {
             groups.push((
-                Group {
+                FailureGroup {
                     group,
                     jobs,
-                    ..Group::default()
+                    ..FailureGroup::default()
                 },
                 part.members.len(),
             ));
             newest.extend(part.members);
         }
-        let mut told = self.jobs(now, Detail::Place, &newest)?.into_iter();
+        let mut jobs = self.jobs(now, Detail::Place, &newest)?.into_iter();
         for (group, members) in &mut groups {
             let mut queues = BTreeSet::new();
-            for job in told.by_ref().take(*members).flatten() {
-                // Oldest first: the last one that is still there is the newest.
+            for job in jobs.by_ref().take(*members).flatten() {
+                // The list has the oldest first, so the last job that still exists is the newest.
                 if let Some(failure) = job.failure {
                     group.last = failure.when;
                     group.sample = Some(failure.message);

@@ -1,13 +1,13 @@
-//! Guarded writes: each job is changed only if it still is as it was seen.
+//! Guarded writes: a job is changed only if it is still as it was when it was read.
 
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 use crate::clock::moment::Moment;
 use crate::consent::Consent;
-use crate::core::call::Core;
+use crate::core::call::call_spec::{RetryClass, Subject};
 use crate::core::call::reply;
-use crate::core::call::{Call, Value};
+use crate::core::call::{Call, Core, Value};
 use crate::error::Error;
 use crate::model::bulk::Code;
 use crate::model::job_snapshot::{Interner, JobSnapshot, SharedFields};
@@ -17,22 +17,22 @@ use crate::name::Name;
 #[derive(Clone, Debug, PartialEq)]
 pub struct GuardReply {
     pub code: Code,
-    /// The mark of the job as it is, where it is not as it was seen.
+    /// The current mark of the job, if the job changed since it was read.
     pub mark: Vec<u8>,
-    /// What else it says, by outcome (`core.md` 9.4).
+    /// The other values, by outcome (`core.md` 9.4).
     pub detail: Vec<Option<Name>>,
-    /// Whether it was found out after the answer was lost: then the detail is not told.
-    pub settled: bool,
+    /// Whether the outcome was found out after the reply was lost. Then there is no detail.
+    pub reconciled: bool,
 }
 
 impl GuardReply {
-    /// What was done by a call that is not guarded.
+    /// The reply to a call that is not guarded and succeeded.
     pub(crate) fn done() -> GuardReply {
         GuardReply {
             code: Code::Ok,
             mark: Vec::new(),
             detail: Vec::new(),
-            settled: false,
+            reconciled: false,
         }
     }
 
@@ -41,23 +41,42 @@ impl GuardReply {
         self.detail.iter().flatten()
     }
 
-    /// Returns one word of the detail.
+    /// Returns one value of the detail.
     pub fn word(&self, at: usize) -> Option<&Name> {
         self.detail.get(at)?.as_ref()
     }
 }
 
-/// How jobs are put back into a queue.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// How jobs are put into a queue again.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Requeue<'a> {
-    /// Their own queue where nothing is said.
+    pub verb: RequeueVerb,
+    /// Their own queue if absent.
     pub to: Option<&'a Name>,
     pub priority: Option<i64>,
-    /// Whether the tries left stay as they are.
+    /// Whether the remaining retries stay as they are.
     pub keep: bool,
 }
 
-/// A job and its neighbours.
+/// Which command requeues jobs, for errors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequeueVerb {
+    Retry,
+    Promote,
+    Move,
+}
+
+impl RequeueVerb {
+    const fn words(self) -> (&'static str, &'static str) {
+        match self {
+            RequeueVerb::Retry => ("retry", "retrying"),
+            RequeueVerb::Promote => ("promote", "promoting"),
+            RequeueVerb::Move => ("move", "moving"),
+        }
+    }
+}
+
+/// A job with its dependencies and dependents.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Kin {
     pub seen: JobSnapshot,
@@ -65,15 +84,15 @@ pub struct Kin {
     pub dependents: Vec<Name>,
 }
 
-/// What to do about jobs that wait for one that is cancelled.
+/// What to do about the dependents of a cancelled job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Dependents {
     /// Do not cancel the job
     #[default]
     Refuse,
-    /// Cancel them, too, and all that wait for them
+    /// Cancel them and their dependents, too
     Cancel,
-    /// Let them no longer wait for it
+    /// Remove the job from their dependencies
     Release,
 }
 
@@ -87,35 +106,29 @@ impl Dependents {
     }
 }
 
-/// As many jobs are looked at by one call; with 500 it keeps a server busy for 10 ms.
+/// The number of jobs that one call reads. 500 would keep a server busy for 10 ms.
 pub(crate) const JOBS_PER_READ: usize = 250;
 
 impl Core {
-    /// Looks at jobs; those that do not exist are `None`.
+    /// Returns snapshots of jobs, `None` for those that do not exist.
     pub fn seen(&mut self, now: Moment, jids: &[Name]) -> Result<Vec<Option<JobSnapshot>>, Error> {
-        let mut alike = Interner::default();
-        let mut seen = Vec::with_capacity(jids.len());
+        let mut interner = Interner::default();
+        let mut snapshots = Vec::with_capacity(jids.len());
         for jids in jids.chunks(JOBS_PER_READ) {
-            let mut words: Vec<&[u8]> =
-                vec![b"state,queue,worker,priority,retries,shown,since,mark,due,scheduled"];
-            words.extend(jids.iter().map(Name::as_bytes));
-            let found = reply::list(self.call(now, "look.jobs", &words)?)?;
-            for (jid, job) in jids.iter().zip(found) {
-                seen.push(read(now, jid, job, &mut alike)?);
+            let fields = "state,queue,worker,priority,retries,shown,since,mark,due,scheduled";
+            for (jid, job) in jids.iter().zip(self.look(now, fields, jids)?) {
+                snapshots.push(read(now, jid, job, &mut interner)?);
             }
         }
-        Ok(seen)
+        Ok(snapshots)
     }
 
-    /// Looks at jobs with those that they wait for, and that wait for them.
+    /// Returns snapshots of jobs with their dependencies and dependents.
     pub fn kin(&mut self, now: Moment, jids: &[Name]) -> Result<Vec<Option<Kin>>, Error> {
-        let (mut kin, mut alike) = (Vec::with_capacity(jids.len()), Interner::default());
+        let (mut kin, mut interner) = (Vec::with_capacity(jids.len()), Interner::default());
         for jids in jids.chunks(JOBS_PER_READ) {
-            let mut words: Vec<&[u8]> =
-                vec![b"state,queue,shown,since,mark,dependencies,dependents"];
-            words.extend(jids.iter().map(Name::as_bytes));
-            let found = reply::list(self.call(now, "look.jobs", &words)?)?;
-            for (jid, job) in jids.iter().zip(found) {
+            let fields = "state,queue,shown,since,mark,dependencies,dependents";
+            for (jid, job) in jids.iter().zip(self.look(now, fields, jids)?) {
                 let (mut dependencies, mut dependents) = (Vec::new(), Vec::new());
                 let Value::Array(words) = job else {
                     kin.push(None);
@@ -129,7 +142,7 @@ impl Core {
                         _ => fields.extend([Value::BulkString(name), value]),
                     }
                 }
-                let seen = read(now, jid, Value::Array(fields), &mut alike)?;
+                let seen = read(now, jid, Value::Array(fields), &mut interner)?;
                 kin.push(seen.map(|seen| Kin {
                     seen,
                     dependencies,
@@ -140,7 +153,7 @@ impl Core {
         Ok(kin)
     }
 
-    /// Returns who waits for whom.
+    /// Returns the dependents of those jobs that have any.
     pub fn dependents(
         &mut self,
         now: Moment,
@@ -148,10 +161,7 @@ impl Core {
     ) -> Result<HashMap<Name, Vec<Name>>, Error> {
         let mut dependents = HashMap::new();
         for jids in jids.chunks(JOBS_PER_READ) {
-            let mut words: Vec<&[u8]> = vec![b"dependents"];
-            words.extend(jids.iter().map(Name::as_bytes));
-            let found = reply::list(self.call(now, "look.jobs", &words)?)?;
-            for (jid, job) in jids.iter().zip(found) {
+            for (jid, job) in jids.iter().zip(self.look(now, "dependents", jids)?) {
                 if matches!(job, Value::Nil) {
                     continue;
                 }
@@ -166,8 +176,19 @@ impl Core {
         Ok(dependents)
     }
 
-    /// Puts jobs back into a queue, each when it is due, at once where nothing is said: retry,
-    /// promote and move. The mark says from which state a job may go.
+    /// Reads fields of jobs: nil for each job that does not exist.
+    pub(super) fn look<J: AsRef<[u8]>>(
+        &mut self,
+        now: Moment,
+        fields: &str,
+        jids: &[J],
+    ) -> Result<Vec<Value>, Error> {
+        let call = Call::read("look.jobs").arg(fields).args(jids);
+        reply::list(self.call(now, call)?)
+    }
+
+    /// Puts jobs into a queue again, each at its due time, or immediately if it has none: retry,
+    /// promote and move. The mark says in which state a job must be.
     pub fn requeue(
         &mut self,
         now: Moment,
@@ -188,18 +209,23 @@ impl Core {
             options.extend(crate::json::quote::quote(to.as_bytes()));
             options.push(b'}');
         }
-        let due = |due: &Option<Moment>| due.map_or(String::new(), |due| due.to_string());
-        let dues: Vec<String> = jobs.iter().map(|(_, at)| due(at)).collect();
-        let mut words: Vec<&[u8]> = vec![&options, note];
-        for ((job, _), due) in jobs.iter().zip(&dues) {
-            words.extend([job.jid.as_bytes(), &job.mark, due.as_bytes()]);
+        // Without a mark the core does not refuse a second requeue.
+        let class = match jobs.iter().all(|(job, _)| !job.mark.is_empty()) {
+            true => RetryClass::Guarded,
+            false => RetryClass::Never,
+        };
+        let (verb, doing) = how.verb.words();
+        let mut call = Call::write("guard.requeue", class, verb, doing);
+        call = call.arg(options).arg(note).about(Subject::Jid(2));
+        for (job, due) in jobs {
+            let due = due.map_or(String::new(), |due| due.to_string());
+            call = call.arg(&job.jid).arg(&job.mark).arg(due);
         }
-        let call = Call::new("guard.requeue").args(&words);
-        let (reply, again) = self.answer(now, call);
-        let mut outcomes = outcomes(reply?)?;
-        if again {
+        let reply = self.reply(now, call)?;
+        let mut outcomes = outcomes(reply.result?)?;
+        if reply.repeated {
             let jids = jobs.iter().map(|(job, _)| &job.jid);
-            self.settle(now, note, jids.zip(&mut outcomes).collect());
+            self.reconcile(now, note, jids.zip(&mut outcomes).collect());
         }
         Ok(outcomes)
     }
@@ -212,20 +238,25 @@ impl Core {
         jobs: &[&JobSnapshot],
         _: Consent,
     ) -> Result<Vec<GuardReply>, Error> {
-        let mut words: Vec<&[u8]> = vec![dependents.word().as_bytes()];
+        let mut call = Call::write(
+            "guard.cancel",
+            RetryClass::Idempotent,
+            "cancel",
+            "cancelling",
+        );
+        call = call.arg(dependents.word()).about(Subject::Jid(1));
         for job in jobs {
-            words.extend([job.jid.as_bytes(), &job.mark]);
+            call = call.arg(&job.jid).arg(&job.mark);
         }
-        let call = Call::new("guard.cancel").args(&words);
-        let (reply, again) = self.answer(now, call);
-        let mut outcomes = outcomes(reply?)?;
-        if again {
-            outcomes.iter_mut().for_each(GuardReply::settle_cancel);
+        let reply = self.reply(now, call)?;
+        let mut outcomes = outcomes(reply.result?)?;
+        if reply.repeated {
+            outcomes.iter_mut().for_each(GuardReply::reconcile_cancel);
         }
         Ok(outcomes)
     }
 
-    /// Lets a job wait for further ones: for all of them, or for none.
+    /// Adds dependencies to a job: all of these, or none.
     pub fn depend(
         &mut self,
         now: Moment,
@@ -233,24 +264,32 @@ impl Core {
         note: &[u8],
         on: &[Name],
     ) -> Result<GuardReply, Error> {
-        let mut words: Vec<&[u8]> = vec![job.jid.as_bytes(), &job.mark, note];
-        words.extend(on.iter().map(Name::as_bytes));
-        let call = Call::new("guard.depends").args(&words);
-        let (reply, again) = self.answer(now, call);
-        let mut outcome = outcome(reply?)?;
-        if again {
-            self.settle(now, note, vec![(&job.jid, &mut outcome)]);
+        let class = match job.mark.is_empty() {
+            true => RetryClass::Idempotent,
+            false => RetryClass::Guarded,
+        };
+        let (verb, doing) = CHANGE_DEPENDENCIES;
+        let call = Call::write("guard.depends", class, verb, doing);
+        let call = call.jid(&job.jid).arg(&job.mark).arg(note).args(on);
+        let reply = self.reply(now, call)?;
+        let mut outcome = outcome(reply.result?)?;
+        if reply.repeated {
+            self.reconcile(now, note, vec![(&job.jid, &mut outcome)]);
         }
         Ok(outcome)
     }
 }
 
-/// Reads what was asked of one job.
+/// How errors speak of a change of dependencies.
+pub(super) const CHANGE_DEPENDENCIES: (&str, &str) =
+    ("change the dependencies of", "changing the dependencies of");
+
+/// Reads the snapshot of one job.
 fn read(
     now: Moment,
     jid: &Name,
     job: Value,
-    alike: &mut Interner,
+    interner: &mut Interner,
 ) -> Result<Option<JobSnapshot>, Error> {
     if matches!(job, Value::Nil) {
         return Ok(None);
@@ -276,15 +315,15 @@ fn read(
             _ => {}
         }
     }
-    // What waits for other jobs has its time in the field.
-    let waits = common.stored.as_bytes() == b"depends";
-    let told = if waits { scheduled } else { due };
+    // A job with dependencies has its due time only in its own field.
+    let depends = common.stored.as_bytes() == b"depends";
+    let due = if depends { scheduled } else { due };
     Ok(Some(JobSnapshot {
         jid: jid.clone(),
         mark: mark.into(),
-        common: alike.share(common),
+        common: interner.share(common),
         since,
-        due: told.filter(|due| *due > now),
+        due: due.filter(|due| *due > now),
         later: Duration::ZERO,
     }))
 }
@@ -294,8 +333,7 @@ pub(crate) fn outcomes(value: Value) -> Result<Vec<GuardReply>, Error> {
     reply::list(value)?.into_iter().map(outcome).collect()
 }
 
-/// Reads what `guard.call` answers: what became of the job, and the command's own reply if it was
-/// run.
+/// Reads the reply of `guard.call`: the outcome for the job, and the inner command's reply if it ran.
 pub(crate) fn outcome_and_reply(value: Value) -> Result<(GuardReply, Option<Value>), Error> {
     let mut words = reply::list(value)?;
     let done = matches!(words.first(), Some(Value::BulkString(word)) if word == b"done");
@@ -325,6 +363,6 @@ pub(crate) fn outcome(value: Value) -> Result<GuardReply, Error> {
         code,
         mark,
         detail,
-        settled: false,
+        reconciled: false,
     })
 }

@@ -1,26 +1,25 @@
-//! The core's indexes: which jobs are in a set, and which names there are.
+//! The core's indexes: the jobs of a set, and the names that exist.
 
 use crate::clock::moment::Moment;
-use crate::core::call::Core;
 use crate::core::call::reply;
-use crate::core::call::{Call, Value};
+use crate::core::call::{Call, Core, Value};
 use crate::error::Error;
 use crate::model::hashed_set::HashedSet;
 use crate::name::Name;
 
-/// The most members that one call answers.
+/// The most members that one call returns.
 pub(crate) const MOST: u64 = 10_000;
 
-/// The fewest members that a slice of a walk asks for, so that slices can overlap.
+/// The fewest members that a slice asks for, so that slices can overlap.
 const LEAST: u64 = 100;
 
-/// How many calls go out together.
+/// The number of calls in one round trip.
 const SLICE: usize = 200;
 
 /// A set of jids or of names, in its order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Index {
-    /// In the order in which they will be popped; those whose lock was taken away come first.
+    /// In the order of the next pops. Jobs whose lock was revoked come first.
     Waiting(Name),
     /// Running and stalled, by expiry.
     Locks(Name),
@@ -42,7 +41,7 @@ pub enum Index {
     Tracked,
     Queues,
     Workers,
-    /// By how often each was used.
+    /// By use.
     Tags,
     Groups,
     Paused,
@@ -73,16 +72,16 @@ impl Index {
 /// A part of an index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Part {
-    /// How many members there are in all.
+    /// The number of all members.
     pub total: u64,
     pub members: Vec<Name>,
 }
 
 impl Part {
-    fn read(answer: Value) -> Result<Part, Error> {
-        let mut answer = reply::list(answer)?.into_iter();
-        let total = answer.next().map_or(Ok(0), reply::integer)?;
-        let members = answer.map(|member| reply::bytes(member).map(Name::from));
+    fn read(reply: Value) -> Result<Part, Error> {
+        let mut reply = reply::list(reply)?.into_iter();
+        let total = reply.next().map_or(Ok(0), reply::integer)?;
+        let members = reply.map(|member| reply::bytes(member).map(Name::from));
         Ok(Part {
             total: total.max(0) as u64,
             members: members.collect::<Result<_, Error>>()?,
@@ -91,14 +90,14 @@ impl Part {
 }
 
 impl Core {
-    /// Returns how many jobs there are.
+    /// Returns the number of jobs.
     pub fn job_count(&mut self, now: Moment) -> Result<u64, Error> {
         let queues = self.queues(now, &[])?;
         let queued: u64 = queues
             .iter()
             .map(|queue| {
-                let soon = queue.waiting + queue.scheduled + queue.depends;
-                soon + queue.running + queue.stalled
+                let not_running = queue.waiting + queue.scheduled + queue.depends;
+                not_running + queue.running + queue.stalled
             })
             .sum();
         let failed: u64 = self.failed_counts(now)?.iter().map(|(_, jobs)| jobs).sum();
@@ -106,7 +105,7 @@ impl Core {
         Ok(queued + failed + complete)
     }
 
-    /// Returns at most `count` members from `offset` on.
+    /// Returns up to `count` members from `offset` on.
     pub fn index(
         &mut self,
         now: Moment,
@@ -118,7 +117,7 @@ impl Core {
         Ok(parts.pop().unwrap_or_default())
     }
 
-    /// Returns a part of each index, at most `count` members from its own offset on.
+    /// Returns up to `count` members of each index, from its own offset on.
     pub fn parts(
         &mut self,
         now: Moment,
@@ -132,51 +131,51 @@ impl Core {
                 .iter()
                 .map(|(index, offset)| {
                     let (kind, name) = index.words();
-                    Call::new("look.index")
+                    Call::read("look.index")
                         .arg(kind)
                         .arg(name)
                         .arg(offset.to_string())
                         .arg(&count)
                 })
                 .collect();
-            for answer in self.calls(now, &calls) {
-                parts.push(Part::read(answer?)?);
+            for reply in self.calls(now, &calls) {
+                parts.push(Part::read(reply?)?);
             }
         }
         Ok(parts)
     }
 
-    /// Returns all members; those of a long index slice by slice.
+    /// Returns all members, slice by slice.
     pub fn members(&mut self, now: Moment, index: &Index) -> Result<Vec<Name>, Error> {
-        let mut walk = IndexReader::new(index.clone(), MOST);
+        let mut reader = IndexReader::new(index.clone(), MOST);
         let mut members = Vec::new();
-        while let Some(mut slice) = walk.next(self, now)? {
+        while let Some(mut slice) = reader.next(self, now)? {
             members.append(&mut slice);
         }
         Ok(members)
     }
 }
 
-/// A way through an index, slice by slice.
+/// Reads an index slice by slice.
 ///
-/// An index moves while we look: what leaves it at the front makes all that follows move up. So
-/// each slice begins among the members that the one before has shown, and goes back until it meets
-/// one of them: nobody who was there all the time is missed, and nobody is told twice.
+/// The index changes meanwhile: when members leave at its front, all others move up. So each slice
+/// overlaps with the one before, and begins further in front if it does not. A member that is in
+/// the index all the time is returned, and none is returned twice.
 #[derive(Debug)]
 pub(crate) struct IndexReader {
     index: Index,
     size: u64,
     next: u64,
-    /// Where a walk from the end has come to; `None` for one from the beginning.
+    /// Where the last slice of a backward reader began. `None` for a forward one.
     back: Option<u64>,
     seen: HashedSet,
-    /// How many members the index had when it was last asked.
+    /// The number of all members, by the last reply.
     pub total: Option<u64>,
     done: bool,
 }
 
 impl IndexReader {
-    /// A walk in slices of at most `size` members.
+    /// Reads forward in slices of up to `size` members.
     pub(crate) fn new(index: Index, size: u64) -> IndexReader {
         let size = size.clamp(LEAST, MOST);
         IndexReader {
@@ -190,7 +189,7 @@ impl IndexReader {
         }
     }
 
-    /// A walk from the end to the beginning, of an index that nothing joins at its beginning.
+    /// Reads from the end to the beginning, for an index that gets new members only at its end.
     pub(crate) fn back(index: Index, size: u64) -> IndexReader {
         IndexReader {
             back: Some(u64::MAX),
@@ -216,13 +215,13 @@ impl IndexReader {
         }
     }
 
-    /// Returns the members after those that were seen.
+    /// Returns the members after the last slice.
     fn after(&mut self, read: Read) -> Result<Vec<Name>, Error> {
         let overlap = (self.size / 10).min(self.next);
         let mut offset = self.next - overlap;
         let mut part = loop {
             let part = read(offset, self.size)?;
-            let seen = |member: &Name| self.seen.knows(member);
+            let seen = |member: &Name| self.seen.contains(member);
             if offset == 0 || part.members.first().is_some_and(seen) {
                 break part;
             }
@@ -232,12 +231,13 @@ impl IndexReader {
         self.next = offset + part.members.len() as u64;
         self.done = self.next >= part.total || part.members.is_empty();
         if !(self.done && self.seen.is_empty()) {
-            part.members.retain(|member| self.seen.first(member));
+            part.members.retain(|member| self.seen.insert(member));
         }
         Ok(part.members)
     }
 
-    /// Returns the members before `end`, last first. What leaves the index moves nobody past us.
+    /// Returns the members before `end`, last first. Members that leave cannot move others past
+    /// `end`.
     fn before(&mut self, read: Read, end: u64) -> Result<Vec<Name>, Error> {
         let total = read(0, 0)?.total;
         let end = end.min(total);
@@ -247,7 +247,7 @@ impl IndexReader {
         self.back = Some(offset);
         self.done = offset == 0;
         part.members.reverse();
-        part.members.retain(|member| self.seen.first(member));
+        part.members.retain(|member| self.seen.insert(member));
         Ok(part.members)
     }
 }
@@ -268,27 +268,27 @@ mod tests {
     }
 
     proptest! {
-        /// While we look, members leave at the front and anywhere, and others come at both ends.
-        /// Only failure lists are walked from the end, and nothing comes to their front.
+        /// Meanwhile members leave anywhere, and others join at both ends. Only failure lists are read
+        /// backward, and no member joins at their front.
         #[test]
-        fn who_was_there_all_the_time_is_told_once(
+        fn a_member_that_stays_is_returned_once(
             size in 0usize..700,
             back in any::<bool>(),
             moves in proptest::collection::vec((0usize..60, 0usize..8, 0usize..8), 1..8),
         ) {
             let mut list: Vec<Name> = (0..size).map(name).collect();
             let mut stayed: HashSet<Name> = list.iter().cloned().collect();
-            let mut walk = match back {
+            let mut reader = match back {
                 true => IndexReader::back(Index::Tracked, 1),
                 false => IndexReader::new(Index::Tracked, 1),
             };
-            let (mut told, mut fresh, mut moves) = (Vec::new(), size, moves.into_iter().cycle().take(40));
-            while let Some(slice) = walk.step(&mut |offset, count| {
+            let (mut returned, mut fresh, mut moves) = (Vec::new(), size, moves.into_iter().cycle().take(40));
+            while let Some(slice) = reader.step(&mut |offset, count| {
                 let (from, count) = ((offset as usize).min(list.len()), count as usize);
                 let members = list[from..(from + count).min(list.len())].to_vec();
                 Ok(Part { total: list.len() as u64, members })
             }).unwrap() {
-                told.extend(slice);
+                returned.extend(slice);
                 let Some((leave, some, come)) = moves.next() else { continue };
                 for at in (0..leave.min(list.len())).rev() {
                     stayed.remove(&list.remove(if at % 3 == 0 { at * 7 % list.len() } else { 0 }));
@@ -302,8 +302,8 @@ mod tests {
                     fresh += 1;
                 }
             }
-            let once: HashSet<&Name> = told.iter().collect();
-            prop_assert_eq!(once.len(), told.len());
+            let once: HashSet<&Name> = returned.iter().collect();
+            prop_assert_eq!(once.len(), returned.len());
             for member in &stayed {
                 prop_assert!(once.contains(member), "{:?} was missed", member);
             }

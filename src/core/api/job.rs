@@ -1,37 +1,36 @@
-//! Looking at jobs.
+//! Reading jobs.
 
 use std::collections::{BTreeSet, HashSet};
 
 use crate::clock::moment::Moment;
-use crate::core::call::Core;
-use crate::core::call::Value;
 use crate::core::call::reply;
+use crate::core::call::{Core, Value};
 use crate::error::Error;
 use crate::json::{Data, Json, Number};
-use crate::model::job::{Dependencies, Entry, Failure, Job, Neighbour, State};
+use crate::model::job::{Dependencies, Entry, Failure, Job, Neighbor, State};
 use crate::name::Name;
 
-/// The most jobs that one call tells.
+/// The most jobs that one call returns.
 pub(crate) const MOST: usize = 500;
 
-/// How much is told of a job.
+/// Which fields of a job are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
-    /// All but the history.
+    /// All except the history.
     Brief,
     Full,
-    /// What decides whether it may be changed, and by which mark.
+    /// The fields that decide whether the job may be changed, and its mark.
     Mark,
-    /// Where it is.
+    /// State, queue, worker and failure.
     Place,
-    /// That it exists; of a selection also what decides whether it is meant.
+    /// Only the jid. A selection adds the fields that its filters need.
     Match,
-    /// What tells it apart from others.
+    /// Class and state, which describe the job in a list.
     Face,
 }
 
 impl Detail {
-    /// Returns what is asked of the core: `brief`, `full` or names.
+    /// Returns the fields for the core: `brief`, `full`, or names separated by commas.
     pub const fn word(self) -> &'static str {
         match self {
             Detail::Brief => "brief",
@@ -47,47 +46,48 @@ impl Detail {
 }
 
 impl Core {
-    /// Returns jobs in the order asked; `None` for those that do not exist.
+    /// Returns jobs in the order of the jids, `None` for those that do not exist.
     pub fn jobs(
         &mut self,
         now: Moment,
-        tell: Detail,
+        detail: Detail,
         jids: &[Name],
     ) -> Result<Vec<Option<Job>>, Error> {
-        self.jobs_told(now, tell.word(), jids)
+        self.jobs_with(now, detail.word(), jids)
     }
 
-    /// Returns the same with what these names say: `brief`, `full`, or names by commas.
-    pub fn jobs_told(
+    /// Returns jobs with the fields that [`Detail::word`] or a selection names.
+    pub fn jobs_with(
         &mut self,
         now: Moment,
-        names: &str,
+        fields: &str,
         jids: &[Name],
     ) -> Result<Vec<Option<Job>>, Error> {
         let mut jobs = Vec::with_capacity(jids.len());
         for slice in jids.chunks(MOST) {
-            let mut words: Vec<&[u8]> = vec![names.as_bytes()];
-            words.extend(slice.iter().map(Name::as_bytes));
-            let answer = reply::list(self.call(now, "look.jobs", &words)?)?;
-            for (jid, told) in slice.iter().zip(answer) {
-                jobs.push(match told {
+            for (jid, job) in slice.iter().zip(self.look(now, fields, slice)?) {
+                jobs.push(match job {
                     Value::Nil => None,
-                    told => Some(read(jid, told)?),
+                    job => Some(read(jid, job)?),
                 });
             }
         }
         Ok(jobs)
     }
 
-    /// Looks up how many of the jobs that blocked jobs wait for have failed.
-    pub fn blockers(&mut self, now: Moment, jobs: &mut [Job]) -> Result<(), Error> {
+    /// Counts the failed dependencies of each blocked job.
+    pub fn count_failed_dependencies(
+        &mut self,
+        now: Moment,
+        jobs: &mut [Job],
+    ) -> Result<(), Error> {
         let blocked = jobs.iter().filter(|job| job.state == Some(State::Depends));
         let jids: BTreeSet<Name> = blocked
             .flat_map(|job| job.dependencies.iter().cloned())
             .collect();
         let jids: Vec<Name> = jids.into_iter().collect();
-        let told = jids.iter().zip(self.jobs(now, Detail::Place, &jids)?);
-        let failed: HashSet<&Name> = told
+        let dependencies = jids.iter().zip(self.jobs(now, Detail::Place, &jids)?);
+        let failed: HashSet<&Name> = dependencies
             .filter(|(_, job)| {
                 job.as_ref()
                     .is_some_and(|job| job.state == Some(State::Failed))
@@ -95,54 +95,54 @@ impl Core {
             .map(|(jid, _)| jid)
             .collect();
         for job in jobs {
-            let blockers = job.dependencies.iter().filter(|jid| failed.contains(jid));
-            job.failed_dependencies = blockers.count() as u64;
+            let failed = job.dependencies.iter().filter(|jid| failed.contains(jid));
+            job.failed_dependencies = failed.count() as u64;
         }
         Ok(())
     }
 
-    /// Returns a job's neighbours in both directions; `None` if there is no such job.
+    /// Returns a job's dependencies and dependents, `None` if the job does not exist.
     pub fn dependencies(&mut self, now: Moment, jid: &Name) -> Result<Option<Dependencies>, Error> {
         let found = self.jobs(now, Detail::Brief, std::slice::from_ref(jid))?;
         let Some(job) = found.into_iter().flatten().next() else {
             return Ok(None);
         };
-        let mut neighbours = self.neighbours(now, &job)?;
-        let dependents = neighbours.split_off(job.dependencies.len());
+        let mut neighbors = self.neighbors(now, &job)?;
+        let dependents = neighbors.split_off(job.dependencies.len());
         Ok(Some(Dependencies {
             jid: job.jid,
             klass: job.klass,
             queue: job.queue,
-            dependencies: neighbours,
+            dependencies: neighbors,
             dependents,
         }))
     }
 
-    /// Returns the jobs that this one waits for, then those that wait for it.
-    pub fn neighbours(&mut self, now: Moment, job: &Job) -> Result<Vec<Neighbour>, Error> {
+    /// Returns the job's dependencies, then its dependents.
+    pub fn neighbors(&mut self, now: Moment, job: &Job) -> Result<Vec<Neighbor>, Error> {
         let jids: Vec<Name> = job
             .dependencies
             .iter()
             .chain(&job.dependents)
             .cloned()
             .collect();
-        let told = self.jobs(now, Detail::Place, &jids)?;
+        let jobs = self.jobs(now, Detail::Place, &jids)?;
         Ok(jids
             .into_iter()
-            .zip(told)
-            .map(|(jid, job)| Neighbour::new(jid, job))
+            .zip(jobs)
+            .map(|(jid, job)| Neighbor::new(jid, job))
             .collect())
     }
 }
 
-/// Reads a job from the fields that the core told of it.
-pub(crate) fn read(jid: &Name, told: Value) -> Result<Job, Error> {
+/// Reads a job from its fields.
+pub(crate) fn read(jid: &Name, fields: Value) -> Result<Job, Error> {
     let mut job = Job {
         jid: jid.clone(),
         ..Job::default()
     };
     let (mut shown, mut expires, mut lock, mut due, mut scheduled) = (None, None, None, None, None);
-    for (field, value) in reply::pairs(told)? {
+    for (field, value) in reply::pairs(fields)? {
         match field.as_slice() {
             b"dependencies" => {
                 job.dependencies = reply::names(value)?;
@@ -178,7 +178,9 @@ pub(crate) fn read(jid: &Name, told: Value) -> Result<Job, Error> {
             }
             b"priority" => job.priority = Number::read(&text),
             b"retries" => job.retries = Number::read(&text),
-            b"remaining" => job.remaining = Number::read(&text).map(|left| Number(left.0.floor())),
+            b"remaining" => {
+                job.remaining = Number::read(&text).map(|number| Number(number.0.floor()))
+            }
             b"worker" => job.worker = Some(Name::from(text)).filter(|worker| !worker.is_empty()),
             b"expires" => expires = Moment::read(&text),
             b"lock" => lock = Moment::read(&text),
@@ -201,7 +203,7 @@ pub(crate) fn read(jid: &Name, told: Value) -> Result<Job, Error> {
     job.state = shown;
     let held = matches!(shown, Some(State::Running | State::Stalled));
     if !held {
-        // A job that was retried or taken away still names who held it.
+        // A job still names its last worker after a retry or a revoked lock.
         job.worker = None;
     }
     job.expires = lock.or(expires.filter(|expires| held && expires.micros() != 0));
@@ -217,7 +219,7 @@ pub(crate) fn read(jid: &Name, told: Value) -> Result<Job, Error> {
 mod tests {
     use super::*;
 
-    fn told(fields: &[(&str, &str)]) -> Value {
+    fn reply_of(fields: &[(&str, &str)]) -> Value {
         let text = |text: &str| Value::BulkString(text.as_bytes().to_vec());
         Value::Array(
             fields
@@ -228,19 +230,19 @@ mod tests {
     }
 
     #[test]
-    fn a_stale_holder_is_not_shown() {
+    fn a_former_holder_is_not_shown() {
         let fields = [
             ("state", "waiting"),
             ("shown", "waiting"),
             ("worker", "w"),
             ("expires", "70"),
         ];
-        let job = read(&Name::from("j"), told(&fields)).unwrap();
+        let job = read(&Name::from("j"), reply_of(&fields)).unwrap();
         assert_eq!((job.worker, job.expires), (None, None));
     }
 
     #[test]
-    fn the_lock_says_when_it_ends() {
+    fn the_lock_decides_when_it_expires() {
         let fields = [
             ("state", "running"),
             ("shown", "stalled"),
@@ -248,20 +250,20 @@ mod tests {
             ("expires", "60"),
             ("lock", "70"),
         ];
-        let job = read(&Name::from("j"), told(&fields)).unwrap();
+        let job = read(&Name::from("j"), reply_of(&fields)).unwrap();
         assert_eq!(job.worker, Some(Name::from("w")));
         assert_eq!(job.expires, Moment::from_seconds(70.0));
     }
 
     #[test]
-    fn what_cannot_be_read_is_absent() {
+    fn unreadable_fields_are_absent() {
         let fields = [
             ("state", "sleeping"),
             ("shown", "sleeping"),
             ("tags", "nonsense"),
             ("priority", "high"),
         ];
-        let job = read(&Name::from("j"), told(&fields)).unwrap();
+        let job = read(&Name::from("j"), reply_of(&fields)).unwrap();
         assert_eq!((job.state, job.priority), (None, None));
         assert!(job.tags.is_empty());
         assert_eq!(job.state_stored, Some(Name::from("sleeping")));

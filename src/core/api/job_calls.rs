@@ -1,36 +1,34 @@
-//! Changes to many jobs in one round trip, each by a command of the reference: priority, tags,
-//! tracking, lock taken away. Each job has its own outcome.
+//! Changes of many jobs in one round trip, each by a command of the reference: priority, tags,
+//! tracking, revoked lock. Each job has its own outcome.
 //!
-//! A job that was seen is changed only if it still is as its mark says. One that does not exist,
-//! of which something can be changed all the same, is named without a mark.
+//! A job is changed only if it is still as its mark says. A job without a mark does not exist; some
+//! commands change its leftovers all the same.
 
-use super::guard::{GuardReply, outcome_and_reply};
+use super::guard::{CHANGE_DEPENDENCIES, GuardReply, outcome_and_reply};
 use super::reconcile::SecondReply;
 use crate::clock::moment::Moment;
-use crate::core::call::Core;
-use crate::core::call::refusal;
-use crate::core::call::refusal::Refusal;
+use crate::core::call::call_spec::RetryClass;
 use crate::core::call::reply;
-use crate::core::call::{Call, Value};
-use crate::error::Error;
+use crate::core::call::{Call, Core, Value};
+use crate::error::{Error, Refusal};
 use crate::model::bulk::Code;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 
-/// What became of each job.
+/// The outcome for each job.
 pub(crate) type Each<T> = Vec<Result<Steered<T>, Error>>;
 
-/// What became of a job that a command of the reference was to change.
+/// The outcome of one command of the reference.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Steered<T> {
-    /// It was changed; what the command answered.
+    /// The command ran. The value is its reply.
     Done(T),
-    /// It is not as it was seen.
+    /// The job changed since it was read.
     Refused(GuardReply),
 }
 
 impl Core {
-    /// Gives jobs another priority.
+    /// Sets the priority of jobs.
     pub fn priority(
         &mut self,
         now: Moment,
@@ -39,14 +37,19 @@ impl Core {
         to: i64,
     ) -> Each<i64> {
         let call = |job: &JobSnapshot| {
-            Call::new("priority")
-                .arg(job.jid.as_bytes())
-                .arg(to.to_string())
+            Call::write(
+                "priority",
+                RetryClass::Idempotent,
+                "change the priority of",
+                "changing the priority of",
+            )
+            .jid(&job.jid)
+            .arg(to.to_string())
         };
-        self.steer(now, note, jobs, call, reply::integer, |_| to)
+        self.call_each(now, note, jobs, call, reply::integer, |_| to)
     }
 
-    /// Takes tags away and adds others; returns all that each job has then, as a JSON array.
+    /// Removes and adds tags. Returns all tags of each job as a JSON array.
     pub fn tag(
         &mut self,
         now: Moment,
@@ -56,7 +59,10 @@ impl Core {
         on: &[Name],
     ) -> Each<Vec<u8>> {
         let call = |job: &JobSnapshot| {
-            let call = |verb: &str| Call::new("tag").arg(verb).arg(job.jid.as_bytes());
+            let call = |verb: &str| {
+                let call = Call::write("tag", RetryClass::Idempotent, "tag", "tagging");
+                call.arg(verb).jid(&job.jid)
+            };
             let (off, on) = (off.iter(), on.iter());
             match (off.len(), on.len()) {
                 (_, 0) => call("remove").args(off),
@@ -64,10 +70,10 @@ impl Core {
                 (count, _) => call("swap").arg(count.to_string()).args(off).args(on),
             }
         };
-        self.steer(now, note, jobs, call, reply::bytes, |after| after.tags)
+        self.call_each(now, note, jobs, call, reply::bytes, |job| job.tags)
     }
 
-    /// Tracks jobs, or no longer; returns whether that changed anything.
+    /// Starts or stops tracking jobs. Returns whether that changed anything.
     pub fn track(
         &mut self,
         now: Moment,
@@ -75,27 +81,28 @@ impl Core {
         jobs: &[JobSnapshot],
         tracked: bool,
     ) -> Each<bool> {
-        let how = if tracked { "track" } else { "untrack" };
-        let call = |job: &JobSnapshot| Call::new("track").arg(how).arg(job.jid.as_bytes());
+        let call = |job: &JobSnapshot| track_call(tracked, &job.jid);
         let read = |value| Ok(reply::integer(value)? != 0);
-        self.steer(now, note, jobs, call, read, |_| true)
+        self.call_each(now, note, jobs, call, read, |_| true)
     }
 
     /// Tracks jobs that were just put.
-    pub fn track_again(&mut self, now: Moment, jids: &[&Name]) -> Vec<Result<(), Error>> {
-        let call = |jid: &&Name| Call::new("track").arg("track").arg(jid.as_bytes());
-        let calls: Vec<Call> = jids.iter().map(call).collect();
-        let answers = self.calls(now, &calls).into_iter();
-        answers.map(|answer| answer.map(drop)).collect()
+    pub fn track_new(&mut self, now: Moment, jids: &[&Name]) -> Vec<Result<(), Error>> {
+        let calls: Vec<Call> = jids.iter().map(|jid| track_call(true, jid)).collect();
+        let results = self.calls(now, &calls).into_iter();
+        results.map(|result| result.map(drop)).collect()
     }
 
-    /// Takes the locks of running jobs away.
+    /// Revokes the locks of running jobs.
     pub fn timeout(&mut self, now: Moment, note: &[u8], jobs: &[JobSnapshot]) -> Each<()> {
-        let call = |job: &JobSnapshot| Call::new("timeout").arg(job.jid.as_bytes());
-        self.steer(now, note, jobs, call, |_| Ok(()), |_| ())
+        let call = |job: &JobSnapshot| {
+            let call = Call::write("timeout", RetryClass::Guarded, "time out", "timing out");
+            call.jid(&job.jid)
+        };
+        self.call_each(now, note, jobs, call, |_| Ok(()), |_| ())
     }
 
-    /// Lets jobs no longer wait for these; for nothing at all where none is named.
+    /// Removes these dependencies of jobs, or all if none is named.
     pub fn undepend(
         &mut self,
         now: Moment,
@@ -109,12 +116,11 @@ impl Core {
             false => off,
         };
         let call = |job: &JobSnapshot| {
-            Call::new("depends")
-                .arg(job.jid.as_bytes())
-                .arg("off")
-                .args(off)
+            let (verb, doing) = CHANGE_DEPENDENCIES;
+            let call = Call::write("depends", RetryClass::Idempotent, verb, doing);
+            call.jid(&job.jid).arg("off").args(off)
         };
-        self.steer(now, note, jobs, call, |_| Ok(()), |_| ())
+        self.call_each(now, note, jobs, call, |_| Ok(()), |_| ())
     }
 
     /// Appends to a job's history.
@@ -125,14 +131,14 @@ impl Core {
         message: &Name,
         data: Option<&[u8]>,
     ) -> Result<(), Error> {
-        let mut words: Vec<&[u8]> = vec![jid.as_bytes(), message.as_bytes()];
-        words.extend(data);
-        self.call(now, "log", &words).map(drop)
+        let call = Call::write("log", RetryClass::Never, "log to", "logging to");
+        let call = call.jid(jid).arg(message).args(data);
+        self.call(now, call).map(drop)
     }
 
-    /// Makes one call for each job, guarded by what was seen of it. `read` takes the reply of the
-    /// command; `after` says what it was, where it was lost.
-    pub(crate) fn steer<T>(
+    /// Makes one call for each job, guarded by its mark. `read` reads the reply of the command. `after`
+    /// makes the result from the job's present state if the reply was lost.
+    pub(crate) fn call_each<T>(
         &mut self,
         now: Moment,
         note: &[u8],
@@ -146,41 +152,47 @@ impl Core {
             false => call(job).guarded(&job.jid, &job.mark, note),
         };
         let calls: Vec<Call> = jobs.iter().map(guarded).collect();
-        let answers = self.answers(now, &calls, true);
-        let mut made_again: Vec<bool> = Vec::with_capacity(jobs.len());
+        let replies = self.replies(now, &calls);
+        let mut to_reconcile: Vec<bool> = Vec::with_capacity(jobs.len());
         let mut outcomes: Vec<Result<(GuardReply, Option<Value>), Error>> = Vec::new();
-        for (job, answer) in jobs.iter().zip(answers) {
-            made_again.push(answer.again && !job.mark.is_empty());
-            outcomes.push(match (job.mark.is_empty(), answer.reply) {
-                (true, Ok(reply)) => Ok((GuardReply::done(), Some(reply))),
-                // Not even a trace is left: the first try took it away.
-                (true, Err(error)) if answer.again && is_gone(&error, &job.jid) => {
+        for (job, reply) in jobs.iter().zip(replies) {
+            to_reconcile.push(reply.repeated && !job.mark.is_empty());
+            outcomes.push(match (job.mark.is_empty(), reply.result) {
+                (true, Ok(value)) => Ok((GuardReply::done(), Some(value))),
+                // The first attempt removed even the leftovers.
+                (true, Err(error)) if reply.repeated && is_gone(&error, &job.jid) => {
                     Ok((GuardReply::done(), None))
                 }
-                (_, reply) => reply.and_then(outcome_and_reply),
+                (_, result) => result.and_then(outcome_and_reply),
             });
         }
-        let again = jobs.iter().zip(&mut outcomes).zip(made_again);
-        let again = again.filter_map(|((job, outcome), again)| match outcome {
-            Ok((outcome, _)) if again => Some((&job.jid, outcome)),
+        let repeated = jobs.iter().zip(&mut outcomes).zip(to_reconcile);
+        let repeated = repeated.filter_map(|((job, outcome), repeated)| match outcome {
+            Ok((outcome, _)) if repeated => Some((&job.jid, outcome)),
             _ => None,
         });
-        let mut settled = self.settle(now, note, again.collect());
-        let steered = jobs.iter().zip(outcomes).map(|(job, outcome)| {
+        let mut present = self.reconcile(now, note, repeated.collect());
+        let outcomes = jobs.iter().zip(outcomes).map(|(job, outcome)| {
             let (outcome, reply) = outcome?;
             match (outcome.code, reply) {
                 (Code::Ok, Some(reply)) => read(reply).map(Steered::Done),
                 (Code::Ok, None) => {
-                    let seen = settled.remove(&job.jid).unwrap_or_default();
-                    Ok(Steered::Done(after(seen)))
+                    let job = present.remove(&job.jid).unwrap_or_default();
+                    Ok(Steered::Done(after(job)))
                 }
                 _ => Ok(Steered::Refused(outcome)),
             }
         });
-        steered.collect()
+        outcomes.collect()
     }
 }
 
 fn is_gone(error: &Error, jid: &Name) -> bool {
-    refusal::of(error, jid) == Some(Refusal::Gone)
+    error.refusal_of(jid) == Some(&Refusal::Gone)
+}
+
+fn track_call(tracked: bool, jid: &Name) -> Call {
+    let word = if tracked { "track" } else { "untrack" };
+    let call = Call::write("track", RetryClass::Idempotent, "track", "tracking");
+    call.arg(word).jid(jid)
 }

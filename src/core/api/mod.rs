@@ -1,4 +1,4 @@
-//!
+//! The typed methods of the core, by noun. Each builds its call and reads the reply.
 
 pub(crate) mod admin;
 pub(crate) mod change;

@@ -1,24 +1,23 @@
-//! What to say of a name that nothing has.
+//! Errors about names that do not exist.
 
 use super::index::Index;
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
 use crate::error::Error;
 use crate::name::Name;
-use crate::text::clean;
 
 /// Returns the error about a job.
 pub(crate) fn job(jid: &Name) -> Error {
-    Error::not_found(format!("job `{}` does not exist", clean(jid))).jid(jid)
+    Error::not_found(format!("job `{jid}` does not exist")).jid(jid)
 }
 
-/// Refuses jobs that were named and do not exist, if there are any.
+/// Refuses named jobs that do not exist, if there are any.
 pub(crate) fn jobs(jids: &[Name]) -> Result<(), Error> {
     match jids {
         [] => Ok(()),
         [jid] => Err(job(jid)),
         _ => {
-            let names: Vec<String> = jids.iter().map(|jid| format!("`{}`", clean(jid))).collect();
+            let names: Vec<String> = jids.iter().map(|jid| format!("`{jid}`")).collect();
             let (count, names) = (jids.len(), names.join(", "));
             Err(Error::not_found(format!(
                 "{count} jobs do not exist: {names}"
@@ -36,10 +35,10 @@ pub(crate) fn queue(core: &mut Core, now: Moment, name: &Name) -> Result<Error, 
     ))
 }
 
-/// Refuses an index that is empty because nothing of that name exists.
+/// Refuses an empty index whose queue or group does not exist.
 pub(crate) fn index(core: &mut Core, now: Moment, index: &Index) -> Result<(), Error> {
     match index {
-        // A group is its list.
+        // A group exists as long as its list does.
         Index::Failed(group) => {
             let known = core.members(now, &Index::Groups)?;
             match known.contains(group) {
@@ -50,13 +49,13 @@ pub(crate) fn index(core: &mut Core, now: Moment, index: &Index) -> Result<(), E
         Index::Waiting(queue)
         | Index::Locks(queue)
         | Index::Scheduled(queue)
-        | Index::Depends(queue) => core.queue_exists(now, queue),
+        | Index::Depends(queue) => core.require_queue(now, queue),
         _ => Ok(()),
     }
 }
 
-/// Returns the queues that are named, or without names those of an index. A name that does not
-/// exist is an error, unless `force`.
+/// Returns the named queues, or without names those of an index. A queue that does not exist is an
+/// error unless `force`.
 pub(crate) fn queues(
     core: &mut Core,
     now: Moment,

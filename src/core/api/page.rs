@@ -1,24 +1,23 @@
-//! All jobs, a page at a time, by plain SCAN; and a few of their fields by plain HMGET.
+//! Reading all jobs, page by page, by plain SCAN, and some of their fields by plain HMGET.
 //!
-//! Inside a script the same reads cost the server three times as much, and nobody else is served
-//! meanwhile (`make bench`: `jobs --where`). So this is where candidates are found; what is told of
-//! a job, and what decides about it, is read by `look.jobs`. Key names come from `lua/keys.lua`.
+//! Inside a script the same reads cost the server three times as much and block other clients
+//! (`make bench`: `jobs --where`). So these reads find candidates, and `look.jobs` reads what is
+//! shown of a job and decides about it. Key names come from `lua/keys.lua`.
 
 use crate::clock::moment::Moment;
-use crate::core::call::Core;
 use crate::core::call::reply;
-use crate::core::call::{Call, Value};
+use crate::core::call::{Call, Core};
 use crate::core::script::keys::Keys;
 use crate::error::{Error, Kind};
 use crate::name::Name;
 
-/// How many keys a page of SCAN passes: less than a millisecond of the server.
+/// The number of keys in a page of SCAN: less than a millisecond of the server.
 const KEYS: &str = "500";
 
-/// How many jobs are asked for their fields in one round trip.
+/// The number of jobs whose fields one round trip reads.
 const MOST: usize = 500;
 
-/// A way through all jobs, in no order.
+/// Reads the jids of all jobs, in no order.
 #[derive(Debug)]
 pub(crate) struct Scan {
     cursor: Vec<u8>,
@@ -35,7 +34,7 @@ impl Default for Scan {
 }
 
 impl Scan {
-    /// Returns the next jids; `None` at the end. A page may be empty, and a jid may come twice.
+    /// Returns the next jids, `None` at the end. A page may be empty, and a jid may come twice.
     pub(crate) fn next(
         &mut self,
         core: &mut Core,
@@ -48,13 +47,13 @@ impl Scan {
         let call = Call::plain("SCAN")
             .arg(&self.cursor)
             .arg("MATCH")
-            // No prefix holds what is special there.
+            // A prefix has no special characters of a pattern.
             .arg(format!("{prefix}*"))
             .arg("COUNT")
             .arg(KEYS)
             .arg("TYPE")
             .arg("hash");
-        let mut page = reply::list(one(core, now, call)?)?.into_iter();
+        let mut page = reply::list(core.call(now, call)?)?.into_iter();
         let (Some(cursor), Some(keys)) = (page.next(), page.next()) else {
             return Err(reply::unexpected("a page"));
         };
@@ -70,8 +69,7 @@ impl Scan {
 }
 
 impl Core {
-    /// Returns stored fields of jobs, in the order asked; what is not there, or not readable, is
-    /// absent.
+    /// Returns stored fields of jobs in the order of the jids. Missing and unreadable ones are absent.
     pub fn fields(
         &mut self,
         now: Moment,
@@ -88,24 +86,17 @@ impl Core {
                     Call::plain("HMGET").arg(key).args(names)
                 })
                 .collect();
-            for answer in self.calls(now, &calls) {
-                let told = match answer {
-                    Ok(told) => reply::list(told)?,
-                    // A key of another type is no job.
+            for reply in self.calls(now, &calls) {
+                let values = match reply {
+                    Ok(values) => reply::list(values)?,
+                    // A key of another type is not a job.
                     Err(error) if error.kind() == Kind::Damaged => Vec::new(),
                     Err(error) => return Err(error),
                 };
-                let told = told.into_iter().map(reply::optional);
-                fields.push(told.collect::<Result<_, Error>>()?);
+                let values = values.into_iter().map(reply::optional);
+                fields.push(values.collect::<Result<_, Error>>()?);
             }
         }
         Ok(fields)
-    }
-}
-
-fn one(core: &mut Core, now: Moment, call: Call) -> Result<Value, Error> {
-    match core.calls(now, std::slice::from_ref(&call)).pop() {
-        Some(outcome) => outcome,
-        None => Err(Error::internal("a call without outcome")),
     }
 }

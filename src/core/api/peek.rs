@@ -1,10 +1,10 @@
-//! What the next pop of a queue would return.
+//! The jobs that the next pop of a queue would return.
 
 use super::index::Index;
 use super::job::Detail;
 use crate::clock::moment::Moment;
-use crate::core::call::Core;
 use crate::core::call::reply;
+use crate::core::call::{Call, Core};
 use crate::error::Error;
 use crate::json::{Json, Number};
 use crate::model::job::{Job, State};
@@ -12,14 +12,14 @@ use crate::model::recur::Recurring;
 use crate::name::Name;
 
 impl Core {
-    /// Returns the next jobs that a pop would return, as the core's own `peek` tells them.
+    /// Returns the jobs that the next pop would return, by the core's `peek`.
     pub fn peek(&mut self, now: Moment, queue: &Name, count: u64) -> Result<Vec<Job>, Error> {
-        let count = count.to_string();
-        let text = reply::bytes(self.call(now, "peek", &[queue.as_bytes(), count.as_bytes()])?)?;
-        let told = Json::read(&text)
-            .and_then(|told| told.array())
+        let call = Call::read("peek").may_tidy().queue(queue);
+        let text = reply::bytes(self.call(now, call.arg(count.to_string()))?)?;
+        let jobs = Json::read(&text)
+            .and_then(|jobs| jobs.array())
             .unwrap_or_default();
-        let jids = told.iter().filter_map(|job| {
+        let jids = jobs.iter().filter_map(|job| {
             let members = job.object()?;
             members
                 .iter()
@@ -35,9 +35,14 @@ impl Core {
             .collect())
     }
 
-    /// Returns the same by looking only: what the core would first move or put is worked out here.
-    /// A job that a recurring one would put has a jid and no state yet.
-    pub fn foresee(&mut self, now: Moment, queue: &Name, count: u64) -> Result<Vec<Job>, Error> {
+    /// Returns the same jobs without any write: this function works out what the core would move or put
+    /// first. A job that a recurring one would put has a jid and no state yet.
+    pub fn peek_read_only(
+        &mut self,
+        now: Moment,
+        queue: &Name,
+        count: u64,
+    ) -> Result<Vec<Job>, Error> {
         let sets = [
             Index::Locks,
             Index::Waiting,
@@ -51,18 +56,18 @@ impl Core {
         let mut jids = locks.clone();
         jids.extend(waiting.iter().cloned());
         jids.extend(scheduled);
-        let mut told = self.jobs(now, Detail::Brief, &jids)?.into_iter();
-        let mut next: Vec<Job> = told.by_ref().take(locks.len()).flatten().collect();
+        let mut jobs = self.jobs(now, Detail::Brief, &jids)?.into_iter();
+        let mut next: Vec<Job> = jobs.by_ref().take(locks.len()).flatten().collect();
         next.retain(|job| job.state == Some(State::Stalled));
-        let mut rest: Vec<Job> = told.by_ref().take(waiting.len()).flatten().collect();
+        let mut rest: Vec<Job> = jobs.by_ref().take(waiting.len()).flatten().collect();
         for template in self.recurs(now, &templates)?.into_iter().flatten() {
             rest.extend(due(&template, now, count));
         }
         rest.extend(
-            told.flatten()
+            jobs.flatten()
                 .filter(|job| job.scheduled_for.is_some_and(|due| due <= now)),
         );
-        // What was taken from a worker is next whatever its priority; then the higher runs first.
+        // A job whose lock was revoked is next, whatever its priority. Then the higher priority is.
         rest.sort_by(|one, other| rank(other).total_cmp(&rank(one)));
         next.append(&mut rest);
         next.truncate(usize::try_from(count).unwrap_or(usize::MAX));
@@ -78,7 +83,7 @@ fn rank(job: &Job) -> f64 {
     }
 }
 
-/// Returns the jobs that a template would put by now.
+/// Returns the jobs that a template would put now.
 fn due(template: &Recurring, now: Moment, most: u64) -> Vec<Job> {
     let (Some(next), Some(Number(every))) = (template.next, template.every_s) else {
         return Vec::new();

@@ -1,20 +1,20 @@
-//! Submitting jobs, one or many in a call, and pausing queues.
+//! Putting jobs, one or many in a call, and pausing queues.
 
 use std::time::Duration;
 
 use super::guard::{GuardReply, outcomes};
 use crate::clock::duration::seconds;
 use crate::clock::moment::Moment;
-use crate::core::call::Call;
-use crate::core::call::Core;
+use crate::core::call::call_spec::{RetryClass, Subject};
+use crate::core::call::{Call, Core};
 use crate::core::call::{connect, reply};
 use crate::error::Error;
 use crate::json::quote::{array, quote};
 use crate::model::bulk::Code;
 use crate::name::Name;
 
-/// A job to be put. What is absent is left to the core: its default, or for a job that is put
-/// again what it had.
+/// A job to put. For an absent field the core uses its default, or for an existing job the present
+/// value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Put {
     pub queue: Name,
@@ -30,16 +30,16 @@ pub struct Put {
     pub spawned_from: Option<Name>,
 }
 
-/// What to do where not all is as wanted.
+/// What to do if the job exists or a dependency does not.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Policy {
-    /// Put a job again that exists.
+    /// Put an existing job again.
     pub replace: bool,
-    /// Wait only for those dependencies that exist.
+    /// Skip dependencies that do not exist.
     pub allow_missing: bool,
 }
 
-/// A job as the words of a call, for those who put many.
+/// A job as the arguments of a call, for callers that put many.
 #[derive(Clone, Copy, Debug)]
 pub struct PackedJob<'j> {
     pub queue: &'j [u8],
@@ -53,8 +53,8 @@ pub struct PackedJob<'j> {
 }
 
 impl PackedJob<'_> {
-    /// Hands over the words as `guard.put` takes them, their count first.
-    fn each(&self, mut add: impl FnMut(&[u8])) {
+    /// Passes the arguments of `guard.put` to `add`, their count first.
+    fn for_each_word(&self, mut add: impl FnMut(&[u8])) {
         let count = 5 + 2 * self.options.len();
         add(count.to_string().as_bytes());
         for word in [self.queue, self.jid, self.klass, self.data, self.delay] {
@@ -68,7 +68,7 @@ impl PackedJob<'_> {
 }
 
 impl Policy {
-    /// Returns it as `guard.put` takes it.
+    /// Returns the policy as an argument of `guard.put`.
     fn word(self) -> String {
         let missing = match self.allow_missing {
             true => "allow",
@@ -77,16 +77,27 @@ impl Policy {
         let replace = self.replace;
         format!(r#"{{"replace":{replace},"missing":"{missing}"}}"#)
     }
+
+    /// Returns the call with the policy as its first argument. The second put of a replaced job would
+    /// replace it again.
+    fn call(self) -> Call {
+        let class = match self.replace {
+            true => RetryClass::Never,
+            false => RetryClass::Idempotent,
+        };
+        Call::write("guard.put", class, "put", "putting").arg(self.word())
+    }
 }
 
-/// Jobs that are put by one call, at most [`MOST`](crate::model::bulk::MOST): each whole or not at all.
+/// Jobs that one call puts, up to `MAX_JOBS_PER_CALL`. The core puts each job completely or
+/// not at all.
 #[derive(Clone, Debug, Default)]
 pub struct Puts {
     pub policy: Policy,
-    /// Their own moment, if it is not that of all calls made with this one.
+    /// Their own time, if that is not the time of all calls in the round trip.
     at: Option<Moment>,
     words: connect::Words,
-    /// For each job whether it comes with its history.
+    /// Whether each job has its history.
     restored: Vec<bool>,
 }
 
@@ -98,33 +109,34 @@ impl Puts {
         }
     }
 
-    /// Gives them a moment of their own: jobs that are put at the same one have no order.
+    /// Gives the jobs their own time: jobs that are put at the same time have no order.
     pub fn at(self, moment: Moment) -> Puts {
         let at = Some(moment);
         Puts { at, ..self }
     }
 
     pub fn add(&mut self, job: &PackedJob) {
-        job.each(|word| self.words.add(word));
+        job.for_each_word(|word| self.words.add(word));
         let history = job.options.iter().any(|(name, _)| *name == "history");
         self.restored.push(history);
     }
 
-    /// Returns how many bytes they take.
+    /// Returns the size in bytes.
     pub fn size(&self) -> usize {
         self.words.size()
     }
 
     fn call(self) -> Call {
-        Call::new("guard.put")
-            .arg(self.policy.word())
-            .more(self.words)
+        self.policy
+            .call()
+            .packed_args(self.words)
+            .about(Subject::Jobs)
             .at(self.at)
     }
 }
 
 impl Core {
-    /// Puts one job, if it may.
+    /// Puts one job, if the policy allows it.
     pub fn put(&mut self, now: Moment, policy: Policy, job: &Put) -> Result<GuardReply, Error> {
         let mut options: Vec<(&'static str, Vec<u8>)> = Vec::new();
         if let Some(at) = job.at {
@@ -149,10 +161,9 @@ impl Core {
             .iter()
             .map(|(name, value)| (*name, &value[..]))
             .collect();
-        let policy = policy.word();
+        let mut call = policy.call().about(Subject::Jid(3));
         let delay = job.delay.map_or("0".into(), seconds);
-        let mut words = vec![policy.into_bytes()];
-        let words_of_job = PackedJob {
+        let job_words = PackedJob {
             queue: job.queue.as_bytes(),
             jid: job.jid.as_bytes(),
             klass: job.klass.as_bytes(),
@@ -160,15 +171,14 @@ impl Core {
             delay: delay.as_bytes(),
             options: &options,
         };
-        words_of_job.each(|word| words.push(word.to_vec()));
-        let call = Call::new("guard.put").args(&words);
-        let (reply, again) = self.answer(now, call);
-        let outcome = outcomes(reply?)?.pop();
+        job_words.for_each_word(|word| call.push_arg(word));
+        let reply = self.reply(now, call)?;
+        let outcome = outcomes(reply.result?)?.pop();
         let mut outcome = outcome.ok_or_else(|| reply::unexpected("an outcome"))?;
-        if again && outcome.code == Code::Exists {
-            outcome.settle_put(now, false);
+        if reply.repeated && outcome.code == Code::Exists {
+            outcome.reconcile_put(now, false);
             if outcome.code == Code::Ok {
-                // It is put, whether it can be shown or not.
+                // The job was put, even if it cannot be read now.
                 let found = self.seen(now, std::slice::from_ref(&job.jid));
                 let found = found.unwrap_or_default().into_iter().flatten().next();
                 outcome.detail.push(found.map(|job| job.state.clone()));
@@ -177,28 +187,28 @@ impl Core {
         Ok(outcome)
     }
 
-    /// Puts many jobs in one round trip, call by call in order; of each call what became of its
+    /// Puts many jobs in one round trip, call by call in order. Returns the outcomes of each call's
     /// jobs, in order.
     pub fn puts(&mut self, now: Moment, puts: Vec<Puts>) -> Vec<Result<Vec<GuardReply>, Error>> {
         let restored: Vec<Vec<bool>> = puts.iter().map(|puts| puts.restored.clone()).collect();
         let calls: Vec<Call> = puts.into_iter().map(Puts::call).collect();
-        let answers = self.answers(now, &calls, true).into_iter().zip(restored);
-        let answers = answers.map(|(answer, restored)| {
-            let mut outcomes = outcomes(answer.reply?)?;
+        let replies = self.replies(now, &calls).into_iter().zip(restored);
+        let results = replies.map(|(reply, restored)| {
+            let mut outcomes = outcomes(reply.result?)?;
             if outcomes.len() != restored.len() {
                 return Err(reply::unexpected("an outcome for each job"));
             }
-            if answer.again {
+            if reply.repeated {
                 for (outcome, restored) in outcomes.iter_mut().zip(restored) {
-                    outcome.settle_put(now, restored);
+                    outcome.reconcile_put(now, restored);
                 }
             }
             Ok(outcomes)
         });
-        answers.collect()
+        results.collect()
     }
 
-    /// Pauses queues, for good or until a moment.
+    /// Pauses queues, until a moment if one is given.
     pub fn pause(
         &mut self,
         now: Moment,
@@ -215,14 +225,15 @@ impl Core {
             note.extend(quote(reason.as_bytes()));
         }
         note.push(b'}');
-        let mut words: Vec<&[u8]> = vec![until.as_bytes(), &note];
-        words.extend(queues.iter().map(Name::as_bytes));
-        self.call(now, "guard.pause", &words).map(drop)
+        let call = Call::write("guard.pause", RetryClass::Idempotent, "pause", "pausing");
+        let call = call.arg(until).arg(note).about(Subject::Queue(2));
+        self.call(now, call.args(queues)).map(drop)
     }
 
-    /// Lets pops take from queues again.
+    /// Ends the pause of queues.
     pub fn unpause(&mut self, now: Moment, queues: &[Name]) -> Result<(), Error> {
-        let words: Vec<&[u8]> = queues.iter().map(Name::as_bytes).collect();
-        self.call(now, "unpause", &words).map(drop)
+        let call = Call::write("unpause", RetryClass::Idempotent, "unpause", "unpausing");
+        let call = call.about(Subject::Queue(0)).args(queues);
+        self.call(now, call).map(drop)
     }
 }

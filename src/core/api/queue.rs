@@ -1,10 +1,9 @@
-//! Looking at queues.
+//! Reading queues.
 
 use super::not_found;
 use crate::clock::moment::Moment;
-use crate::core::call::Core;
-use crate::core::call::Value;
 use crate::core::call::reply;
+use crate::core::call::{Call, Core, Value};
 use crate::error::Error;
 use crate::model::length::Length;
 use crate::model::pattern::Pattern;
@@ -12,29 +11,28 @@ use crate::model::queue::{Queue, Seconds};
 use crate::name::Name;
 
 impl Core {
-    /// Returns how many jobs a queue holds.
+    /// Returns the number of jobs in a queue.
     pub fn length(&mut self, now: Moment, queue: &Name) -> Result<Length, Error> {
-        let value = self.call(now, "length", &[queue.as_bytes()])?;
+        let value = self.call(now, Call::read("length").queue(queue))?;
         Ok(Length {
             queue: queue.clone(),
             length: reply::integer(value)?,
         })
     }
 
-    /// Returns queues as named, or all known ones by name.
+    /// Returns the named queues in their order, or all known ones by name.
     pub fn queues(&mut self, now: Moment, names: &[Name]) -> Result<Vec<Queue>, Error> {
-        let words: Vec<&[u8]> = names.iter().map(Name::as_bytes).collect();
-        let answer = reply::list(self.call(now, "look.queues", &words)?)?;
-        let told = answer.into_iter().map(|told| read(now, told));
-        let mut queues: Vec<Queue> = told.collect::<Result<_, Error>>()?;
+        let queues = reply::list(self.call(now, Call::read("look.queues").args(names))?)?;
+        let queues = queues.into_iter().map(|queue| read(now, queue));
+        let mut queues: Vec<Queue> = queues.collect::<Result<_, Error>>()?;
         if names.is_empty() {
             queues.sort_by(|one, other| one.name.cmp(&other.name));
         }
         Ok(queues)
     }
 
-    /// Returns the queues that patterns mean: each plain name in its place, the matches of a glob by
-    /// name; all known ones where there is no pattern. A plain name that nothing has is an error.
+    /// Returns the queues that match patterns: each plain name in its order, the matches of a glob by
+    /// name, or all known queues if there is no pattern. A plain name of no queue is an error.
     pub fn queues_like(&mut self, now: Moment, patterns: &[Pattern]) -> Result<Vec<Queue>, Error> {
         let plain: Vec<Name> = patterns
             .iter()
@@ -54,13 +52,13 @@ impl Core {
         } else {
             self.queues(now, &plain)?
         };
-        if let Some(stranger) = named.iter().find(|queue| !queue.exists()) {
-            return Err(not_found::queue(self, now, &stranger.name)?);
+        if let Some(unknown) = named.iter().find(|queue| !queue.exists()) {
+            return Err(not_found::queue(self, now, &unknown.name)?);
         }
-        let mut meant: Vec<Queue> = Vec::new();
+        let mut matched: Vec<Queue> = Vec::new();
         let mut named = named.into_iter();
         for pattern in patterns {
-            let fitting = match pattern.plain() {
+            let matches: Vec<Queue> = match pattern.plain() {
                 Some(_) => named.by_ref().take(1).collect(),
                 None => known
                     .iter()
@@ -68,18 +66,17 @@ impl Core {
                     .cloned()
                     .collect(),
             };
-            let fitting: Vec<Queue> = fitting;
-            for queue in fitting {
-                if !meant.iter().any(|other| other.name == queue.name) {
-                    meant.push(queue);
+            for queue in matches {
+                if !matched.iter().any(|other| other.name == queue.name) {
+                    matched.push(queue);
                 }
             }
         }
-        Ok(meant)
+        Ok(matched)
     }
 
-    /// Refuses a queue of which there is no trace.
-    pub fn queue_exists(&mut self, now: Moment, queue: &Name) -> Result<(), Error> {
+    /// Refuses a queue that does not exist.
+    pub fn require_queue(&mut self, now: Moment, queue: &Name) -> Result<(), Error> {
         let found = self.queues(now, std::slice::from_ref(queue))?;
         match found.iter().any(Queue::exists) {
             true => Ok(()),
@@ -88,9 +85,9 @@ impl Core {
     }
 }
 
-fn read(now: Moment, told: Value) -> Result<Queue, Error> {
+fn read(now: Moment, fields: Value) -> Result<Queue, Error> {
     let mut queue = Queue::default();
-    for (field, value) in reply::pairs(told)? {
+    for (field, value) in reply::pairs(fields)? {
         let Some(text) = reply::optional(value)? else {
             continue;
         };

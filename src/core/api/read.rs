@@ -1,46 +1,45 @@
 //! Plain reads for `qless check`, many in one round trip.
 //!
-//! A key of another kind than the one asked for is an answer here, and no error.
+//! A key of another type is a reply here, not an error.
 
 use crate::clock::moment::Moment;
-use crate::core::call::Core;
 use crate::core::call::connect::Words;
 use crate::core::call::reply;
-use crate::core::call::{Call, Value};
+use crate::core::call::{Call, Core, Value};
 use crate::error::{Error, Kind};
 
-/// How many members a page of a set has: about a millisecond of the server.
+/// The number of members in a page of a set: about a millisecond of the server.
 pub(crate) const PAGE: usize = 500;
 
 /// One read.
 #[derive(Clone, Debug)]
 pub struct Read {
     call: Call,
-    how: How,
+    form: ReplyForm,
 }
 
-/// What is answered.
+/// The form of a reply.
 #[derive(Clone, Copy, Debug)]
-enum How {
+enum ReplyForm {
     Texts,
     Page,
     Text,
     Number,
 }
 
-/// What came back.
+/// The reply to a read.
 #[derive(Debug)]
 pub enum ReadReply {
     Texts(Vec<Option<Vec<u8>>>),
-    /// Where the next page begins, if there is one; and this one.
+    /// The cursor of the next page, if there is one, and this page.
     Page(Option<Vec<u8>>, Vec<Vec<u8>>),
     Text(Option<Vec<u8>>),
     Number(i64),
-    /// The key is of another kind.
+    /// The key has another type.
     Wrong,
 }
 
-/// Where every walk begins.
+/// The cursor of the first page.
 pub(crate) const START: &[u8] = b"0";
 
 /// Names of fields, packed once for many reads.
@@ -56,9 +55,9 @@ impl Fields {
 }
 
 impl Read {
-    fn new(how: How, command: &str) -> Read {
+    fn new(form: ReplyForm, command: &'static str) -> Read {
         let call = Call::plain(command);
-        Read { call, how }
+        Read { call, form }
     }
 
     fn arg(self, arg: impl AsRef<[u8]>) -> Read {
@@ -68,17 +67,17 @@ impl Read {
 
     /// A page of key names that match a pattern.
     pub fn keys(cursor: &[u8], pattern: &[u8], count: usize) -> Read {
-        let ask = Read::new(How::Page, "SCAN").arg(cursor);
-        let ask = ask.arg("MATCH").arg(pattern);
-        ask.arg("COUNT").arg(count.to_string())
+        let read = Read::new(ReplyForm::Page, "SCAN").arg(cursor);
+        let read = read.arg("MATCH").arg(pattern);
+        read.arg("COUNT").arg(count.to_string())
     }
 
-    fn page(command: &str, key: &[u8], cursor: &[u8], count: usize) -> Read {
-        let ask = Read::new(How::Page, command).arg(key).arg(cursor);
-        ask.arg("COUNT").arg(count.to_string())
+    fn page(command: &'static str, key: &[u8], cursor: &[u8], count: usize) -> Read {
+        let read = Read::new(ReplyForm::Page, command).arg(key).arg(cursor);
+        read.arg("COUNT").arg(count.to_string())
     }
 
-    /// A page of a sorted set: members and scores in turn.
+    /// A page of a sorted set: members and scores alternate.
     pub fn scores(key: &[u8], cursor: &[u8], count: usize) -> Read {
         Read::page("ZSCAN", key, cursor, count)
     }
@@ -88,95 +87,95 @@ impl Read {
         Read::page("SSCAN", key, cursor, count)
     }
 
-    /// A page of a hash: fields and values in turn.
+    /// A page of a hash: fields and values alternate.
     pub fn hash(key: &[u8], cursor: &[u8], count: usize) -> Read {
         Read::page("HSCAN", key, cursor, count)
     }
 
-    /// Members of a sorted set by their rank, the highest score first; below 0 from the end.
+    /// Members of a sorted set by rank, the highest score first. Negative ranks count from the end.
     pub fn ranks(key: &[u8], from: i64, to: i64) -> Read {
-        let ask = Read::new(How::Texts, "ZREVRANGE").arg(key);
-        ask.arg(from.to_string()).arg(to.to_string())
+        let read = Read::new(ReplyForm::Texts, "ZREVRANGE").arg(key);
+        read.arg(from.to_string()).arg(to.to_string())
     }
 
-    /// The same, members and scores in turn.
+    /// The same: members and scores alternate.
     pub fn ranked(key: &[u8], from: i64, to: i64) -> Read {
         Read::ranks(key, from, to).arg("WITHSCORES")
     }
 
-    /// How many members of a sorted set have a higher score.
+    /// The number of members of a sorted set with a higher score.
     pub fn higher(key: &[u8], score: f64) -> Read {
-        let ask = Read::new(How::Number, "ZCOUNT").arg(key);
-        ask.arg(format!("({score}")).arg("+inf")
+        let read = Read::new(ReplyForm::Number, "ZCOUNT").arg(key);
+        read.arg(format!("({score}")).arg("+inf")
     }
 
-    /// How many members of a sorted set have no higher score.
+    /// The number of members of a sorted set with this score or a lower one.
     pub fn up_to(key: &[u8], score: f64) -> Read {
-        let ask = Read::new(How::Number, "ZCOUNT").arg(key);
-        ask.arg("-inf").arg(score.to_string())
+        let read = Read::new(ReplyForm::Number, "ZCOUNT").arg(key);
+        read.arg("-inf").arg(score.to_string())
     }
 
-    /// All fields of a hash, names and values in turn; some of them where there are more than
-    /// `most`. One pass over a hash, where each name would be looked for: two thirds of the cost.
+    /// All fields of a hash, or `most` of them: names and values alternate. One pass over the hash
+    /// costs two thirds of a lookup of each name.
     pub fn some(key: &[u8], most: usize) -> Read {
-        let ask = Read::new(How::Texts, "HRANDFIELD").arg(key);
-        ask.arg(most.to_string()).arg("WITHVALUES")
+        let read = Read::new(ReplyForm::Texts, "HRANDFIELD").arg(key);
+        read.arg(most.to_string()).arg("WITHVALUES")
     }
 
-    /// Elements of a list; below 0 from its end.
+    /// Elements of a list. Negative indexes count from the end.
     pub fn range(key: &[u8], from: i64, to: i64) -> Read {
-        let ask = Read::new(How::Texts, "LRANGE").arg(key);
-        ask.arg(from.to_string()).arg(to.to_string())
+        let read = Read::new(ReplyForm::Texts, "LRANGE").arg(key);
+        read.arg(from.to_string()).arg(to.to_string())
     }
 
     /// Fields of a hash.
     pub fn fields(key: &[u8], names: &Fields) -> Read {
-        let ask = Read::new(How::Texts, "HMGET").arg(key);
-        let call = ask.call.more(names.0.clone());
-        Read { call, ..ask }
+        let read = Read::new(ReplyForm::Texts, "HMGET").arg(key);
+        let call = read.call.packed_args(names.0.clone());
+        Read { call, ..read }
     }
 
     pub fn field(key: &[u8], name: &str) -> Read {
-        Read::new(How::Text, "HGET").arg(key).arg(name)
+        Read::new(ReplyForm::Text, "HGET").arg(key).arg(name)
     }
 
     pub fn score(key: &[u8], member: &[u8]) -> Read {
-        Read::new(How::Text, "ZSCORE").arg(key).arg(member)
+        Read::new(ReplyForm::Text, "ZSCORE").arg(key).arg(member)
     }
 
-    /// How many members a sorted set has.
+    /// The number of members of a sorted set.
     pub fn count(key: &[u8]) -> Read {
-        Read::new(How::Number, "ZCARD").arg(key)
+        Read::new(ReplyForm::Number, "ZCARD").arg(key)
     }
 
-    /// How many elements a list has.
+    /// The number of elements of a list.
     pub fn length(key: &[u8]) -> Read {
-        Read::new(How::Number, "LLEN").arg(key)
+        Read::new(ReplyForm::Number, "LLEN").arg(key)
     }
 
-    /// Whether there is a key: 1.
+    /// 1 if the key exists.
     pub fn exists(key: &[u8]) -> Read {
-        Read::new(How::Number, "EXISTS").arg(key)
+        Read::new(ReplyForm::Number, "EXISTS").arg(key)
     }
 
-    /// In how many seconds a key expires; below 0 it does not.
+    /// The seconds until a key expires, negative if it does not.
     pub fn expiry(key: &[u8]) -> Read {
-        Read::new(How::Number, "TTL").arg(key)
+        Read::new(ReplyForm::Number, "TTL").arg(key)
     }
 }
 
-impl How {
-    fn read(self, outcome: Result<Value, Error>) -> Result<ReadReply, Error> {
-        let value = match outcome {
+impl ReplyForm {
+    fn read(self, result: Result<Value, Error>) -> Result<ReadReply, Error> {
+        let value = match result {
             Err(error) if error.kind() == Kind::Damaged => return Ok(ReadReply::Wrong),
-            outcome => outcome?,
+            result => result?,
         };
         Ok(match self {
-            How::Texts => {
+            ReplyForm::Texts => {
                 let texts = reply::list(value)?.into_iter().map(reply::optional);
                 ReadReply::Texts(texts.collect::<Result<_, _>>()?)
             }
-            How::Page => {
+            ReplyForm::Page => {
                 let mut page = reply::list(value)?.into_iter();
                 let (Some(next), Some(items)) = (page.next(), page.next()) else {
                     return Err(reply::unexpected("a page"));
@@ -186,43 +185,42 @@ impl How {
                 let items = items.collect::<Result<_, _>>()?;
                 ReadReply::Page((next != START).then_some(next), items)
             }
-            How::Text => ReadReply::Text(reply::optional(value)?),
-            How::Number => ReadReply::Number(reply::integer(value)?),
+            ReplyForm::Text => ReadReply::Text(reply::optional(value)?),
+            ReplyForm::Number => ReadReply::Number(reply::integer(value)?),
         })
     }
 }
 
 impl Core {
     /// Makes reads in one round trip.
-    pub fn reads(&mut self, now: Moment, asks: Vec<Read>) -> Result<Vec<ReadReply>, Error> {
-        if asks.is_empty() {
+    pub fn reads(&mut self, now: Moment, reads: Vec<Read>) -> Result<Vec<ReadReply>, Error> {
+        if reads.is_empty() {
             return Ok(Vec::new());
         }
-        let (calls, how): (Vec<Call>, Vec<How>) =
-            asks.into_iter().map(|ask| (ask.call, ask.how)).unzip();
-        let outcomes = self.calls(now, &calls).into_iter().zip(how);
-        outcomes.map(|(outcome, how)| how.read(outcome)).collect()
+        let (calls, forms): (Vec<Call>, Vec<ReplyForm>) =
+            reads.into_iter().map(|read| (read.call, read.form)).unzip();
+        let results = self.calls(now, &calls).into_iter().zip(forms);
+        results.map(|(result, form)| form.read(result)).collect()
     }
 
     /// Makes one read.
-    pub fn read(&mut self, now: Moment, ask: Read) -> Result<ReadReply, Error> {
-        let told = self.reads(now, vec![ask])?.pop();
-        told.ok_or_else(|| Error::internal("a read without outcome"))
+    pub fn read(&mut self, now: Moment, read: Read) -> Result<ReadReply, Error> {
+        let reply = self.reads(now, vec![read])?.pop();
+        reply.ok_or_else(|| Error::internal("a read without outcome"))
     }
 
-    /// Returns whether no key of this database has an expiry, as far as the server tells.
+    /// Returns whether no key of this database has an expiry, if the server reports it.
     pub fn nothing_expires(&mut self, now: Moment) -> Result<bool, Error> {
         let call = Call::plain("INFO").arg("keyspace");
-        let told = match self.calls(now, std::slice::from_ref(&call)).pop() {
-            Some(Ok(told)) => reply::bytes(told)?,
-            // Who may not ask for this asks for each key.
-            Some(Err(error)) if error.kind() == Kind::NoPerm => return Ok(false),
-            Some(Err(error)) => return Err(error),
-            None => return Ok(false),
+        let info = match self.call(now, call) {
+            Ok(info) => reply::bytes(info)?,
+            // Without this right the caller reads the expiry of each key.
+            Err(error) if error.kind() == Kind::NoPerm => return Ok(false),
+            Err(error) => return Err(error),
         };
-        let told = String::from_utf8_lossy(&told).into_owned();
-        let line = format!("db{}:", self.db());
-        let line = told.lines().find_map(|told| told.strip_prefix(&line));
+        let info = String::from_utf8_lossy(&info);
+        let database = format!("db{}:", self.db());
+        let line = info.lines().find_map(|line| line.strip_prefix(&database));
         Ok(line.is_some_and(|line| line.split(',').any(|word| word == "expires=0")))
     }
 }

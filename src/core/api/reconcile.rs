@@ -1,22 +1,21 @@
-//! What a second answer means where the first one was lost: that the call was applied, or that
-//! others were faster (`reliability.md` 4.3 and 4.4).
+//! What a second reply means if the first one was lost: the call was applied, or another client was
+//! faster (`reliability.md` 4.3 and 4.4).
 //!
-//! The call carried a note, and was made again with the same `now`: so a job that it changed has the
-//! note in its history, at the whole second of that `now`.
+//! The call has a note and is repeated with the same `now`. So a job that it changed has the note in
+//! its history, at the whole second of that `now`.
 
 use std::collections::HashMap;
 
 use super::guard::GuardReply;
 use crate::clock::moment::Moment;
-use crate::core::call::Core;
-use crate::core::call::Value;
 use crate::core::call::reply;
+use crate::core::call::{Core, Value};
 use crate::error::Error;
 use crate::model::bulk::Code;
-use crate::model::bulk::MOST;
+use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::name::Name;
 
-/// A job that a call of ours has changed, as it is now.
+/// A job that this call changed, as it is now.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct SecondReply {
     pub state: Option<Name>,
@@ -26,14 +25,14 @@ pub(crate) struct SecondReply {
     pub remaining: i64,
 }
 
-/// Said of a job of which nobody knows.
-pub(crate) const LOST: &str = "the answer was lost, it may or may not have happened";
+/// The reason for a job whose outcome nothing shows.
+pub(crate) const LOST: &str = "the reply was lost; the change may or may not have happened";
 
 const LOST_AND_GONE: &str =
-    "the answer was lost, and the job is gone since; it may or may not have happened";
+    "the reply was lost, and the job no longer exists; the change may or may not have happened";
 
 impl Core {
-    /// Returns those of the jobs that a call with this note changed at that moment.
+    /// Returns the jobs that a call with this note changed at this moment.
     pub(crate) fn noted(
         &mut self,
         now: Moment,
@@ -47,43 +46,41 @@ impl Core {
         ]
         .concat();
         let mut noted = HashMap::new();
-        for jids in jids.chunks(MOST) {
-            let mut words: Vec<&[u8]> = vec![b"history,shown,queue,tags,remaining"];
-            words.extend(jids.iter().map(|jid| jid.as_bytes()));
-            let found = reply::list(self.call(now, "look.jobs", &words)?)?;
-            for (jid, job) in jids.iter().zip(found) {
+        for jids in jids.chunks(MAX_JOBS_PER_CALL) {
+            let fields = "history,shown,queue,tags,remaining";
+            for (jid, job) in jids.iter().zip(self.look(now, fields, jids)?) {
                 if matches!(job, Value::Nil) {
                     continue;
                 }
-                if let Some(after) = read(job, &entry)? {
-                    noted.insert((*jid).clone(), after);
+                if let Some(job) = read(job, &entry)? {
+                    noted.insert((*jid).clone(), job);
                 }
             }
         }
         Ok(noted)
     }
 
-    /// Settles the outcomes of guarded calls that were made again. Returns those of the jobs that
-    /// were changed by us after all.
-    pub(crate) fn settle(
+    /// Corrects the outcomes of guarded calls that were repeated. Returns the jobs that the calls
+    /// changed after all.
+    pub(crate) fn reconcile(
         &mut self,
         now: Moment,
         note: &[u8],
-        again: Vec<(&Name, &mut GuardReply)>,
+        repeated: Vec<(&Name, &mut GuardReply)>,
     ) -> HashMap<Name, SecondReply> {
         let changed = |outcome: &GuardReply| outcome.code == Code::StateChanged;
-        let open = again.iter().filter(|(_, outcome)| changed(outcome));
+        let open = repeated.iter().filter(|(_, outcome)| changed(outcome));
         let open: Vec<&Name> = open.map(|(jid, _)| *jid).collect();
         let noted = match open.is_empty() {
             true => Ok(HashMap::new()),
             false => self.noted(now, note, &open),
         };
-        for (jid, outcome) in again {
+        for (jid, outcome) in repeated {
             let unknown = match (outcome.code, &noted) {
                 (Code::StateChanged, Ok(noted)) => match noted.get(jid) {
-                    Some(after) => {
+                    Some(job) => {
                         outcome.code = Code::Ok;
-                        outcome.detail = vec![after.state.clone(), after.queue.clone()];
+                        outcome.detail = vec![job.state.clone(), job.queue.clone()];
                         continue;
                     }
                     None => continue,
@@ -100,18 +97,18 @@ impl Core {
 }
 
 impl GuardReply {
-    /// Settles a cancel that was made again: what is gone was cancelled.
-    pub(crate) fn settle_cancel(&mut self) {
+    /// Corrects the outcome of a repeated cancel: a job that no longer exists was cancelled.
+    pub(crate) fn reconcile_cancel(&mut self) {
         if self.code == Code::Gone {
             self.code = Code::Ok;
             self.detail.clear();
-            self.settled = true;
+            self.reconciled = true;
         }
     }
 
-    /// Settles a put that was made again: a job that exists is the one that was put, if it is no
-    /// older than the put. Of one that was `restored` with its history its newest put tells.
-    pub(crate) fn settle_put(&mut self, now: Moment, restored: bool) {
+    /// Corrects the outcome of a repeated put: an existing job is the one that was put if it is not
+    /// older than the put. For a job that was `restored` with its history, its newest put counts.
+    pub(crate) fn reconcile_put(&mut self, now: Moment, restored: bool) {
         if self.code != Code::Exists {
             return;
         }
@@ -124,14 +121,14 @@ impl GuardReply {
     }
 }
 
-/// Returns the whole second of a moment, as histories have it.
+/// Returns the whole second of a moment, as in histories.
 fn second(moment: Moment) -> i64 {
     moment.micros().div_euclid(1_000_000)
 }
 
-/// Reads a job, if its history has the entry.
+/// Reads a job if its history has the entry.
 fn read(job: Value, entry: &[u8]) -> Result<Option<SecondReply>, Error> {
-    let mut after = SecondReply::default();
+    let mut present = SecondReply::default();
     let mut noted = false;
     for (field, value) in reply::pairs(job)? {
         if field == b"history" {
@@ -145,17 +142,17 @@ fn read(job: Value, entry: &[u8]) -> Result<Option<SecondReply>, Error> {
         };
         let some = |text: Vec<u8>| (!text.is_empty()).then(|| Name::from(text));
         match field.as_slice() {
-            b"shown" => after.state = some(text),
-            b"queue" => after.queue = some(text),
-            b"tags" => after.tags = text,
+            b"shown" => present.state = some(text),
+            b"queue" => present.queue = some(text),
+            b"tags" => present.tags = text,
             b"remaining" => {
                 let text = std::str::from_utf8(&text).unwrap_or_default();
-                after.remaining = text.parse::<f64>().unwrap_or_default() as i64;
+                present.remaining = text.parse::<f64>().unwrap_or_default() as i64;
             }
             _ => {}
         }
     }
-    Ok(noted.then_some(after))
+    Ok(noted.then_some(present))
 }
 
 #[cfg(test)]
@@ -168,12 +165,12 @@ mod tests {
             code,
             mark: Vec::new(),
             detail,
-            settled: false,
+            reconciled: false,
         }
     }
 
     #[test]
-    fn a_job_that_is_no_older_than_the_put_was_put() {
+    fn an_existing_job_that_is_not_older_than_the_put_was_put() {
         let now: Moment = "1000.7".parse().unwrap();
         for (first, newest, restored, code) in [
             (Some("1000"), Some("1000"), false, Code::Ok),
@@ -184,21 +181,21 @@ mod tests {
             (None, None, true, Code::Exists),
         ] {
             let mut put = outcome(Code::Exists, &[first, newest]);
-            put.settle_put(now, restored);
+            put.reconcile_put(now, restored);
             assert_eq!(put.code, code, "{first:?} {newest:?} {restored}");
         }
     }
 
     #[test]
-    fn what_a_repeated_cancel_does_not_find_was_cancelled() {
-        for (told, meant) in [
+    fn a_job_that_a_repeated_cancel_does_not_find_was_cancelled() {
+        for (code, corrected) in [
             (Code::Gone, Code::Ok),
             (Code::StateChanged, Code::StateChanged),
             (Code::HasDependents, Code::HasDependents),
         ] {
-            let mut cancel = outcome(told, &[]);
-            cancel.settle_cancel();
-            assert_eq!(cancel.code, meant);
+            let mut cancel = outcome(code, &[]);
+            cancel.reconcile_cancel();
+            assert_eq!(cancel.code, corrected);
         }
     }
 }

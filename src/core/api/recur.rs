@@ -1,36 +1,35 @@
-//! Looking at recurring jobs.
+//! Reading recurring jobs.
 
 use super::index::Index;
 use crate::clock::moment::Moment;
-use crate::core::call::Core;
-use crate::core::call::Value;
 use crate::core::call::reply;
+use crate::core::call::{Call, Core, Value};
 use crate::error::Error;
 use crate::json::{Data, Json, Number};
 use crate::model::recur::Recurring;
 use crate::name::Name;
 
-/// The most templates that one call tells.
+/// The most templates that one call returns.
 const MOST: usize = 500;
 
 impl Core {
-    /// Returns templates in the order asked; `None` for those that do not exist.
+    /// Returns templates in the order of the jids, `None` for those that do not exist.
     pub fn recurs(&mut self, now: Moment, jids: &[Name]) -> Result<Vec<Option<Recurring>>, Error> {
         let mut recurs = Vec::with_capacity(jids.len());
         for slice in jids.chunks(MOST) {
-            let words: Vec<&[u8]> = slice.iter().map(Name::as_bytes).collect();
-            let answer = reply::list(self.call(now, "look.recurs", &words)?)?;
-            for (jid, told) in slice.iter().zip(answer) {
-                recurs.push(match told {
+            let call = Call::read("look.recurs").args(slice);
+            let templates = reply::list(self.call(now, call)?)?;
+            for (jid, template) in slice.iter().zip(templates) {
+                recurs.push(match template {
                     Value::Nil => None,
-                    told => Some(read(jid, told)?),
+                    template => Some(read(jid, template)?),
                 });
             }
         }
         Ok(recurs)
     }
 
-    /// Returns the templates of queues, each queue's by next run.
+    /// Returns the templates of queues, those of each queue by next run.
     pub fn recurring(&mut self, now: Moment, queues: &[Name]) -> Result<Vec<Recurring>, Error> {
         let mut jids = Vec::new();
         for queue in queues {
@@ -40,12 +39,12 @@ impl Core {
     }
 }
 
-fn read(jid: &Name, told: Value) -> Result<Recurring, Error> {
+fn read(jid: &Name, fields: Value) -> Result<Recurring, Error> {
     let mut recurring = Recurring {
         jid: jid.clone(),
         ..Recurring::default()
     };
-    for (field, value) in reply::pairs(told)? {
+    for (field, value) in reply::pairs(fields)? {
         let Some(text) = reply::optional(value)? else {
             continue;
         };

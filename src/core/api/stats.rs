@@ -1,19 +1,18 @@
-//! Looking at what happened on a day.
+//! Reading the statistics of days.
 
 use crate::clock::moment::Moment;
-use crate::core::call::Call;
-use crate::core::call::Core;
 use crate::core::call::reply;
+use crate::core::call::{Call, Core};
 use crate::error::Error;
 use crate::json::{Json, Number};
 use crate::model::stats::{Histogram, Spread, Stats};
 use crate::name::Name;
 
-/// As many answers as are waited for at once.
+/// The number of calls in one round trip.
 const SLICE: usize = 500;
 
 impl Core {
-    /// Returns what happened in each queue on each day; a day is its name and its first moment.
+    /// Returns the statistics of each queue and day. A day is its name and its first moment.
     pub fn stats(
         &mut self,
         now: Moment,
@@ -24,33 +23,33 @@ impl Core {
             .iter()
             .flat_map(|queue| days.iter().map(move |day| (queue, day)))
             .collect();
-        let mut told = Vec::with_capacity(asked.len());
+        let mut all = Vec::with_capacity(asked.len());
         for slice in asked.chunks(SLICE) {
             let calls: Vec<Call> = slice
                 .iter()
-                .map(|(queue, (_, of))| Call::new("stats").arg(queue).arg(of.to_string()))
+                .map(|(queue, (_, of))| Call::read("stats").queue(queue).arg(of.to_string()))
                 .collect();
-            let answers = self.calls(now, &calls);
-            for ((queue, (day, of)), answer) in slice.iter().zip(answers) {
+            let replies = self.calls(now, &calls);
+            for ((queue, (day, of)), reply) in slice.iter().zip(replies) {
                 let mut stats = Stats {
                     queue: (*queue).clone(),
                     day: day.clone(),
                     ..Stats::default()
                 };
-                read(&mut stats, &reply::bytes(answer?)?);
-                stats.in_hours((now.since(*of) / 3600.0).clamp(0.0, 24.0));
-                told.push(stats);
+                read(&mut stats, &reply::bytes(reply?)?);
+                stats.set_rate((now.since(*of) / 3600.0).clamp(0.0, 24.0));
+                all.push(stats);
             }
         }
-        Ok(told)
+        Ok(all)
     }
 }
 
 fn read(stats: &mut Stats, text: &[u8]) {
-    let told = Json::read(text)
-        .and_then(|told| told.object())
+    let fields = Json::read(text)
+        .and_then(|fields| fields.object())
         .unwrap_or_default();
-    for (field, value) in told {
+    for (field, value) in fields {
         match field.as_bytes() {
             b"retries" => stats.retries = count(&value),
             b"failed" => stats.failed = count(&value),
@@ -63,13 +62,13 @@ fn read(stats: &mut Stats, text: &[u8]) {
     stats.completed = stats.run.count;
 }
 
-fn count(told: &Json) -> u64 {
-    told.number().map_or(0, |count| count as u64)
+fn count(value: &Json) -> u64 {
+    value.number().map_or(0, |count| count as u64)
 }
 
-fn spread(told: &Json) -> Spread {
+fn spread(value: &Json) -> Spread {
     let (mut jobs, mut mean, mut std, mut slots) = (0, None, None, Vec::new());
-    for (field, value) in told.object().unwrap_or_default() {
+    for (field, value) in value.object().unwrap_or_default() {
         match field.as_bytes() {
             b"count" => jobs = count(&value),
             b"mean" => mean = value.number(),

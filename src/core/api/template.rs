@@ -5,15 +5,16 @@ use std::time::{Duration, Instant};
 use crate::clock::duration::seconds;
 use crate::clock::moment::Moment;
 use crate::consent::Consent;
-use crate::core::call::Core;
+use crate::core::call::call_spec::{RetryClass, Subject};
 use crate::core::call::reply;
+use crate::core::call::{Call, Core};
 use crate::error::{Error, Kind};
 use crate::json::Number;
 use crate::json::quote::array;
 use crate::model::recur::Recurring;
 use crate::name::Name;
 
-/// A recurring job as it is to be.
+/// A recurring job to put.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Template {
     pub jid: Name,
@@ -29,7 +30,7 @@ pub struct Template {
     pub tags: Vec<Name>,
 }
 
-/// A recurring job as an export told it, numbers in their own digits.
+/// A recurring job from an export, with its numbers digit by digit.
 #[derive(Clone, Copy, Debug)]
 pub struct ExportedTemplate<'t> {
     pub jid: &'t Name,
@@ -45,8 +46,8 @@ pub struct ExportedTemplate<'t> {
 }
 
 impl Core {
-    /// Makes a recurring job as it was told, due when it was.
-    pub fn recur_again(&mut self, now: Moment, job: &ExportedTemplate) -> Result<(), Error> {
+    /// Puts an exported recurring job, with its next run at the exported time.
+    pub fn import_template(&mut self, now: Moment, job: &ExportedTemplate) -> Result<(), Error> {
         let offset = job.next.since(now).to_string();
         let tags = array(job.tags.iter().map(Name::as_bytes));
         let words: [&[u8]; 15] = [
@@ -66,10 +67,10 @@ impl Core {
             b"backlog",
             job.backlog.as_bytes(),
         ];
-        self.call(now, "recur", &words).map(drop)
+        self.call(now, recur_call(&words)).map(drop)
     }
 
-    /// Makes a recurring job, or makes it anew; only its count is kept.
+    /// Puts a recurring job. If it exists, only its count stays.
     pub fn recur(&mut self, now: Moment, job: &Template) -> Result<(), Error> {
         let every = seconds(job.every);
         let offset = job.offset.to_string();
@@ -93,12 +94,12 @@ impl Core {
             b"backlog",
             backlog.as_bytes(),
         ];
-        // Made again blindly it could put a second job; so the template itself is asked.
-        let deadline = Instant::now() + self.patience();
+        // To repeat the call could put a second job. So after a lost reply the stored template decides.
+        let deadline = Instant::now() + self.call_timeout();
         loop {
-            let lost = match self.call(now, "recur", &words) {
+            let lost = match self.call(now, recur_call(&words)) {
                 Err(error) if error.kind() == Kind::Unknown => error,
-                answered => return answered.map(drop),
+                result => return result.map(drop),
             };
             let found = self.recurs(now, std::slice::from_ref(&job.jid));
             let Ok(found) = found else {
@@ -113,21 +114,21 @@ impl Core {
         }
     }
 
-    /// Changes attributes of a recurring job, by their names in the core.
+    /// Changes options of a recurring job, by their names in the core.
     pub fn recur_update(
         &mut self,
         now: Moment,
         jid: &Name,
         changes: &[(&str, Vec<u8>)],
     ) -> Result<(), Error> {
-        let mut words: Vec<&[u8]> = vec![jid.as_bytes()];
+        let mut call = change_call("recur.update", jid);
         for (name, value) in changes {
-            words.extend([name.as_bytes(), value]);
+            call = call.arg(name).arg(value);
         }
-        self.call(now, "recur.update", &words).map(drop)
+        self.call(now, call).map(drop)
     }
 
-    /// Adds or removes tags of a recurring job; the reply is the core's own, a JSON array.
+    /// Adds or removes tags of a recurring job. The reply is the core's own, a JSON array.
     pub fn recur_tag(
         &mut self,
         now: Moment,
@@ -139,19 +140,28 @@ impl Core {
             Tagging::Add => "recur.tag",
             Tagging::Remove => "recur.untag",
         };
-        let mut words: Vec<&[u8]> = vec![jid.as_bytes()];
-        words.extend(tags.iter().map(Name::as_bytes));
-        reply::bytes(self.call(now, name, &words)?)
+        reply::bytes(self.call(now, change_call(name, jid).args(tags))?)
     }
 
-    /// Removes a recurring job; the jobs that it put stay.
+    /// Removes a recurring job. The jobs that it put stay.
     pub fn unrecur(&mut self, now: Moment, jid: &Name, _: Consent) -> Result<(), Error> {
-        self.call(now, "unrecur", &[jid.as_bytes()]).map(drop)
+        let call = Call::write("unrecur", RetryClass::Idempotent, "remove", "removing");
+        self.call(now, call.jid(jid)).map(drop)
     }
 }
 
+/// Returns the call that puts a recurring job: its queue and jid come first.
+fn recur_call(words: &[&[u8]]) -> Call {
+    let call = Call::write("recur", RetryClass::Never, "put", "putting");
+    call.args(words).about(Subject::Jid(1))
+}
+
+fn change_call(name: &'static str, jid: &Name) -> Call {
+    Call::write(name, RetryClass::Idempotent, "change", "changing").jid(jid)
+}
+
 impl Template {
-    /// Returns whether this is what is stored.
+    /// Returns whether the stored template is this one.
     fn is_stored_as(&self, found: &Recurring) -> bool {
         let number = |stored: &Option<Number>| stored.map(|number| number.0);
         found.queue.as_ref() == Some(&self.queue)
@@ -165,7 +175,7 @@ impl Template {
     }
 }
 
-/// Whether tags are added or removed.
+/// Whether to add or remove tags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tagging {
     Add,

@@ -1,24 +1,23 @@
-//! Looking at workers.
+//! Reading workers.
 
 use super::index::Index;
 use super::job::Detail;
 use crate::clock::moment::Moment;
-use crate::core::call::Core;
 use crate::core::call::reply;
+use crate::core::call::{Call, Core};
 use crate::error::Error;
 use crate::model::job::State;
-use crate::model::worker::{Holder, Worker};
+use crate::model::worker::{Worker, WorkerJobs};
 use crate::name::Name;
 
 impl Core {
-    /// Returns workers as named, or all that were seen lately, last seen first.
+    /// Returns the named workers in their order, or all known ones, last seen first.
     pub fn workers(&mut self, now: Moment, names: &[Name]) -> Result<Vec<Worker>, Error> {
-        let words: Vec<&[u8]> = names.iter().map(Name::as_bytes).collect();
-        let answer = reply::list(self.call(now, "look.workers", &words)?)?;
-        let mut workers = Vec::with_capacity(answer.len());
-        for told in answer {
+        let replies = reply::list(self.call(now, Call::read("look.workers").args(names))?)?;
+        let mut workers = Vec::with_capacity(replies.len());
+        for fields in replies {
             let mut worker = Worker::default();
-            for (field, value) in reply::pairs(told)? {
+            for (field, value) in reply::pairs(fields)? {
                 let Some(text) = reply::optional(value)? else {
                     continue;
                 };
@@ -43,8 +42,8 @@ impl Core {
         Ok(workers)
     }
 
-    /// Returns a worker with its jobs; `None` if nothing is known of it.
-    pub fn holder(&mut self, now: Moment, name: &Name) -> Result<Option<Holder>, Error> {
+    /// Returns a worker with its jobs, `None` if it does not exist.
+    pub fn holder(&mut self, now: Moment, name: &Name) -> Result<Option<WorkerJobs>, Error> {
         let known = self.workers(now, std::slice::from_ref(name))?;
         let last_seen = known.into_iter().next().and_then(|worker| worker.last_seen);
         let jids = self.members(now, &Index::Worker(name.clone()))?;
@@ -53,7 +52,7 @@ impl Core {
         }
         let mut details = Vec::with_capacity(jids.len());
         for job in self.jobs(now, Detail::Brief, &jids)?.into_iter().flatten() {
-            // The set may still name jobs that moved on: a job knows its holder.
+            // The set may still name jobs that another worker holds now. The job decides.
             if job.worker.as_ref() == Some(name) {
                 details.push(job);
             }
@@ -65,7 +64,7 @@ impl Core {
                 .filter(|job| (job.state == Some(State::Stalled)) == stalled);
             jobs.map(|job| job.jid.clone()).collect()
         };
-        Ok(Some(Holder {
+        Ok(Some(WorkerJobs {
             name: name.clone(),
             last_seen,
             jobs: of(false),

@@ -1,4 +1,4 @@
-//! What workers call: taking jobs, and what the holder of a lock may do.
+//! The calls of workers: popping jobs, and the calls of the holder of a lock.
 
 use std::time::Duration;
 
@@ -7,9 +7,9 @@ use super::reconcile::SecondReply;
 use crate::clock::duration::seconds;
 use crate::clock::moment::Moment;
 use crate::consent::Consent;
-use crate::core::call::Core;
+use crate::core::call::call_spec::{RetryClass, Subject};
 use crate::core::call::reply;
-use crate::core::call::{Call, Value};
+use crate::core::call::{Call, Core, Value};
 use crate::error::Error;
 use crate::json::quote::array;
 use crate::model::job_snapshot::JobSnapshot;
@@ -23,7 +23,7 @@ pub struct Next {
     pub depends: Vec<Name>,
 }
 
-/// What is recorded of a failure.
+/// The group and the message of a failure.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Why {
     pub group: Name,
@@ -31,7 +31,7 @@ pub struct Why {
 }
 
 impl Core {
-    /// Takes up to `count` jobs; the reply is the core's own.
+    /// Pops up to `count` jobs. The reply is the core's own.
     pub fn pop(
         &mut self,
         now: Moment,
@@ -39,12 +39,15 @@ impl Core {
         worker: &Name,
         count: u64,
     ) -> Result<Vec<u8>, Error> {
-        let count = count.to_string();
-        let words = [queue.as_bytes(), worker.as_bytes(), count.as_bytes()];
-        reply::bytes(self.call(now, "pop", &words)?)
+        let call = Call::write("pop", RetryClass::Never, "pop from", "popping from");
+        let call = call.arg(queue).arg(worker).about(Subject::Pop {
+            queue: 0,
+            worker: 1,
+        });
+        reply::bytes(self.call(now, call.arg(count.to_string()))?)
     }
 
-    /// Completes a job in a worker's name and returns its new state.
+    /// Completes a job in the name of a worker and returns its new state.
     pub fn complete(
         &mut self,
         now: Moment,
@@ -56,8 +59,8 @@ impl Core {
     ) -> Result<Steered<Name>, Error> {
         let queue = job.queue.clone().unwrap_or_default();
         let call = |job: &JobSnapshot| {
-            let mut call = Call::new("complete")
-                .arg(job.jid.as_bytes())
+            let mut call = Call::write("complete", RetryClass::Guarded, "complete", "completing")
+                .jid(&job.jid)
                 .arg(worker.as_bytes())
                 .arg(queue.as_bytes())
                 .arg(data);
@@ -70,15 +73,15 @@ impl Core {
             call
         };
         let read = |value| reply::bytes(value).map(Name::from);
-        let after = |after: SecondReply| after.state.unwrap_or_default();
+        let after = |job: SecondReply| job.state.unwrap_or_default();
         let jobs = std::slice::from_ref(job);
-        let mut steered = self.steer(now, note, jobs, call, read, after);
-        steered
+        let mut outcomes = self.call_each(now, note, jobs, call, read, after);
+        outcomes
             .pop()
             .unwrap_or_else(|| Err(reply::unexpected("an outcome")))
     }
 
-    /// Pushes the end of a lock back and returns it, in whole seconds.
+    /// Extends a lock and returns when it expires, in whole seconds.
     pub fn heartbeat(
         &mut self,
         now: Moment,
@@ -86,9 +89,14 @@ impl Core {
         worker: &Name,
         data: Option<&[u8]>,
     ) -> Result<i64, Error> {
-        let mut words: Vec<&[u8]> = vec![jid.as_bytes(), worker.as_bytes()];
-        words.extend(data);
-        reply::integer(self.call(now, "heartbeat", &words)?)
+        let call = Call::write(
+            "heartbeat",
+            RetryClass::Idempotent,
+            "extend the lock of",
+            "extending the lock of",
+        );
+        let call = call.jid(jid).arg(worker).args(data);
+        reply::integer(self.call(now, call)?)
     }
 
     /// Fails running jobs, each in the name of a worker.
@@ -102,18 +110,18 @@ impl Core {
         data: Option<&[u8]>,
     ) -> Each<()> {
         let call = |job: &JobSnapshot| {
-            Call::new("fail")
-                .arg(job.jid.as_bytes())
+            Call::write("fail", RetryClass::Guarded, "fail", "failing")
+                .jid(&job.jid)
                 .arg(worker(job).as_bytes())
                 .arg(why.group.as_bytes())
                 .arg(why.message.as_bytes())
                 .args(data)
         };
-        self.steer(now, note, jobs, call, |_| Ok(()), |_| ())
+        self.call_each(now, note, jobs, call, |_| Ok(()), |_| ())
     }
 
-    /// Gives running jobs back, each in the name of a worker, which spends a try, and returns how
-    /// many each has left.
+    /// Releases running jobs, each in the name of a worker, which uses one retry. Returns how many
+    /// each job has remaining.
     pub fn retry(
         &mut self,
         now: Moment,
@@ -125,8 +133,8 @@ impl Core {
     ) -> Each<i64> {
         let call = |job: &JobSnapshot| {
             let queue = job.queue.clone().unwrap_or_default();
-            let call = Call::new("retry")
-                .arg(job.jid.as_bytes())
+            let call = Call::write("retry", RetryClass::Guarded, "retry", "retrying")
+                .jid(&job.jid)
                 .arg(queue.as_bytes())
                 .arg(worker(job).as_bytes())
                 .arg(seconds(delay));
@@ -135,14 +143,14 @@ impl Core {
                 None => call,
             }
         };
-        let after = |after: SecondReply| match after.state {
+        let after = |job: SecondReply| match job.state {
             Some(state) if state.as_bytes() == b"failed" => -1,
-            _ => after.remaining,
+            _ => job.remaining,
         };
-        self.steer(now, note, jobs, call, reply::integer, after)
+        self.call_each(now, note, jobs, call, reply::integer, after)
     }
 
-    /// Moves the oldest failures of a group to one queue and returns how many.
+    /// Moves the oldest failures of a group to one queue. Returns how many.
     pub fn unfail(
         &mut self,
         now: Moment,
@@ -151,9 +159,9 @@ impl Core {
         count: u64,
         _: Consent,
     ) -> Result<i64, Error> {
-        let count = count.to_string();
-        let words = [queue.as_bytes(), group.as_bytes(), count.as_bytes()];
-        reply::integer(self.call(now, "unfail", &words)?)
+        let call = Call::write("unfail", RetryClass::Never, "unfail", "unfailing");
+        let call = call.arg(queue).arg(group).about(Subject::Group(1));
+        reply::integer(self.call(now, call.arg(count.to_string()))?)
     }
 
     /// Returns one stored field of a job.
@@ -163,8 +171,7 @@ impl Core {
         jid: &Name,
         field: &str,
     ) -> Result<Option<Vec<u8>>, Error> {
-        let value = self.call(now, "look.jobs", &[field.as_bytes(), jid.as_bytes()])?;
-        for job in reply::list(value)? {
+        for job in self.look(now, field, std::slice::from_ref(jid))? {
             if matches!(job, Value::Nil) {
                 continue;
             }

@@ -1,8 +1,8 @@
-//! The line to a server: resolving, connecting, sending and reading, each under a deadline.
+//! The connection to a server: resolving, connecting, sending and reading, each with a deadline.
 //!
-//! The crate's connection lives in a thread of its own, which is abandoned when the deadline
-//! passes: neither name lookup nor connecting to a Unix socket can be given one, and a server that
-//! drips bytes outlives every read timeout. After any fault the line is dropped, never used again.
+//! The crate's connection lives in its own thread, which is abandoned when the deadline passes:
+//! name lookup and Unix sockets have no timeout of their own, and a server that sends byte by byte
+//! never runs into a read timeout. After any fault the connection is dropped.
 
 use std::io;
 use std::net::ToSocketAddrs;
@@ -19,39 +19,39 @@ use zeroize::Zeroize;
 use crate::address::Address;
 use crate::error::io_words;
 
-/// An open line.
+/// An open connection.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    asks: Sender<Ask>,
-    answers: Receiver<Answer>,
+    requests: Sender<Request>,
+    responses: Receiver<Response>,
 }
 
-/// Why a line could not be opened, or is of no use any more.
+/// Why a connection could not be opened, or can no longer be used.
 #[derive(Clone, Debug)]
 pub(crate) enum Fault {
     /// The name has no address.
     Unresolved,
-    /// The server is not there, with the system's words.
+    /// The server is not there. The text is the system's message.
     Unreachable(io::ErrorKind, String),
     /// The deadline passed.
     TimedOut,
     /// The connection ended.
     Closed,
-    /// What came is not Redis.
+    /// The reply is not in the Redis protocol.
     Strange,
-    /// A refusal in words that are not UTF-8, which the crate cannot read.
+    /// The server's error message is not UTF-8, so the crate cannot read it.
     Illegible,
 }
 
-/// What came back: the replies that were read, and the fault that ended the line.
+/// The replies that were read, and the fault that ended the connection, if there was one.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct Response {
     pub replies: Vec<Value>,
     pub fault: Option<Fault>,
 }
 
-struct Ask {
-    /// Wiped afterwards, if it holds a password.
+struct Request {
+    /// Wiped after sending if they hold a password.
     bytes: Packed,
     deadline: Instant,
 }
@@ -73,13 +73,13 @@ impl Packed {
         }
     }
 
-    /// Begins a command of so many words, which must follow.
+    /// Begins a command with this many words, which must follow.
     pub(crate) fn begin(&mut self, words: usize) {
         self.commands += 1;
         head(&mut self.bytes, b'*', words);
     }
 
-    /// Adds a word to the command that was begun.
+    /// Adds a word to the current command.
     pub(crate) fn word(&mut self, word: &[u8]) {
         pack(&mut self.bytes, word);
     }
@@ -89,7 +89,7 @@ impl Packed {
         self.bytes.extend_from_slice(&words.bytes);
     }
 
-    /// Has the bytes wiped after sending.
+    /// Wipes the bytes after sending.
     pub(crate) fn secret(&mut self) {
         self.secret = true;
     }
@@ -103,26 +103,26 @@ impl Drop for Packed {
     }
 }
 
-/// Words of a command as they go over the wire, packed by whoever has many of them.
+/// Words of a command as they go over the wire, for callers that have many of them.
 #[derive(Clone, Debug, Default)]
-pub struct Words {
+pub(crate) struct Words {
     bytes: Vec<u8>,
     count: usize,
 }
 
 impl Words {
-    pub fn add(&mut self, word: &[u8]) {
+    pub(crate) fn add(&mut self, word: &[u8]) {
         pack(&mut self.bytes, word);
         self.count += 1;
     }
 
-    /// Returns how many there are.
-    pub fn count(&self) -> usize {
+    /// Returns the number of words.
+    pub(crate) fn count(&self) -> usize {
         self.count
     }
 
-    /// Returns how many bytes they take.
-    pub fn size(&self) -> usize {
+    /// Returns the size in bytes.
+    pub(crate) fn size(&self) -> usize {
         self.bytes.len()
     }
 }
@@ -133,7 +133,7 @@ fn pack(bytes: &mut Vec<u8>, word: &[u8]) {
     bytes.extend_from_slice(b"\r\n");
 }
 
-/// Writes what begins a command or a word, without the detour over a `String`.
+/// Writes the head of a command or a word. This is the hot path: it makes no `String`.
 fn head(bytes: &mut Vec<u8>, sign: u8, mut number: usize) {
     let mut digits = [0; 24];
     let mut at = digits.len();
@@ -150,14 +150,14 @@ fn head(bytes: &mut Vec<u8>, sign: u8, mut number: usize) {
     bytes.extend_from_slice(b"\r\n");
 }
 
-/// How much later than the deadline the thread may say so itself.
+/// How long after the deadline the thread may still report the timeout itself.
 const GRACE: Duration = Duration::from_millis(100);
 
 impl Connection {
-    /// Connects; nothing is sent.
+    /// Connects, and sends nothing.
     pub(crate) fn open(address: &Address, deadline: Instant) -> Result<Connection, Fault> {
-        let (asks, inbox) = mpsc::channel::<Ask>();
-        let (outbox, answers) = mpsc::channel();
+        let (requests, inbox) = mpsc::channel::<Request>();
+        let (outbox, responses) = mpsc::channel();
         let address = address.clone();
         thread::spawn(move || {
             let opened = connect(&address, deadline);
@@ -166,49 +166,52 @@ impl Connection {
                 Err(fault) => (None, Some(fault)),
             };
             let replies = Vec::new();
-            if outbox.send(Answer { replies, fault }).is_err() {
+            if outbox.send(Response { replies, fault }).is_err() {
                 return;
             }
             let Some(mut connection) = connection else {
                 return;
             };
-            for ask in inbox {
-                let answer = exchange(&mut connection, &ask);
-                let broken = answer.fault.is_some();
-                if outbox.send(answer).is_err() || broken {
+            for request in inbox {
+                let response = exchange(&mut connection, &request);
+                let broken = response.fault.is_some();
+                if outbox.send(response).is_err() || broken {
                     return;
                 }
             }
         });
-        let line = Connection { asks, answers };
-        match line.await_answer(deadline).fault {
-            None => Ok(line),
+        let connection = Connection {
+            requests,
+            responses,
+        };
+        match connection.await_response(deadline).fault {
+            None => Ok(connection),
             Some(fault) => Err(fault),
         }
     }
 
     /// Sends packed commands and reads their replies.
-    pub(crate) fn exchange(&self, bytes: Packed, deadline: Instant) -> Answer {
-        let ask = Ask { bytes, deadline };
-        match self.asks.send(ask) {
-            Ok(()) => self.await_answer(deadline),
-            Err(_) => Answer::broken(Fault::Closed),
+    pub(crate) fn exchange(&self, bytes: Packed, deadline: Instant) -> Response {
+        let request = Request { bytes, deadline };
+        match self.requests.send(request) {
+            Ok(()) => self.await_response(deadline),
+            Err(_) => Response::broken(Fault::Closed),
         }
     }
 
-    fn await_answer(&self, deadline: Instant) -> Answer {
-        let patience = deadline.saturating_duration_since(Instant::now()) + GRACE;
-        match self.answers.recv_timeout(patience) {
-            Ok(answer) => answer,
-            Err(RecvTimeoutError::Timeout) => Answer::broken(Fault::TimedOut),
-            Err(RecvTimeoutError::Disconnected) => Answer::broken(Fault::Closed),
+    fn await_response(&self, deadline: Instant) -> Response {
+        let timeout = deadline.saturating_duration_since(Instant::now()) + GRACE;
+        match self.responses.recv_timeout(timeout) {
+            Ok(response) => response,
+            Err(RecvTimeoutError::Timeout) => Response::broken(Fault::TimedOut),
+            Err(RecvTimeoutError::Disconnected) => Response::broken(Fault::Closed),
         }
     }
 }
 
-impl Answer {
-    fn broken(fault: Fault) -> Answer {
-        Answer {
+impl Response {
+    fn broken(fault: Fault) -> Response {
+        Response {
             replies: Vec::new(),
             fault: Some(fault),
         }
@@ -221,7 +224,7 @@ fn connect(address: &Address, deadline: Instant) -> Result<redis::Connection, Fa
         Address::Unix(path) => return open(ConnectionAddr::Unix(path.clone()), deadline),
         Address::Local { .. } => return Err(Fault::Unresolved),
     };
-    // The crate would spend the whole time on each address of a name.
+    // The crate would allow each address of a name the whole time.
     let mut addresses = match (host.as_str(), port).to_socket_addrs() {
         Ok(addresses) => addresses.collect::<Vec<_>>(),
         Err(_) => return Err(Fault::Unresolved),
@@ -243,7 +246,7 @@ fn connect(address: &Address, deadline: Instant) -> Result<redis::Connection, Fa
     Err(fault)
 }
 
-/// Opens a bare connection: no password, no database and no name, so the crate sends nothing.
+/// Opens a bare connection. Without password, database and name the crate sends nothing.
 fn open(address: ConnectionAddr, deadline: Instant) -> Result<redis::Connection, Fault> {
     let left = deadline.saturating_duration_since(Instant::now());
     if left.is_zero() {
@@ -262,37 +265,38 @@ fn open(address: ConnectionAddr, deadline: Instant) -> Result<redis::Connection,
         .map(|info| info.set_redis_settings(bare).set_tcp_settings(tcp))
         .and_then(Client::open)
         .and_then(|client| client.get_connection_with_timeout(left))
-        .map_err(|error| fault(&error))
+        .map_err(|error| fault_of(&error))
 }
 
-fn exchange(connection: &mut redis::Connection, ask: &Ask) -> Answer {
-    let mut replies = Vec::with_capacity(ask.bytes.commands);
-    let fault = pass(connection, ask, &mut replies).err();
-    let fault = fault.map(|error| match self::fault(&error) {
+fn exchange(connection: &mut redis::Connection, request: &Request) -> Response {
+    let mut replies = Vec::with_capacity(request.bytes.commands);
+    let fault = send_and_receive(connection, request, &mut replies).err();
+    let fault = fault.map(|error| match self::fault_of(&error) {
         Fault::Unreachable(..) => Fault::Closed,
         fault => fault,
     });
-    Answer { replies, fault }
+    Response { replies, fault }
 }
 
-/// No timeout is set on the socket: the one who asked waits no longer than the deadline anyhow, and
-/// with one a read would end in `EINTR` when the process is stopped and continued (Ctrl-Z, `fg`).
-fn pass(
+/// Sends the commands and reads their replies. The socket has no timeout: the caller waits no longer
+/// than the deadline anyhow, and with a timeout a read would end in `EINTR` when the process is
+/// stopped and continued (Ctrl-Z, `fg`).
+fn send_and_receive(
     connection: &mut redis::Connection,
-    ask: &Ask,
+    request: &Request,
     replies: &mut Vec<Value>,
 ) -> RedisResult<()> {
-    if ask.deadline <= Instant::now() {
+    if request.deadline <= Instant::now() {
         return Err(io::Error::from(io::ErrorKind::TimedOut).into());
     }
-    connection.send_packed_command(&ask.bytes.bytes)?;
-    while replies.len() < ask.bytes.commands {
+    connection.send_packed_command(&request.bytes.bytes)?;
+    while replies.len() < request.bytes.commands {
         replies.push(connection.recv_response()?);
     }
     Ok(())
 }
 
-fn fault(error: &RedisError) -> Fault {
+fn fault_of(error: &RedisError) -> Fault {
     if error.is_timeout() {
         return Fault::TimedOut;
     }
@@ -307,7 +311,7 @@ fn fault(error: &RedisError) -> Fault {
     }
 }
 
-/// Returns the system's error that is behind it; the crate hands it out in an `Arc`.
+/// Returns the system's error behind an error of the crate, which keeps it in an `Arc`.
 fn system(error: &RedisError) -> Option<&io::Error> {
     type Shared = Arc<dyn std::error::Error + Send + Sync>;
     let shared: &Shared = std::error::Error::source(error)?.downcast_ref()?;

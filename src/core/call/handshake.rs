@@ -1,32 +1,33 @@
-//! The handshake: who we are, which database, the server's version and time. One round trip.
+//! The handshake: user, database, the server's version and time. One round trip.
 //!
-//! Any error of a login ends the connection: the server would go on as its user `default`.
+//! Any error of a login ends the connection: the server would continue as its user `default`.
 
 use std::time::Instant;
 
-use super::connect::{Answer, Connection, Fault, Packed};
+use super::connect::{Connection, Fault, Packed, Response};
 use super::error;
 use super::rights;
-use super::{Value, refusal};
+use super::{Value, server_error};
 use crate::address::{Address, Target};
 use crate::clock::moment::Moment;
 use crate::error::{Error, Kind};
 
-/// What a server tells of itself.
+/// What a server reports about itself.
 #[derive(Debug)]
 pub(crate) struct Server {
     pub version: String,
     /// Whether it is a node of a cluster.
     pub cluster: bool,
-    /// Its time, when it answered.
+    /// Its time when it replied.
     pub time: Moment,
-    /// The commands that the user may not run, if that was asked.
-    pub lacks: Vec<String>,
+    /// The commands that the user may not run, if the login asked for them.
+    pub missing_rights: Vec<String>,
 }
 
 impl Server {
-    /// Whether it has EVALSHA_RO and EVAL_RO: Redis 7, and Valkey, whose versions go on from there.
-    pub(crate) fn knows_read_only_scripts(&self) -> bool {
+    /// Returns whether the server has EVALSHA_RO and EVAL_RO. Redis 7 has them, and so has Valkey,
+    /// whose versions continue from there.
+    pub(crate) fn has_read_only_scripts(&self) -> bool {
         let major = self
             .version
             .split('.')
@@ -36,36 +37,36 @@ impl Server {
     }
 }
 
-/// Why a login did not come about.
+/// Why a login failed.
 pub(crate) enum Failed {
-    /// The line broke.
+    /// The connection broke.
     Fault(Fault),
     /// The server refused.
     Refused(Box<Error>),
 }
 
-/// Logs in. `rights`: the prefix, if the user's rights on its keys are to be asked.
+/// Logs in. `rights`: the prefix of the keys, if the login asks for the user's rights on them.
 pub(crate) fn login(
-    line: &Connection,
+    connection: &Connection,
     target: &Target,
     name: &str,
     rights: Option<&str>,
     deadline: Instant,
 ) -> Result<Server, Failed> {
     let first = steps(target, name, rights);
-    let replies = exchange(line, &first, deadline)?;
+    let replies = exchange(connection, &first, deadline)?;
     if first
         .iter()
         .zip(&replies)
-        .any(|(step, reply)| unknown_hello(*step, reply))
+        .any(|(step, reply)| is_unknown_hello(*step, reply))
     {
-        return without_hello(line, target, rights, deadline);
+        return without_hello(connection, target, rights, deadline);
     }
     let mut server = Server {
         version: String::new(),
         cluster: false,
         time: Moment::from_micros(0),
-        lacks: Vec::new(),
+        missing_rights: Vec::new(),
     };
     for (step, reply) in first.iter().zip(replies) {
         read(*step, reply, target, &mut server)?;
@@ -76,13 +77,13 @@ pub(crate) fn login(
 /// One command of the handshake.
 #[derive(Clone, Copy)]
 enum Step<'a> {
-    /// A password without a user: only so does the server say that it has none.
+    /// A password alone or with its user. A server without a password refuses only this form.
     Auth(Option<&'a str>, &'a [u8]),
     Hello(Option<(&'a str, &'a [u8])>, &'a str),
     Select(u32),
     Fsync(&'static str),
     Info,
-    /// What may not be done to keys with this prefix.
+    /// Asks for the rights on keys with this prefix.
     Rights(&'a str),
     Time,
 }
@@ -103,11 +104,12 @@ fn steps<'a>(target: &'a Target, name: &'a str, rights: Option<&'a str>) -> Vec<
         }
         (None, None) => steps.push(Step::Hello(None, name)),
     }
-    rest(target, rights, &mut steps);
+    add_common_steps(target, rights, &mut steps);
     steps
 }
 
-fn rest<'a>(target: &'a Target, rights: Option<&'a str>, steps: &mut Vec<Step<'a>>) {
+/// Adds the steps after the login.
+fn add_common_steps<'a>(target: &'a Target, rights: Option<&'a str>, steps: &mut Vec<Step<'a>>) {
     if target.db != 0 {
         steps.push(Step::Select(target.db));
     }
@@ -121,10 +123,10 @@ fn rest<'a>(target: &'a Target, rights: Option<&'a str>, steps: &mut Vec<Step<'a
     steps.push(Step::Time);
 }
 
-/// A server that does not know HELLO, or whose user may not say it: no name, and the version from
-/// INFO where it is told.
+/// Logs in without HELLO, which the server does not know or the user may not run. The connection has
+/// no name, and the version comes from INFO if the user may run that.
 fn without_hello(
-    line: &Connection,
+    connection: &Connection,
     target: &Target,
     rights: Option<&str>,
     deadline: Instant,
@@ -137,14 +139,14 @@ fn without_hello(
             password.unwrap_or_default(),
         ));
     }
-    rest(target, rights, &mut steps);
+    add_common_steps(target, rights, &mut steps);
     steps.push(Step::Info);
-    let replies = exchange(line, &steps, deadline)?;
+    let replies = exchange(connection, &steps, deadline)?;
     let mut server = Server {
         version: String::new(),
         cluster: false,
         time: Moment::from_micros(0),
-        lacks: Vec::new(),
+        missing_rights: Vec::new(),
     };
     for (step, reply) in steps.iter().zip(replies) {
         read(*step, reply, target, &mut server)?;
@@ -152,17 +154,21 @@ fn without_hello(
     Ok(server)
 }
 
-fn exchange(line: &Connection, steps: &[Step], deadline: Instant) -> Result<Vec<Value>, Failed> {
+fn exchange(
+    connection: &Connection,
+    steps: &[Step],
+    deadline: Instant,
+) -> Result<Vec<Value>, Failed> {
     let mut packed = Packed::default();
     packed.secret();
     for step in steps {
         pack(*step, &mut packed);
     }
-    let Answer { replies, fault } = line.exchange(packed, deadline);
+    let Response { replies, fault } = connection.exchange(packed, deadline);
     match fault {
         None => Ok(replies),
-        // A server that refuses us says so and hangs up; that it hung up is not the news.
-        Some(_) if replies.iter().any(|reply| refusal(reply).is_some()) => Ok(replies),
+        // A server that refuses the login says so and closes the connection. Its error matters.
+        Some(_) if replies.iter().any(|reply| server_error(reply).is_some()) => Ok(replies),
         Some(fault) => Err(Failed::Fault(fault)),
     }
 }
@@ -189,25 +195,25 @@ fn pack(step: Step, packed: &mut Packed) {
     }
 }
 
-fn unknown_hello(step: Step, reply: &Value) -> bool {
-    let Some(refusal) = refusal(reply) else {
+fn is_unknown_hello(step: Step, reply: &Value) -> bool {
+    let Some(error) = server_error(reply) else {
         return false;
     };
     match step {
         Step::Hello(..) => {
-            refusal.code == "NOPERM" || refusal.words.to_lowercase().contains("unknown command")
+            error.code == "NOPERM" || error.message.to_lowercase().contains("unknown command")
         }
         _ => false,
     }
 }
 
-/// Takes a reply into what is known of the server.
+/// Adds the content of a reply to what is known about the server.
 fn read(step: Step, reply: Value, target: &Target, server: &mut Server) -> Result<(), Failed> {
-    if let Some(refusal) = refusal(&reply) {
+    if let Some(refused) = server_error(&reply) {
         return match step {
             Step::Info | Step::Rights(_) => Ok(()),
-            _ => Err(Failed::Refused(Box::new(error::locked_out(
-                &refusal, target,
+            _ => Err(Failed::Refused(Box::new(error::login_refused(
+                &refused, target,
             )))),
         };
     }
@@ -220,14 +226,14 @@ fn read(step: Step, reply: Value, target: &Target, server: &mut Server) -> Resul
                     _ => {}
                 }
             }
-            supported(&server.version)
+            require_supported(&server.version)
         }
         (Step::Info, reply) => {
-            let told = text(&reply);
-            let told = |key: &str| told.lines().find_map(|line| line.strip_prefix(key));
-            server.cluster = told("redis_mode:") == Some("cluster");
-            server.version = told("redis_version:").unwrap_or_default().to_string();
-            supported(&server.version)
+            let info = text(&reply);
+            let field = |key: &str| info.lines().find_map(|line| line.strip_prefix(key));
+            server.cluster = field("redis_mode:") == Some("cluster");
+            server.version = field("redis_version:").unwrap_or_default().to_string();
+            require_supported(&server.version)
         }
         (Step::Time, Value::Array(parts)) => {
             let part = |at: usize| {
@@ -245,7 +251,7 @@ fn read(step: Step, reply: Value, target: &Target, server: &mut Server) -> Resul
             }
         }
         (Step::Rights(_), reply) => {
-            server.lacks = rights::lacking(reply);
+            server.missing_rights = rights::missing(reply);
             Ok(())
         }
         (Step::Auth(..) | Step::Select(_) | Step::Fsync(_), _) => Ok(()),
@@ -253,12 +259,12 @@ fn read(step: Step, reply: Value, target: &Target, server: &mut Server) -> Resul
     }
 }
 
-/// Refuses a server older than 6.2; one that does not tell its version is taken as it is.
-fn supported(version: &str) -> Result<(), Failed> {
+/// Refuses a server older than 6.2. A server that does not report its version is accepted.
+fn require_supported(version: &str) -> Result<(), Failed> {
     let mut parts = version.split('.').map(|part| part.parse::<u32>().ok());
     match (parts.next().flatten(), parts.next().flatten()) {
         (Some(major), Some(minor)) if (major, minor) < (6, 2) => {
-            let message = format!("Redis {version} is too old, 6.2 is needed");
+            let message = format!("Redis {version} is too old; `qless` requires 6.2");
             Err(Failed::Refused(Box::new(Error::new(
                 Kind::Unsupported,
                 message,

@@ -1,8 +1,8 @@
 //! `local:`: a private Redis for this machine, started on first use and left running.
 //!
-//! A Unix socket in a directory of mode 0700, no TCP port, an append-only file, no eviction. Two
-//! first commands at once start one server: a lock file. A server that died is started again on
-//! its data.
+//! A Unix socket in a directory of mode 0700, no TCP port, an append-only file, no eviction. A lock
+//! file lets two first commands at the same time start only one server. A server that died is
+//! started again on its data.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
@@ -18,20 +18,19 @@ use super::connect::{Connection, Fault};
 use crate::address::{Address, Fsync, Target};
 use crate::env;
 use crate::error::{Error, Kind, io_words};
-use crate::text;
+use crate::text::Harmless;
 
-/// As long as a socket's path may be: `sun_path`, with the NUL at its end.
+/// The longest path of a socket: `sun_path` without the NUL at its end.
 const LONGEST: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
 
-/// The server of one directory.
+/// The private server of one directory.
 #[derive(Debug)]
 pub(crate) struct Local {
     dir: PathBuf,
 }
 
 impl Local {
-    /// Returns the server of a directory, else of the default one:
-    /// `$XDG_STATE_HOME/qless/local`.
+    /// Returns the server of a directory. The default directory is `$XDG_STATE_HOME/qless/local`.
     pub(crate) fn new(dir: Option<&Path>) -> Result<Local, Error> {
         let dir = match dir {
             Some(dir) => dir.to_path_buf(),
@@ -40,9 +39,9 @@ impl Local {
         let local = Local { dir };
         let socket = local.socket();
         if socket.as_os_str().len() > LONGEST {
-            return Err(refused(format!(
+            return Err(unreachable(format!(
                 "the socket path `{}` is too long for this system",
-                shown(&socket)
+                harmless(&socket)
             ))
             .hint(format!(
                 "name a shorter directory, at most {} bytes: `--redis local:/DIR`",
@@ -66,7 +65,7 @@ impl Local {
         self.target().to_string()
     }
 
-    /// Returns where to connect without starting anything.
+    /// Returns the address of the socket. To connect there starts nothing.
     pub(crate) fn target(&self) -> Target {
         Target {
             address: Address::Unix(self.socket()),
@@ -76,55 +75,55 @@ impl Local {
         }
     }
 
-    /// Whether a server listens.
-    pub(crate) fn running(&self) -> Result<bool, Error> {
-        if !self.owned()? {
+    /// Returns whether a server listens.
+    pub(crate) fn is_running(&self) -> Result<bool, Error> {
+        if !self.dir_exists()? {
             return Ok(false);
         }
         Ok(UnixStream::connect(self.socket()).is_ok())
     }
 
-    /// Opens a line to the server, which is started first if it does not run.
+    /// Connects to the server, and starts it first if it does not run.
     pub(crate) fn open(
         &self,
         fsync: Option<Fsync>,
         deadline: Instant,
-        told: impl Fn(Fault) -> Error,
+        failure: impl Fn(Fault) -> Error,
     ) -> Result<Connection, Error> {
         let address = Address::Unix(self.socket());
-        if self.owned()? {
+        if self.dir_exists()? {
             match Connection::open(&address, deadline) {
-                Ok(line) => return Ok(line),
+                Ok(connection) => return Ok(connection),
                 Err(Fault::Unreachable(..)) => {}
-                Err(fault) => return Err(told(fault)),
+                Err(fault) => return Err(failure(fault)),
             }
         }
         self.ensure(fsync, deadline)?;
-        Connection::open(&address, deadline).map_err(told)
+        Connection::open(&address, deadline).map_err(failure)
     }
 
-    /// Makes sure that a server listens; returns whether this call started it.
+    /// Makes sure that a server listens. Returns whether this call started it.
     pub(crate) fn ensure(&self, fsync: Option<Fsync>, deadline: Instant) -> Result<bool, Error> {
-        if self.running()? {
+        if self.is_running()? {
             return Ok(false);
         }
         self.make_dir()?;
         let _lock = self.lock(deadline)?;
-        if self.running()? {
+        if self.is_running()? {
             return Ok(false);
         }
         let log = self.log()?;
-        let from = log.metadata().map_or(0, |found| found.len());
+        let log_size = log.metadata().map_or(0, |found| found.len());
         let fsync = fsync.unwrap_or(Fsync::Everysec);
-        match self.start(fsync, log, deadline)? && self.await_answer(deadline) {
+        match self.start(fsync, log, deadline)? && self.await_ready(deadline) {
             true => Ok(true),
-            false => Err(self.not_started(from)),
+            false => Err(self.not_started(log_size)),
         }
     }
 
-    /// Has the server save its data and end; returns whether there was one.
+    /// Saves the server's data and stops it. Returns whether it ran.
     pub(crate) fn stop(&self, deadline: Instant) -> Result<bool, Error> {
-        if !self.owned()? {
+        if !self.dir_exists()? {
             return Ok(false);
         }
         let _lock = self.lock(deadline)?;
@@ -132,64 +131,64 @@ impl Local {
             return Ok(false);
         };
         let failed = |error: io::Error| match error.kind() {
-            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => self.silent(),
-            _ => refused(format!("cannot stop the server: {}", io_words(&error))),
+            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => self.timed_out(),
+            _ => unreachable(format!("cannot stop the server: {}", io_words(&error))),
         };
-        let left = deadline.saturating_duration_since(Instant::now());
-        let left = left.max(Duration::from_millis(1));
-        stream.set_read_timeout(Some(left)).map_err(failed)?;
+        let timeout = deadline.saturating_duration_since(Instant::now());
+        let timeout = timeout.max(Duration::from_millis(1));
+        stream.set_read_timeout(Some(timeout)).map_err(failed)?;
         stream.write_all(b"SHUTDOWN SAVE\r\n").map_err(failed)?;
-        let mut answer = Vec::new();
-        match stream.read_to_end(&mut answer) {
+        let mut reply = Vec::new();
+        match stream.read_to_end(&mut reply) {
             Err(error) if error.kind() != io::ErrorKind::ConnectionReset => {
                 return Err(failed(error));
             }
             _ => {}
         }
-        if let Some(words) = answer.strip_prefix(b"-") {
-            let words = text::clean(words.trim_ascii());
-            return Err(refused(format!("the server did not stop: {words}")));
+        if let Some(error) = reply.strip_prefix(b"-") {
+            let error = Harmless(error.trim_ascii());
+            return Err(unreachable(format!("the server did not stop: {error}")));
         }
         self.await_end(deadline)?;
         Ok(true)
     }
 
-    /// Returns the pid that the server wrote down.
+    /// Returns the pid that the server wrote to its file.
     pub(crate) fn pid(&self) -> Option<u32> {
         let text = std::fs::read_to_string(self.dir.join("redis.pid")).ok()?;
         text.trim().parse().ok()
     }
 
-    /// Returns how many bytes the directory holds.
+    /// Returns the size of the directory in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         size(&self.dir)
     }
 
-    /// Whether the directory is there; refuses one that belongs to someone else.
-    fn owned(&self) -> Result<bool, Error> {
+    /// Returns whether the directory exists. Refuses one that belongs to another user.
+    fn dir_exists(&self) -> Result<bool, Error> {
         let found = match std::fs::metadata(&self.dir) {
             Ok(found) => found,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
             Err(error) => return Err(self.unusable(&error)),
         };
-        let dir = shown(&self.dir);
+        let dir = harmless(&self.dir);
         if !found.is_dir() {
-            return Err(refused(format!("`{dir}` is not a directory")).hint(OTHER));
+            return Err(unreachable(format!("`{dir}` is not a directory")).hint(OTHER_DIR));
         }
         if found.uid() != rustix::process::geteuid().as_raw() {
-            return Err(refused(format!("`{dir}` belongs to someone else")).hint(OTHER));
+            return Err(unreachable(format!("`{dir}` belongs to someone else")).hint(OTHER_DIR));
         }
         Ok(true)
     }
 
-    /// Makes the directory, for nobody else to enter. One that others may enter for what else is
-    /// in it, such as `/tmp`, stays as it is.
+    /// Makes the directory private. A directory that others may enter and that holds other things,
+    /// such as `/tmp`, is refused.
     fn make_dir(&self) -> Result<(), Error> {
-        if self.owned()? {
-            if self.shared().map_err(|error| self.unusable(&error))? {
-                let dir = shown(&self.dir);
+        if self.dir_exists()? {
+            if self.is_shared().map_err(|error| self.unusable(&error))? {
+                let dir = harmless(&self.dir);
                 let why = "others may enter it, and it holds other things";
-                return Err(refused(format!("cannot use `{dir}`: {why}")).hint(OTHER));
+                return Err(unreachable(format!("cannot use `{dir}`: {why}")).hint(OTHER_DIR));
             }
         } else {
             let mut builder = DirBuilder::new();
@@ -202,19 +201,20 @@ impl Local {
         std::fs::set_permissions(&self.dir, private).map_err(|error| self.unusable(&error))
     }
 
-    /// Whether to close the directory would keep others from something that is not ours.
-    fn shared(&self) -> io::Result<bool> {
+    /// Returns whether other users may need the directory: they may enter it, and it holds files of
+    /// others.
+    fn is_shared(&self) -> io::Result<bool> {
         let open = std::fs::metadata(&self.dir)?.mode() & 0o077 != 0;
         let ours = || self.dir.join("lock").is_file();
         Ok(open && !ours() && std::fs::read_dir(&self.dir)?.next().is_some())
     }
 
     fn unusable(&self, error: &io::Error) -> Error {
-        let dir = shown(&self.dir);
-        refused(format!("cannot use `{dir}`: {}", io_words(error))).hint(OTHER)
+        let dir = harmless(&self.dir);
+        unreachable(format!("cannot use `{dir}`: {}", io_words(error))).hint(OTHER_DIR)
     }
 
-    /// Takes the lock that whoever starts or stops the server holds.
+    /// Takes the lock for starting and stopping the server.
     fn lock(&self, deadline: Instant) -> Result<File, Error> {
         let file = OpenOptions::new()
             .create(true)
@@ -228,14 +228,14 @@ impl Local {
                 Ok(()) => return Ok(file),
                 Err(TryLockError::Error(error)) => return Err(self.unusable(&error)),
                 Err(TryLockError::WouldBlock) if Instant::now() >= deadline => {
-                    return Err(self.silent());
+                    return Err(self.timed_out());
                 }
                 Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(5)),
             }
         }
     }
 
-    /// Opens the file that the server and whoever starts it write what they have to say to.
+    /// Opens the log, for the server and the command that starts it.
     fn log(&self) -> Result<File, Error> {
         OpenOptions::new()
             .create(true)
@@ -244,8 +244,8 @@ impl Local {
             .map_err(|error| self.unusable(&error))
     }
 
-    /// Starts the server; it leaves the terminal by itself and outlives us. Returns whether it
-    /// did so in time.
+    /// Starts the server, which detaches from the terminal and outlives this process. Returns
+    /// whether it detached in time.
     fn start(&self, fsync: Fsync, log: File, deadline: Instant) -> Result<bool, Error> {
         let program = program()?;
         let file = |name: &str| self.dir.join(name).into_os_string();
@@ -265,8 +265,8 @@ impl Local {
             ("--always-show-logo", "no".into()),
         ];
         let failed = |error: io::Error| {
-            let program = shown(Path::new(&program));
-            unavailable(format!("cannot start `{program}`: {}", io_words(&error)))
+            let program = harmless(Path::new(&program));
+            no_program(format!("cannot start `{program}`: {}", io_words(&error)))
         };
         let mut child = Command::new(&program)
             .args(
@@ -294,10 +294,10 @@ impl Local {
         }
     }
 
-    /// Waits until the server answers, and returns whether it did; while it loads its data it says
-    /// so.
-    fn await_answer(&self, deadline: Instant) -> bool {
-        while !self.pong() {
+    /// Waits until the server replies. Returns whether it did. While it loads its data it replies
+    /// with an error.
+    fn await_ready(&self, deadline: Instant) -> bool {
+        while !self.is_ready() {
             if Instant::now() >= deadline {
                 return false;
             }
@@ -306,59 +306,60 @@ impl Local {
         true
     }
 
-    fn pong(&self) -> bool {
+    fn is_ready(&self) -> bool {
         let Ok(mut stream) = UnixStream::connect(self.socket()) else {
             return false;
         };
-        let mut answer = [0; 5];
+        let mut reply = [0; 5];
         stream
             .set_read_timeout(Some(Duration::from_millis(500)))
             .and_then(|()| stream.write_all(b"PING\r\n"))
-            .and_then(|()| stream.read_exact(&mut answer))
-            .is_ok_and(|()| &answer == b"+PONG")
+            .and_then(|()| stream.read_exact(&mut reply))
+            .is_ok_and(|()| &reply == b"+PONG")
     }
 
-    /// Waits until nobody listens and the server has taken its pid away.
+    /// Waits until no server listens and the pid file is removed.
     fn await_end(&self, deadline: Instant) -> Result<(), Error> {
         while UnixStream::connect(self.socket()).is_ok() || self.pid().is_some() {
             if Instant::now() >= deadline {
-                return Err(self.silent());
+                return Err(self.timed_out());
             }
             std::thread::sleep(Duration::from_millis(2));
         }
         Ok(())
     }
 
-    /// Tells the last line that the log got since it was `from` bytes long.
-    fn not_started(&self, from: u64) -> Error {
+    /// Returns the error for a server that did not start, with the last line of its log. The log had
+    /// `log_size` bytes before.
+    fn not_started(&self, log_size: u64) -> Error {
         let log = std::fs::read(self.dir.join(LOG)).unwrap_or_default();
-        let told = log.get(from as usize..).unwrap_or_default();
-        let told = String::from_utf8_lossy(told);
-        let last = told.lines().rfind(|line| !line.trim().is_empty());
-        let last = text::clean(last.unwrap_or("it said nothing").trim());
-        refused(format!("the server of `local:` did not start: {last}"))
-            .hint(format!("its log is `{}`", shown(&self.dir.join(LOG))))
+        let log = log.get(log_size as usize..).unwrap_or_default();
+        let log = String::from_utf8_lossy(log);
+        let last = log.lines().rfind(|line| !line.trim().is_empty());
+        let last = Harmless(last.unwrap_or("it logged nothing").trim());
+        unreachable(format!("the server of `local:` did not start: {last}"))
+            .hint(format!("its log is `{}`", harmless(&self.dir.join(LOG))))
     }
 
-    fn silent(&self) -> Error {
+    fn timed_out(&self) -> Error {
         Error::new(
             Kind::Timeout,
-            format!("no answer from the server in `{}`", shown(&self.dir)),
+            format!("no reply from the server in `{}`", harmless(&self.dir)),
         )
     }
 }
 
-/// What the server has to say.
+/// The server's log.
 const LOG: &str = "redis.log";
 
-const OTHER: &str = "name another directory: `--redis local:/DIR`";
+const OTHER_DIR: &str = "name another directory: `--redis local:/DIR`";
 
-fn refused(message: String) -> Error {
+fn unreachable(message: String) -> Error {
     Error::new(Kind::Unreachable, message)
 }
 
-fn shown(path: &Path) -> String {
-    text::clean(path.as_os_str().as_bytes())
+fn harmless(path: &Path) -> Harmless<&[u8]> {
+    Harmless(path.as_os_str().as_bytes())
 }
 
 fn default_dir() -> Result<PathBuf, Error> {
@@ -368,11 +369,11 @@ fn default_dir() -> Result<PathBuf, Error> {
     let home = home.filter(|home| home.is_absolute());
     match state.or(home) {
         Some(state) => Ok(state.join("qless/local")),
-        None => Err(Error::usage("`local:` needs HOME or XDG_STATE_HOME").hint(OTHER)),
+        None => Err(Error::usage("`local:` requires HOME or XDG_STATE_HOME").hint(OTHER_DIR)),
     }
 }
 
-/// Returns the program to start: QLESS_REDIS_SERVER, else one that is on the path.
+/// Returns the program to start: QLESS_REDIS_SERVER, else one on the path.
 fn program() -> Result<OsString, Error> {
     if let Some(program) = env::var("QLESS_REDIS_SERVER") {
         return Ok(program);
@@ -387,21 +388,22 @@ fn program() -> Result<OsString, Error> {
             return Ok(name.into());
         }
     }
-    Err(unavailable(
-        "`local:` needs `redis-server` or `valkey-server`, and there is none".into(),
+    Err(no_program(
+        "`local:` requires `redis-server` or `valkey-server`, and neither is installed".into(),
     ))
 }
 
-/// There is no server to start: the hint is the install line of this operating system.
-fn unavailable(message: String) -> Error {
+/// Returns the error for a server program that is missing. The hint is the install command of this
+/// operating system.
+fn no_program(message: String) -> Error {
     let release = std::fs::read_to_string("/etc/os-release").unwrap_or_default();
-    refused(message).hint(match install_line(&release) {
+    unreachable(message).hint(match install_line(&release) {
         Some(line) => format!("`{line}`, or set QLESS_REDIS_SERVER"),
         None => "install Redis or Valkey, or set QLESS_REDIS_SERVER".into(),
     })
 }
 
-/// Returns how Redis is installed on the system of an `/etc/os-release`.
+/// Returns the command that installs Redis on the system of an `/etc/os-release`.
 fn install_line(release: &str) -> Option<&'static str> {
     if cfg!(target_os = "macos") {
         return Some("brew install redis");
@@ -439,7 +441,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_install_line_is_that_of_the_system() {
+    fn the_hint_is_the_install_command_of_the_system() {
         let line = |release| install_line(release);
         if cfg!(target_os = "macos") {
             return;
@@ -457,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    fn a_socket_path_that_is_too_long_is_refused_with_a_way_out() {
+    fn a_socket_path_that_is_too_long_is_refused_with_a_hint() {
         let dir = format!("/{}", "d".repeat(100));
         let error = Local::new(Some(Path::new(&dir))).unwrap_err();
         assert!(error.message().contains("too long"));

@@ -1,59 +1,50 @@
-//! What the reference's commands say when they refuse a job, read from their texts
-//! (`core.md` 1.3): the one place that knows those texts.
+//! The refusals of the reference's commands, read from the texts that they raise (`core.md` 1.3):
+//! the one place that knows those texts.
 
-use crate::error::Error;
+use crate::error::Refusal;
 use crate::name::Name;
 
-/// Why a job was refused.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
-    Gone,
-    /// It is in another state than the command needs; told which, where the text tells.
-    State(Option<String>),
-    /// Another worker holds it.
-    Holder(String),
-    /// It runs in another queue.
-    Queue(String),
-}
-
-/// Returns why a command refused the job, where that is why it ended in an error.
-pub(crate) fn of(error: &Error, jid: &Name) -> Option<Refusal> {
-    read(error.detail_text().unwrap_or(error.message()), jid)
-}
-
-/// Reads the text of an error that a command raised about the job `jid`.
+/// Reads the text that a command raised about the job `jid`.
 pub(crate) fn read(text: &str, jid: &Name) -> Option<Refusal> {
-    let (_, said) = text.split_once("(): ")?;
-    let said = said.split(" script: ").next()?;
-    if said == "Job does not exist" {
+    let (_, text) = text.split_once("(): ")?;
+    let text = text.split(" script: ").next()?;
+    if text == "Job does not exist" {
         return Some(Refusal::Gone);
     }
     let jid = String::from_utf8_lossy(jid.as_bytes());
-    let said = match said.strip_prefix("No recurring job ") {
+    let text = match text.strip_prefix("No recurring job ") {
         Some(_) => return Some(Refusal::Gone),
-        None => said.strip_prefix("Job ")?.strip_prefix(&*jid)?.trim_start(),
+        None => text.strip_prefix("Job ")?.strip_prefix(&*jid)?.trim_start(),
     };
-    let said = said.strip_prefix("is ").unwrap_or(said);
-    let after = |start: &str| said.strip_prefix(start).map(str::to_string);
-    if said == "does not exist" {
+    let text = text.strip_prefix("is ").unwrap_or(text);
+    let after = |start: &str| text.strip_prefix(start);
+    if text == "does not exist" {
         Some(Refusal::Gone)
-    } else if said == "not running" {
+    } else if text == "not running" {
         Some(Refusal::State(None))
     } else if let Some(state) =
         after("not currently running: ").or_else(|| after("not in the depends state: "))
     {
-        match state.as_str() {
+        match state {
             "false" => Some(Refusal::Gone),
-            _ => Some(Refusal::State(Some(state))),
+            _ => Some(Refusal::State(Some(Name::from(state)))),
         }
     } else if let Some(queue) = after("running in another queue: ") {
-        Some(Refusal::Queue(queue))
+        Some(Refusal::Queue(Name::from(queue)))
     } else {
         after("has been handed out to another worker: ")
             .or_else(|| after("has been given to another worker: "))
             .or_else(|| after("running with another worker: "))
             .or_else(|| after("given out to another worker: "))
-            .map(Refusal::Holder)
+            .map(|holder| Refusal::Holder(holder_name(holder)))
+    }
+}
+
+/// Returns the name of a holder, empty if there is none: Lua writes `nil` for a missing one.
+fn holder_name(text: &str) -> Name {
+    match text {
+        "nil" => Name::default(),
+        name => Name::from(name),
     }
 }
 
@@ -61,7 +52,7 @@ pub(crate) fn read(text: &str, jid: &Name) -> Option<Refusal> {
 mod tests {
     use super::*;
 
-    fn said(text: &str) -> Option<Refusal> {
+    fn refusal(text: &str) -> Option<Refusal> {
         read(
             &format!("ERR user_script:7: {text} script: 0123, on @user_script:7."),
             &Name::from("j"),
@@ -69,10 +60,10 @@ mod tests {
     }
 
     #[test]
-    fn each_text_of_the_reference_is_understood() {
+    fn each_text_of_the_reference_is_a_refusal() {
         let state = |state: &str| Some(Refusal::State(Some(state.into())));
         let holder = || Some(Refusal::Holder("w1".into()));
-        for (text, refusal) in [
+        for (text, expected) in [
             ("Complete(): Job j does not exist", Some(Refusal::Gone)),
             (
                 "Complete(): Job j is not currently running: waiting",
@@ -117,7 +108,7 @@ mod tests {
             ("Recur(): No recurring job j", Some(Refusal::Gone)),
             ("Put(): Arg \"klass\" missing", None),
         ] {
-            assert_eq!(said(text), refusal, "{text}");
+            assert_eq!(refusal(text), expected, "{text}");
         }
     }
 }

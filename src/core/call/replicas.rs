@@ -1,45 +1,44 @@
-//! Waiting until replicas have what was changed (`reliability.md` 4.6).
+//! Waiting until replicas have the changes (`reliability.md` 4.6).
 
 use std::time::{Duration, Instant};
 
 use super::connect::Packed;
-use super::reply;
-use super::{Core, refusal};
+use super::{Core, reply, server_error};
 use crate::error::{Error, Kind};
-use crate::text::{clean, plural};
+use crate::text::{Harmless, plural};
 
-/// How much later than the server we give up waiting.
+/// How much longer than the server we wait for its reply.
 const GRACE: Duration = Duration::from_secs(1);
 
 impl Core {
-    /// Waits, as long as one call may take, until so many replicas have all that was changed on this
-    /// connection so far.
-    pub fn replicated(&mut self, replicas: u64) -> Result<(), Error> {
-        let patience = self.patience();
+    /// Waits until this many replicas have all changes that this connection made. Waits no longer
+    /// than one call may take.
+    pub fn wait_for_replicas(&mut self, replicas: u64) -> Result<(), Error> {
+        let timeout = self.call_timeout();
         let mut wait = Packed::default();
-        let millis = patience.as_millis().max(1).to_string();
+        let millis = timeout.as_millis().max(1).to_string();
         wait.add(&["WAIT", &replicas.to_string(), &millis]);
-        let stands = |why: String| {
-            Error::new(Kind::Replication, format!("{why}; what was changed stands"))
-                .hint("`redis-cli INFO replication` tells how far each replica is")
+        let failed = |why: String| {
+            Error::new(Kind::Replication, format!("{why}; the change was made"))
+                .hint("`redis-cli INFO replication` shows how far each replica is")
         };
-        let answer = self.ask(wait, Instant::now() + patience + GRACE);
-        let answer = answer
-            .ok_or_else(|| stands("lost the server while waiting for its replicas".into()))?;
-        if let Some(refusal) = refusal(&answer) {
-            return Err(stands(format!(
+        let reply = self.send_once(wait, Instant::now() + timeout + GRACE);
+        let reply =
+            reply.ok_or_else(|| failed("lost the server while waiting for its replicas".into()))?;
+        if let Some(refused) = server_error(&reply) {
+            return Err(failed(format!(
                 "`{}` does not wait for replicas: {}",
                 self.address(),
-                clean(refusal.words)
+                Harmless(refused.message)
             )));
         }
-        let have = reply::integer(answer)?.unsigned_abs();
+        let have = reply::integer(reply)?.unsigned_abs();
         match have >= replicas {
             true => Ok(()),
-            false => Err(stands(format!(
+            false => Err(failed(format!(
                 "{have} of {} had it within {}",
                 plural(replicas, "replica", "replicas"),
-                humantime::format_duration(patience)
+                humantime::format_duration(timeout)
             ))),
         }
     }

@@ -1,14 +1,15 @@
-//! Takes replies of the core apart.
+//! Reading the core's replies.
 
 use super::Value;
 use crate::error::Error;
 use crate::name::Name;
 
-pub(crate) fn unexpected(wanted: &str) -> Error {
-    Error::internal(format!("the core answered something else than {wanted}"))
+/// Returns the error for a reply of an unexpected form.
+pub(crate) fn unexpected(expected: &str) -> Error {
+    Error::internal(format!("the core's reply is not {expected}"))
 }
 
-/// A whole number, as integer or as text.
+/// Reads a whole number, from an integer or a text.
 pub(crate) fn integer(value: Value) -> Result<i64, Error> {
     match value {
         Value::Int(number) => Ok(number),
@@ -19,7 +20,7 @@ pub(crate) fn integer(value: Value) -> Result<i64, Error> {
     }
 }
 
-/// A count, in the text of a field; 0 where it is none.
+/// Reads a count from the text of a field. A text that is not a number is 0.
 pub(crate) fn count(text: &[u8]) -> u64 {
     let number: Option<f64> = std::str::from_utf8(text)
         .ok()
@@ -27,12 +28,12 @@ pub(crate) fn count(text: &[u8]) -> u64 {
     number.map_or(0, |number| number as u64)
 }
 
-/// A text.
+/// Reads a text.
 pub(crate) fn bytes(value: Value) -> Result<Vec<u8>, Error> {
     optional(value)?.ok_or_else(|| unexpected("a text"))
 }
 
-/// A text, or nothing.
+/// Reads a text or nil.
 pub(crate) fn optional(value: Value) -> Result<Option<Vec<u8>>, Error> {
     match value {
         Value::Nil => Ok(None),
@@ -44,8 +45,8 @@ pub(crate) fn optional(value: Value) -> Result<Option<Vec<u8>>, Error> {
     }
 }
 
-/// What `-o raw` writes: a text or a number on a line of its own, of a list each element (a list
-/// in it with tabs between), and nothing for nothing.
+/// Returns a reply as `-o raw` writes it: a text or a number on its own line; each element of a list
+/// on its own line, an inner list with tabs between; nothing for nil.
 pub(crate) fn lines(value: Value) -> Result<Vec<u8>, Error> {
     let values = match value {
         Value::Nil => return Ok(Vec::new()),
@@ -74,7 +75,7 @@ fn cells(value: Value, line: &mut Vec<u8>) -> Result<(), Error> {
     Ok(())
 }
 
-/// A list.
+/// Reads a list.
 pub(crate) fn list(value: Value) -> Result<Vec<Value>, Error> {
     match value {
         Value::Array(items) => Ok(items),
@@ -82,7 +83,7 @@ pub(crate) fn list(value: Value) -> Result<Vec<Value>, Error> {
     }
 }
 
-/// A list of names.
+/// Reads a list of names.
 pub(crate) fn names(value: Value) -> Result<Vec<Name>, Error> {
     list(value)?
         .into_iter()
@@ -90,7 +91,7 @@ pub(crate) fn names(value: Value) -> Result<Vec<Name>, Error> {
         .collect()
 }
 
-/// A list of name and value in turn, as `look.*` answers: the pairs.
+/// Reads a list of names and values in turn, as `look.*` replies.
 pub(crate) fn pairs(value: Value) -> Result<Vec<(Vec<u8>, Value)>, Error> {
     let mut items = list(value)?.into_iter();
     let mut pairs = Vec::with_capacity(items.len() / 2);

@@ -1,17 +1,18 @@
-//! What rights a user needs: the commands of Redis that the core runs (`reliability.md` 9), and
-//! whether the user who is logged in has them (5.2).
+//! The rights that a user needs: the commands of Redis that the core runs (`reliability.md` 9), and
+//! whether the current user has them (5.2).
 //!
-//! A script that meets a missing right half-way has already done its first half, so a command
-//! that changes something asks before it begins.
+//! A script that meets a missing right half-way has already applied its first half. So a command
+//! that changes something checks the rights before it begins.
 
 use std::fmt::Write;
 
 use super::connect::Packed;
 use super::reply;
-use super::{Value, refusal};
-use crate::error::{Error, Kind};
+use super::{Value, server_error};
+use crate::error::{Effect, Error, Kind};
+use crate::text::Harmless;
 
-/// What the script runs, but for `check.*` and `look.scan`.
+/// The commands that the script runs, except in `check.*` and `look.scan`.
 pub(crate) const CALLS: &[&str] = &[
     "del",
     "exists",
@@ -47,12 +48,12 @@ pub(crate) const CALLS: &[&str] = &[
     "zscore",
 ];
 
-/// What a call needs around it.
+/// The commands that each call needs besides.
 const AROUND: &[&str] = &[
     "eval", "evalsha", "auth", "hello", "ping", "select", "time", "role",
 ];
 
-/// What workers and those who wait need besides.
+/// The commands that workers and waiting clients need besides.
 const WAITING: &[&str] = &[
     "wait",
     "client|setname",
@@ -62,7 +63,7 @@ const WAITING: &[&str] = &[
     "punsubscribe",
 ];
 
-/// What finding jobs by reading all of them, and checking, needs besides.
+/// The commands that a scan of all jobs, and `check`, need besides.
 pub(crate) const SCANS: &[&str] = &[
     "scan",
     "type",
@@ -79,7 +80,7 @@ pub(crate) const SCANS: &[&str] = &[
     "memory|usage",
 ];
 
-/// What is enough to read; so that a replica is, too.
+/// The commands that reading needs, also on a replica.
 const READS: &[&str] = &[
     "eval_ro",
     "evalsha_ro",
@@ -121,15 +122,15 @@ const READS: &[&str] = &[
     "readonly",
 ];
 
-/// What to do about a right that is missing.
+/// The hint of errors about missing rights.
 pub(crate) const HINT: &str = "`qless help acl` prints the line an administrator needs";
 
-/// Returns what an administrator types to make users for us.
+/// Returns the lines that an administrator types to create users.
 pub fn lines(prefix: &str) -> String {
-    // A user of a cluster is told the tag with its star behind it, like any prefix.
+    // In a cluster the pattern is the hash tag with its star, as with any prefix.
     let mut text = String::from(
-        "# put, pop, bulk verbs; clients that load a script of their own may need more:\n\
-         # the reference runs zremrangebyrank and zremrangebyscore, too\n",
+        "# put, pop, bulk verbs; clients that load their own script may need more:\n\
+         # the reference also runs zremrangebyrank and zremrangebyscore\n",
     );
     let user = |name: &str, keys: &str| {
         format!(
@@ -137,25 +138,26 @@ pub fn lines(prefix: &str) -> String {
         )
     };
     text.push_str(&user("qless", "~"));
-    words(&mut text, &[CALLS, AROUND, WAITING]);
-    text.push_str("# check, export, selectors that read every job: besides\nACL SETUSER qless");
-    words(&mut text, &[SCANS]);
-    text.push_str("# --read-only, on a primary or a replica (before Redis 7: ~ in place of %R~, and eval, evalsha)\n");
+    add_rights(&mut text, &[CALLS, AROUND, WAITING]);
+    text.push_str("# check, export, selectors that read every job need also\nACL SETUSER qless");
+    add_rights(&mut text, &[SCANS]);
+    text.push_str("# --read-only, on a primary or a replica (before Redis 7: ~ instead of %R~, and eval, evalsha)\n");
     text.push_str(&user("qless-ro", "%R~"));
-    words(&mut text, &[READS]);
+    add_rights(&mut text, &[READS]);
     text
 }
 
-/// Ends a line with the words of rights. It stays one line: `redis-cli` and ACL files know no other.
-fn words(text: &mut String, parts: &[&[&str]]) {
+/// Ends a line with rights. It stays one line: `redis-cli` and ACL files allow no other form.
+fn add_rights(text: &mut String, parts: &[&[&str]]) {
     for word in parts.iter().copied().flatten() {
         _ = write!(text, " +{word}");
     }
     text.push('\n');
 }
 
-/// Asks for each command whether it may be run on a key of ours, and for `publish` on a channel.
-/// Some commands take nothing but keys, so each argument is one. A server before 7.0 cannot be asked.
+/// Tests for each command whether the user may run it on a key with the prefix, and `publish` on a
+/// channel. Some commands take only keys, so each argument is one. Servers before 7.0 have no such
+/// test.
 const ASK: &str = "\
 local lacks = {}
 if redis.acl_check_cmd then
@@ -165,36 +167,37 @@ if redis.acl_check_cmd then
 end
 return lacks";
 
-/// Adds the question to a handshake.
+/// Adds the test to a handshake.
 pub(crate) fn ask(prefix: &str, packed: &mut Packed) {
     packed.add(&["EVAL", ASK, "0", &format!("{prefix}x"), &CALLS.join(" ")]);
 }
 
-/// Reads the answer: what may not be run. A server that cannot be asked is not believed to lack
-/// anything: what it refuses later, it says.
-pub(crate) fn lacking(answer: Value) -> Vec<String> {
-    if refusal(&answer).is_some() {
+/// Reads the commands that the user may not run. If the server has no test, none count as missing:
+/// the server reports them when it refuses.
+pub(crate) fn missing(reply: Value) -> Vec<String> {
+    if server_error(&reply).is_some() {
         return Vec::new();
     }
-    let names = reply::names(answer).unwrap_or_default();
+    let names = reply::names(reply).unwrap_or_default();
     names
         .iter()
-        .map(|name| name.letters().to_uppercase())
+        .map(|name| name.lossless_text().to_uppercase())
         .collect()
 }
 
-/// Returns the error about what may not be run.
-pub(crate) fn refused(lacks: &[String], user: Option<&str>, prefix: &str) -> Error {
-    let user = crate::text::clean(user.unwrap_or("default"));
-    let shown = 5.min(lacks.len());
-    let mut what = lacks[..shown].join(", ");
-    if lacks.len() > shown {
-        _ = write!(what, " and {} more", lacks.len() - shown);
+/// Returns the error about commands that the user may not run.
+pub(crate) fn refused(missing: &[String], user: Option<&str>, prefix: &str) -> Error {
+    let user = Harmless(user.unwrap_or("default"));
+    let shown = 5.min(missing.len());
+    let mut commands = missing[..shown].join(", ");
+    if missing.len() > shown {
+        _ = write!(commands, " and {} more", missing.len() - shown);
     }
     Error::new(
         Kind::NoPerm,
-        format!("user `{user}` may not run {what} on `{prefix}*`; nothing was changed"),
+        format!("user `{user}` may not run {commands} on `{prefix}*`"),
     )
+    .effect(Effect::Unchanged)
     .hint(HINT)
 }
 
@@ -203,8 +206,8 @@ mod tests {
     use super::*;
     use crate::core::script::source::{COMMANDS, ON_DEMAND, SHARED, Source};
 
-    /// The commands that Lua files name behind `call(`, `pcall(` or `ask(`.
-    fn named(source: &Source) -> impl Iterator<Item = &'static str> {
+    /// Returns the commands that a Lua file names behind `call(`, `pcall(` or `ask(`.
+    fn commands_of(source: &Source) -> impl Iterator<Item = &'static str> {
         let parts = source
             .text
             .split("call('")
@@ -217,12 +220,12 @@ mod tests {
     }
 
     #[test]
-    fn the_table_is_what_the_script_runs() {
-        // The commands that a function runs only if the user has the right.
-        let other = ["pexpire", "lpos"];
+    fn the_table_lists_the_commands_that_the_script_runs() {
+        // A function runs these only if the user has the right.
+        let optional = ["pexpire", "lpos"];
         let of = |sources: &[(&str, Source)]| {
-            let names = sources.iter().flat_map(|(_, source)| named(source));
-            let mut names: Vec<&str> = names.filter(|name| !other.contains(name)).collect();
+            let names = sources.iter().flat_map(|(_, source)| commands_of(source));
+            let mut names: Vec<&str> = names.filter(|name| !optional.contains(name)).collect();
             names.sort();
             names.dedup();
             names

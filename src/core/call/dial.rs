@@ -1,0 +1,75 @@
+//! Opening a connection: connect, log in, and wait for a server that is not ready yet.
+
+use std::time::{Duration, Instant};
+
+use super::connect::{Connection, Fault};
+use super::error;
+use super::handshake::{self, Failed, Server};
+use super::local::Local;
+use super::retry_policy::Backoff;
+use super::{Core, RUN_READ_ONLY};
+use crate::address::Address;
+use crate::error::Error;
+
+impl Core {
+    /// Opens a connection, and waits for a server that is not ready. The first attempt of a process
+    /// does not wait for a server that is not there: its address is probably wrong.
+    pub(super) fn dial(&mut self, deadline: Instant, backoff: &mut Backoff) -> Result<(), Error> {
+        loop {
+            let error = match self.dial_once(deadline) {
+                Ok(()) => return Ok(()),
+                Err(error) => error,
+            };
+            let was_there = self.was_connected && self.waits_for_lost_server;
+            if !error::is_temporary(&error, was_there) || !backoff.wait(deadline) {
+                return Err(error);
+            }
+        }
+    }
+
+    fn dial_once(&mut self, deadline: Instant) -> Result<(), Error> {
+        let begun = Instant::now();
+        let (connection, server) = self.log_in(deadline)?;
+        self.trace.exchange(
+            &format!("connected to {}, Redis {}", self.target, server.version),
+            begun.elapsed(),
+        );
+        if server.cluster && !self.script.prefix().contains('{') {
+            return Err(error::cluster_prefix(self.script.prefix()));
+        }
+        if self.read_only && server.has_read_only_scripts() {
+            self.run = RUN_READ_ONLY;
+        }
+        self.clock.set(server.time);
+        self.version = server.version;
+        self.missing_rights = server.missing_rights;
+        self.connection = Some(connection);
+        self.was_connected = true;
+        Ok(())
+    }
+
+    /// Connects and logs in. `local:` starts its server first if it does not run.
+    fn log_in(&self, deadline: Instant) -> Result<(Connection, Server), Error> {
+        let failure = |fault| error::not_connected(fault, &self.target, self.timeout);
+        let rights = self.writes.then_some(self.script.prefix());
+        loop {
+            let connection = match &self.target.address {
+                Address::Local { dir, fsync } => {
+                    Local::new(dir.as_deref())?.open(*fsync, deadline, failure)?
+                }
+                address => Connection::open(address, deadline).map_err(failure)?,
+            };
+            let local = matches!(self.target.address, Address::Local { .. });
+            match handshake::login(&connection, &self.target, &self.name, rights, deadline) {
+                Ok(server) => return Ok((connection, server)),
+                Err(Failed::Refused(error)) => return Err(*error),
+                // A private server that is shutting down still accepts connections. The next
+                // attempt finds it stopped and starts it again.
+                Err(Failed::Fault(Fault::Closed)) if local && Instant::now() < deadline => {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                Err(Failed::Fault(fault)) => return Err(failure(fault)),
+            }
+        }
+    }
+}

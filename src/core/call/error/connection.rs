@@ -1,0 +1,95 @@
+//! Errors about a connection that could not be opened.
+
+use std::io;
+use std::time::Duration;
+
+use crate::address::{Address, Target};
+use crate::core::call::connect::Fault;
+use crate::error::{Cause, Error, Kind};
+use crate::text::Harmless;
+
+/// Returns the error for a connection that could not be opened.
+pub(crate) fn not_connected(fault: Fault, target: &Target, timeout: Duration) -> Error {
+    let place = target.place();
+    let place = Harmless(&place);
+    match fault {
+        Fault::Unresolved => {
+            let host = match &target.address {
+                Address::Tcp(host, _) => Harmless(host),
+                _ => place,
+            };
+            Error::new(Kind::Unreachable, format!("cannot resolve `{host}`"))
+        }
+        Fault::Unreachable(kind, reason) => match (&target.address, kind) {
+            (Address::Tcp(..), _) => {
+                let message = format!("cannot reach Redis at `{target}`: {reason}");
+                Error::new(Kind::Unreachable, message).hint(address_hint(target))
+            }
+            (_, io::ErrorKind::PermissionDenied) => Error::new(
+                Kind::Unreachable,
+                format!("cannot open `{place}`: {reason}"),
+            )
+            .hint("join the group that owns it"),
+            _ => Error::new(
+                Kind::Unreachable,
+                format!("cannot open `{place}`: {reason}"),
+            )
+            .hint(address_hint(target)),
+        },
+        Fault::TimedOut => timed_out(target, timeout),
+        Fault::Closed => Error::new(
+            Kind::Protocol,
+            format!("`{place}` closed the connection immediately"),
+        )
+        .hint("is it a Redis server, and the right port?"),
+        Fault::Strange | Fault::Illegible => Error::new(
+            Kind::Protocol,
+            format!("`{place}` does not speak the Redis protocol"),
+        )
+        .hint("is it a Redis server, and the right port?"),
+    }
+}
+
+/// Returns the hint to give another address. Beside the default one it offers a private server.
+fn address_hint(target: &Target) -> &'static str {
+    let is_default = match &target.address {
+        Address::Tcp(host, 6379) => matches!(host.as_str(), "127.0.0.1" | "localhost" | "::1"),
+        _ => false,
+    };
+    match is_default {
+        true => {
+            "pass `--redis URL` or set QLESS_REDIS_URL; `--redis local:` starts a private one here"
+        }
+        false => "pass `--redis URL` or set QLESS_REDIS_URL",
+    }
+}
+
+pub(super) fn timed_out(target: &Target, timeout: Duration) -> Error {
+    Error::new(Kind::Timeout, no_reply(target, timeout))
+        .hint("the server may be frozen or a firewall may drop packets")
+}
+
+pub(super) fn no_reply(target: &Target, timeout: Duration) -> String {
+    let within = humantime::format_duration(timeout);
+    format!("no reply from `{target}` within {within}")
+}
+
+/// Returns whether another attempt to connect may soon succeed. `was_there`: an earlier connection
+/// did, so the address is right and the server probably comes back.
+pub(crate) fn is_temporary(error: &Error, was_there: bool) -> bool {
+    match error.kind() {
+        Kind::Loading | Kind::Busy | Kind::Stale => true,
+        Kind::Refused => error.cause() == Some(&Cause::ClientLimit),
+        Kind::Unreachable | Kind::Protocol => was_there,
+        _ => false,
+    }
+}
+
+/// Returns the error for a prefix without hash tag in a cluster: its keys would be on many nodes.
+pub(crate) fn cluster_prefix(prefix: &str) -> Error {
+    Error::new(
+        Kind::ClusterPrefix,
+        format!("prefix `{prefix}` cannot live in a Redis Cluster"),
+    )
+    .hint("give a hash tag: `--prefix '{ql}:'`")
+}

@@ -1,0 +1,42 @@
+//! Errors about a login that the server refused.
+
+use super::ServerError;
+use super::refused::shared;
+use crate::address::Target;
+use crate::error::{Error, Kind};
+use crate::text::Harmless;
+
+/// Returns the error for a refused login.
+pub(crate) fn login_refused(refused: &ServerError, target: &Target) -> Error {
+    let message = refused.message.as_str();
+    let auth = |message: String| Error::new(Kind::Auth, message);
+    let error = match refused.code.as_str() {
+        "NOAUTH" => auth(format!("`{target}` requires a password"))
+            .hint("set QLESS_REDIS_PASSWORD, or pass `--password-file FILE` or `--askpass`"),
+        "WRONGPASS" => auth(match &target.user {
+            Some(user) => format!("`{target}` refuses user `{user}`: wrong name or password"),
+            None => format!("`{target}` refuses the password"),
+        }),
+        "ERR"
+            if message.contains("without any password")
+                || message.contains("no password is set") =>
+        {
+            auth(format!("`{target}` has no password, but one was given"))
+                .hint("is it the right server?")
+        }
+        "ERR" if message.contains("invalid password") => {
+            auth(format!("`{target}` refuses the password"))
+        }
+        "ERR" if message.contains("DB index") => {
+            Error::usage(format!("`{target}` has no database {}", target.db))
+        }
+        _ => shared(refused, target).unwrap_or_else(|| {
+            let message = Harmless(message);
+            Error::new(
+                Kind::Server,
+                format!("`{target}` refuses the connection: {message}"),
+            )
+        }),
+    };
+    error.detail(refused.text())
+}

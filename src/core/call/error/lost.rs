@@ -1,0 +1,63 @@
+//! Errors about a call whose reply was lost.
+
+use std::time::Duration;
+
+use super::connection::{no_reply, not_connected, timed_out};
+use crate::address::Target;
+use crate::core::call::connect::Fault;
+use crate::core::call::request::Call;
+use crate::error::{Error, Kind};
+
+/// Returns the error for a call whose reply did not come.
+pub(crate) fn call_lost(fault: Fault, call: &Call, target: &Target, timeout: Duration) -> Error {
+    let spec = call.spec();
+    let (doing, object) = (spec.wording.doing, call.object());
+    if matches!(fault, Fault::Illegible) {
+        return Error::new(
+            Kind::Error,
+            format!("the server refused {doing} {object}; its message is not UTF-8"),
+        );
+    }
+    if spec.reads() {
+        return match fault {
+            Fault::TimedOut => timed_out(target, timeout),
+            Fault::Strange => not_connected(fault, target, timeout),
+            _ => Error::new(
+                Kind::Unreachable,
+                format!("lost `{target}` while {doing} {object}"),
+            ),
+        };
+    }
+    let lost = match fault {
+        Fault::TimedOut => no_reply(target, timeout),
+        _ => format!("lost `{target}`"),
+    };
+    let mut error = Error::new(
+        Kind::Unknown,
+        format!("{lost} while {doing} {object}; the change may or may not have happened"),
+    );
+    if let Some(hint) = spec.hint_for_lost(&call.args) {
+        error = error.hint(hint);
+    }
+    match call.subject_jid() {
+        Some(jid) => error.jid(&jid),
+        None => error,
+    }
+}
+
+/// Returns whether the server refuses all writes, or those of this user, for now. Such an error
+/// says nothing about an earlier attempt of the same call.
+pub(crate) fn blocks_writes(error: &Error) -> bool {
+    matches!(
+        error.kind(),
+        Kind::Loading
+            | Kind::Busy
+            | Kind::Stale
+            | Kind::Oom
+            | Kind::Misconf
+            | Kind::NoReplicas
+            | Kind::ReadOnly
+            | Kind::NoPerm
+            | Kind::Auth
+    )
+}

@@ -1,0 +1,97 @@
+//! Errors that a line of the core raised: a text of `core.md` 1.3, else a defect.
+
+use crate::core::call::refusal;
+use crate::core::call::request::Call;
+use crate::core::script::Script;
+use crate::error::{Cause, Error, Refusal};
+use crate::name::Name;
+use crate::text::{Harmless, clean};
+
+/// Returns the error for a text that a line of the script raised.
+pub(super) fn raised(line: usize, text: &str, call: &Call, script: &Script) -> Error {
+    if let Some((jid, refusal)) = refused_job(text, call) {
+        return job_refused(refusal, jid, call.spec().wording.verb);
+    }
+    if let Some(rest) = text.strip_prefix("Cancel(): ")
+        && let Some((jid, rest)) = rest.split_once(" is a dependency of ")
+    {
+        let dependent = rest.split(" but is not").next().unwrap_or_default();
+        return Error::conflict(format!(
+            "cannot cancel `{}`: `{}` depends on it",
+            Harmless(jid),
+            Harmless(dependent)
+        ));
+    }
+    if let Some(unknown) = text.strip_prefix("Unknown command ") {
+        return Error::usage(format!("the core has no call `{}`", Harmless(unknown)));
+    }
+    if is_usage(text) {
+        let reason = clean(without_area(text));
+        let message = format!("{}: {reason}", Harmless(call.name.as_bytes()));
+        return Error::usage(message).caused_by(Cause::Argument(reason));
+    }
+    core_defect(line, text, script)
+}
+
+/// Returns the job that the text refuses, and why. The text is ambiguous unless the jid is known, so
+/// each argument is tried, the subject of the call first.
+fn refused_job(text: &str, call: &Call) -> Option<(Name, Refusal)> {
+    let args = call.args.iter().map(|arg| Name::from(arg.as_slice()));
+    let mut jids = call.subject_jid().into_iter().chain(args);
+    jids.find_map(|jid| refusal::read(text, &jid).map(|refusal| (jid, refusal)))
+}
+
+/// Returns the error for a refused job.
+fn job_refused(refusal: Refusal, jid: Name, verb: &str) -> Error {
+    let cannot = format!("cannot {verb} `{jid}`");
+    let error = match &refusal {
+        Refusal::Gone => Error::not_found(format!("job `{jid}` does not exist")),
+        Refusal::State(Some(state)) => Error::conflict(format!("{cannot}: its state is `{state}`")),
+        Refusal::State(None) => Error::conflict(format!("{cannot}: its state is not `running`")),
+        Refusal::Holder(holder) => Error::conflict(match holder.is_empty() {
+            true => format!("{cannot}: no worker holds it"),
+            false => format!("{cannot}: it is held by `{holder}`"),
+        })
+        .hint("`--as-holder` acts in the name of the holder"),
+        Refusal::Queue(queue) => Error::conflict(format!("{cannot}: it runs in queue `{queue}`")),
+    };
+    error.jid(&jid).caused_by(Cause::Refused { jid, refusal })
+}
+
+/// Returns the error for a defect of the core, with the file and line in `lua/`.
+pub(super) fn core_defect(line: usize, text: &str, script: &Script) -> Error {
+    let text = Harmless(text);
+    match script.place(line) {
+        Some(place) => Error::internal(format!("{place}: {text}")),
+        None => Error::internal(format!("script line {line}: {text}")),
+    }
+}
+
+/// Returns whether the core raised the text on purpose, for bad usage: `Name(): …`, and the few
+/// texts without a name.
+fn is_usage(text: &str) -> bool {
+    let area = text.split("(): ").next().unwrap_or_default();
+    let named = area.len() < text.len()
+        && area
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b". ".contains(&byte));
+    let other = [
+        "Must provide a command",
+        "No Keys should be provided",
+        "Arg \"now\" missing",
+        "Odd number of additional args",
+        "No value provided for ",
+        "Expected ",
+        "Found too many nested",
+        "bad argument #1 to 'tonumber'",
+        "bad argument #1 to 'decode'",
+        "bad argument #1 to 'json_decode'",
+        "too many results to unpack",
+    ];
+    named || other.iter().any(|start| text.starts_with(start))
+}
+
+/// Returns a text without the name of the function that raised it.
+fn without_area(text: &str) -> &str {
+    text.split_once("(): ").map_or(text, |(_, rest)| rest)
+}

@@ -1,0 +1,168 @@
+//! Errors about a call that the server or the core refused.
+
+use super::connection::cluster_prefix;
+use super::login::login_refused;
+use super::raised::{core_defect, raised};
+use super::{ServerError, server_error};
+use crate::address::Target;
+use crate::core::call::request::Call;
+use crate::core::call::rights;
+use crate::core::script::Script;
+use crate::error::{Cause, Effect, Error, Kind};
+use crate::text::{Harmless, clean};
+
+/// Returns the error for a refused call.
+pub(crate) fn call_refused(
+    refused: &ServerError,
+    call: &Call,
+    target: &Target,
+    script: &Script,
+) -> Error {
+    let refused = &refused.unwrapped();
+    let error = match refused.code.as_str() {
+        "WRONGTYPE" => Error::new(
+            Kind::Damaged,
+            format!(
+                "cannot {} {}: a key that it needs has the wrong type",
+                call.spec().wording.verb,
+                call.object()
+            ),
+        )
+        .hint("`qless check --only key-type` names it"),
+        "ERR" => match refused.raised() {
+            Some((line, text)) => raised(line, text, call, script),
+            None => plain_err(refused, call, target, script).unwrap_or_else(|| {
+                let message = refused.without_position();
+                let message = Harmless(&message);
+                Error::new(Kind::Server, format!("`{target}` refuses: {message}"))
+            }),
+        },
+        "NOPERM" => no_permission(missing_right(refused, target), call),
+        _ => shared(refused, target).unwrap_or_else(|| {
+            let message = refused.text();
+            let message = Harmless(&message);
+            Error::new(Kind::Server, format!("`{target}` refuses: {message}"))
+        }),
+    };
+    let error = match call.subject_jid() {
+        Some(jid) => error.jid(&jid),
+        None => error,
+    };
+    error.detail(refused.text())
+}
+
+/// Returns the error for a refusal that means the same in a login and in a call.
+pub(super) fn shared(refused: &ServerError, target: &Target) -> Option<Error> {
+    let message = refused.without_position();
+    let error = |kind, message: String| Error::new(kind, message);
+    Some(match refused.code.as_str() {
+        "NOAUTH" => return Some(login_refused(refused, target)),
+        "ERR" if message.contains("max number of clients") => error(
+            Kind::Refused,
+            format!("`{target}` refuses connections: max number of clients reached"),
+        )
+        .caused_by(Cause::ClientLimit),
+        "DENIED" => error(
+            Kind::Refused,
+            format!("`{target}` refuses connections: it is in protected mode"),
+        ),
+        "NOPERM" => error(Kind::NoPerm, missing_right(refused, target)).hint(rights::HINT),
+        "LOADING" => error(
+            Kind::Loading,
+            format!("`{target}` is still loading its data"),
+        ),
+        "BUSY" => error(Kind::Busy, format!("`{target}` is busy with a script"))
+            .hint("`redis-cli SCRIPT KILL` ends it if it has not written yet"),
+        "OOM" => error(Kind::Oom, format!("`{target}` is out of memory"))
+            .effect(Effect::Unchanged)
+            .hint("`qless cancel` and a shorter `jobs-history` free some"),
+        "MISCONF" => error(
+            Kind::Misconf,
+            format!("`{target}` cannot write to its disk and refuses changes"),
+        ),
+        "NOREPLICAS" => error(
+            Kind::NoReplicas,
+            format!("`{target}` has too few replicas and refuses changes"),
+        ),
+        "READONLY" => error(Kind::ReadOnly, format!("`{target}` is a replica"))
+            .hint("point `--redis` at its primary"),
+        "MASTERDOWN" => error(
+            Kind::Stale,
+            format!("replica `{target}` has lost its primary"),
+        ),
+        "MOVED" | "ASK" | "TRYAGAIN" | "CLUSTERDOWN" | "CROSSSLOT" => in_cluster(target),
+        _ => return None,
+    })
+}
+
+fn in_cluster(target: &Target) -> Error {
+    Error::new(
+        Kind::Server,
+        format!("`{target}` belongs to a Redis Cluster, where this call cannot be made"),
+    )
+}
+
+/// Returns the error for an `ERR` that no line of the core raised.
+fn plain_err(
+    refused: &ServerError,
+    call: &Call,
+    target: &Target,
+    script: &Script,
+) -> Option<Error> {
+    let message = refused.without_position();
+    // Redis up to 7.0 does not name the command.
+    if let Some((_, lacks)) = message.split_once("The user executing the script can't ") {
+        let user = user(target);
+        let lacks = Harmless(lacks.trim_end_matches('.'));
+        return Some(no_permission(
+            format!("user `{user}` may not {lacks}"),
+            call,
+        ));
+    }
+    if message.contains("non local key") {
+        return Some(match script.prefix().contains('{') {
+            false => cluster_prefix(script.prefix()),
+            true => in_cluster(target),
+        });
+    }
+    if message.contains("not an integer or out of range") {
+        return Some(Error::usage("a number is not an integer or out of range"));
+    }
+    if message.contains("Wrong number of args calling") {
+        return Some(Error::usage("an argument is missing"));
+    }
+    // A function that the script compiles on demand reports its own file.
+    if message.starts_with("lua/") {
+        return Some(Error::internal(Harmless(message)));
+    }
+    // An error of Lua itself, without the position that `error` puts before a text.
+    let line = server_error::last_line(&refused.message)?;
+    Some(core_defect(line, &message, script))
+}
+
+fn user(target: &Target) -> Harmless<&str> {
+    Harmless(target.user.as_deref().unwrap_or("default"))
+}
+
+/// Returns the sentence about the right that the user lacks.
+fn missing_right(refused: &ServerError, target: &Target) -> String {
+    let message = refused.without_position();
+    let user = user(target);
+    match server_error::quoted(&message) {
+        Some(what) if message.contains("command") => {
+            format!("user `{user}` may not run `{}`", Harmless(what))
+        }
+        _ => format!("user `{user}` lacks a right: {}", clean(&message)),
+    }
+}
+
+/// Returns the error for a right that turned out to be missing in the middle of a call.
+fn no_permission(message: String, call: &Call) -> Error {
+    let error = Error::new(Kind::NoPerm, message);
+    match call.spec().reads() {
+        true => error.hint(rights::HINT),
+        false => error
+            .effect(Effect::Partial)
+            .hint("`qless check` shows what it left behind"),
+    }
+}

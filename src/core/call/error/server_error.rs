@@ -1,0 +1,100 @@
+//! An error as the server sent it, and its parts.
+
+/// An error of the server: its code, and the message after it.
+#[derive(Clone, Debug)]
+pub(crate) struct ServerError {
+    pub code: String,
+    pub message: String,
+}
+
+/// The codes of errors that a script meets at its first write.
+const FIRST_WRITE: [&str; 4] = ["OOM", "READONLY", "MISCONF", "NOREPLICAS"];
+
+impl ServerError {
+    /// Returns code and message.
+    pub(crate) fn text(&self) -> String {
+        format!("{} {}", self.code, self.message)
+    }
+
+    /// Returns the message without ` script: <sha>, on @user_script:N.`.
+    pub(super) fn without_position(&self) -> String {
+        let end = self
+            .message
+            .rfind(" script: ")
+            .filter(|at| self.message[*at..].contains(", on @"));
+        self.message[..end.unwrap_or(self.message.len())].to_string()
+    }
+
+    /// Returns the error inside `ERR Error running script (call to f_…): @user_script:N: …`, as
+    /// Redis 6.2 wraps it.
+    pub(super) fn unwrapped(&self) -> ServerError {
+        // An error that the script caught and raised again has `ERR` before its own code.
+        let raised_again = FIRST_WRITE.iter().find_map(|code| {
+            let message = self.message.strip_prefix(code)?.strip_prefix(' ')?;
+            let (code, message) = (code.to_string(), message.to_owned());
+            (self.code == "ERR").then_some(ServerError { code, message })
+        });
+        if let Some(raised_again) = raised_again {
+            return raised_again;
+        }
+        let Some((_, rest)) = self.message.split_once("Error running script (call to f_") else {
+            return self.clone();
+        };
+        if let Some((_, rest)) = rest
+            .split_once("@lua/")
+            .and_then(|(_, rest)| rest.split_once(": "))
+        {
+            return ServerError {
+                code: "ERR".into(),
+                message: rest.to_string(),
+            };
+        }
+        let Some((_, rest)) = rest.split_once("@user_script:") else {
+            return self.clone();
+        };
+        let (line, rest) = rest.split_once(':').unwrap_or(("0", rest));
+        let rest = rest.trim_start();
+        let first = rest.trim_start_matches('-');
+        let code = first.split(' ').next().unwrap_or_default();
+        let is_code = code.len() > 2 && code.bytes().all(|byte| byte.is_ascii_uppercase());
+        match is_code && !rest.starts_with("user_script:") {
+            true => ServerError {
+                code: code.to_string(),
+                message: first[code.len()..].trim_start().to_string(),
+            },
+            false if rest.starts_with("user_script:") => ServerError {
+                code: "ERR".into(),
+                message: rest.to_string(),
+            },
+            false => ServerError {
+                code: "ERR".into(),
+                message: format!("{rest} script: 0, on @user_script:{}.", line.trim()),
+            },
+        }
+    }
+
+    /// Returns the line of the script that raised the error, and its text.
+    pub(super) fn raised(&self) -> Option<(usize, &str)> {
+        let rest = self.message.strip_prefix("user_script:")?;
+        let (line, text) = rest.split_once(':')?;
+        let end = text
+            .rfind(" script: ")
+            .filter(|at| text[*at..].contains(", on @user_script:"));
+        Some((
+            line.parse().ok()?,
+            text[..end.unwrap_or(text.len())].trim_start(),
+        ))
+    }
+}
+
+/// Returns the last line of the script that a message names.
+pub(super) fn last_line(message: &str) -> Option<usize> {
+    let line = message.split("on @user_script:").nth(1)?;
+    let line: String = line.chars().take_while(char::is_ascii_digit).collect();
+    line.parse().ok()
+}
+
+/// Returns the text between the first pair of quotes.
+pub(super) fn quoted(message: &str) -> Option<&str> {
+    message.split('\'').nth(1)
+}

@@ -1,0 +1,234 @@
+use super::{ServerError, call_refused};
+use crate::address::Target;
+use crate::core::call::request::Call;
+use crate::core::script::Script;
+use crate::error::{Cause, Error, Kind, Refusal};
+use crate::name::Name;
+
+fn refused(name: &str, args: &[&str], code: &str, message: &str) -> Error {
+    let target = Target::parse("redis://ops@h:1/0").unwrap();
+    let call = Call::raw(name).args(args);
+    let error = ServerError {
+        code: code.into(),
+        message: message.into(),
+    };
+    call_refused(&error, &call, &target, &Script::new("ql:"))
+}
+
+/// Raises a text in the forms of Redis 7 and of 6.2.
+fn raised_both(name: &str, args: &[&str], text: &str) -> (Kind, String) {
+    let sha = "0".repeat(40);
+    let new = format!("user_script:7: {text} script: {sha}, on @user_script:7.");
+    let old =
+        format!("Error running script (call to f_{sha}): @user_script:7: user_script:7: {text}");
+    let errors = [new, old].map(|message| refused(name, args, "ERR", &message));
+    assert_eq!(errors[0].message(), errors[1].message());
+    assert_eq!(errors[0].kind(), errors[1].kind());
+    (errors[0].kind(), errors[0].message().to_string())
+}
+
+#[test]
+fn each_text_of_the_core_has_a_kind_and_a_sentence() {
+    let cases = [
+        (
+            "complete",
+            "Complete(): Job j does not exist",
+            Kind::NotFound,
+            "job `j` does not exist",
+        ),
+        (
+            "fail",
+            "Fail(): Job jdoes not exist",
+            Kind::NotFound,
+            "job `j` does not exist",
+        ),
+        (
+            "recur.update",
+            "Recur(): No recurring job j",
+            Kind::NotFound,
+            "job `j` does not exist",
+        ),
+        (
+            "depends",
+            "Depends(): Job j not in the depends state: false",
+            Kind::NotFound,
+            "job `j` does not exist",
+        ),
+        (
+            "complete",
+            "Complete(): Job j is not currently running: waiting",
+            Kind::Conflict,
+            "cannot complete `j`: its state is `waiting`",
+        ),
+        (
+            "fail",
+            "Fail(): Job jnot currently running: failed",
+            Kind::Conflict,
+            "cannot fail `j`: its state is `failed`",
+        ),
+        (
+            "retry",
+            "Retry(): Job j has been given to another worker: w2",
+            Kind::Conflict,
+            "cannot retry `j`: it is held by `w2`",
+        ),
+        (
+            "timeout",
+            "Timeout(): Job j not running",
+            Kind::Conflict,
+            "cannot time out `j`: its state is not `running`",
+        ),
+        (
+            "complete",
+            "Complete(): Job j running in another queue: r",
+            Kind::Conflict,
+            "cannot complete `j`: it runs in queue `r`",
+        ),
+        (
+            "cancel",
+            "Cancel(): j is a dependency of k but is not mentioned to be canceled",
+            Kind::Conflict,
+            "cannot cancel `j`: `k` depends on it",
+        ),
+        (
+            "priority",
+            "Priority(): Arg \"priority\" missing or not a number: x",
+            Kind::Usage,
+            "priority: Arg \"priority\" missing or not a number: x",
+        ),
+        (
+            "recur",
+            "RecurringJob On(): Arg \"spec\" missing",
+            Kind::Usage,
+            "recur: Arg \"spec\" missing",
+        ),
+        (
+            "config.set",
+            "config.set(): Arg \"value\" missing",
+            Kind::Usage,
+            "config.set: Arg \"value\" missing",
+        ),
+        (
+            "nope",
+            "Unknown command nope",
+            Kind::Usage,
+            "the core has no call `nope`",
+        ),
+        (
+            "put",
+            "Expected value but found T_END at character 1",
+            Kind::Usage,
+            "put: Expected value but found T_END at character 1",
+        ),
+    ];
+    for (name, text, kind, message) in cases {
+        assert_eq!(raised_both(name, &["j"], text), (kind, message.to_string()));
+    }
+}
+
+#[test]
+fn an_error_of_lua_itself_names_the_file() {
+    let (kind, message) = raised_both("get", &["j"], "attempt to index a nil value");
+    assert_eq!(kind, Kind::Internal);
+    assert!(message.starts_with("internal: "), "{message}");
+    assert!(
+        message.ends_with(": attempt to index a nil value"),
+        "{message}"
+    );
+}
+
+#[test]
+fn the_first_word_of_an_error_decides_its_kind() {
+    let on = "script: 0000, on @user_script:9.";
+    let cases = [
+        (
+            "OOM",
+            "command not allowed when used memory > 'maxmemory'. ",
+            Kind::Oom,
+        ),
+        ("BUSY", "Redis is busy running a script.", Kind::Busy),
+        (
+            "LOADING",
+            "Redis is loading the dataset in memory",
+            Kind::Loading,
+        ),
+        (
+            "READONLY",
+            "You can't write against a read only replica.",
+            Kind::ReadOnly,
+        ),
+        (
+            "MISCONF",
+            "Redis is configured to save RDB snapshots",
+            Kind::Misconf,
+        ),
+        (
+            "NOREPLICAS",
+            "Not enough good replicas to write.",
+            Kind::NoReplicas,
+        ),
+        ("MASTERDOWN", "Link with MASTER is down", Kind::Stale),
+        (
+            "WRONGTYPE",
+            "Operation against a key holding the wrong kind of value",
+            Kind::Damaged,
+        ),
+        (
+            "NOPERM",
+            "User ops has no permissions to run the 'zrem' command",
+            Kind::NoPerm,
+        ),
+        ("NOAUTH", "Authentication required.", Kind::Auth),
+        ("WHATEVER", "it says", Kind::Server),
+    ];
+    for (code, words, kind) in cases {
+        let new = refused("cancel", &["j"], code, &format!("{words} {on}"));
+        assert_eq!(new.kind(), kind, "{}", new.message());
+        let wrapped =
+            format!("Error running script (call to f_00): @user_script:9: {code} {words}");
+        let old = refused("cancel", &["j"], "ERR", &wrapped);
+        assert_eq!(old.kind(), kind, "{}", old.message());
+    }
+    let error = refused(
+        "get",
+        &["j"],
+        "NOPERM",
+        "User ops has no permissions to run the 'hget' command",
+    );
+    assert_eq!(error.message(), "user `ops` may not run `hget`");
+}
+
+#[test]
+fn messages_of_the_server_are_harmless() {
+    let error = refused("cancel", &["j"], "ERR", "x\x1b[2J");
+    assert!(!error.message().contains('\x1b'));
+}
+
+#[test]
+fn a_refused_job_is_a_fact() {
+    let text = "user_script:7: Complete(): Job j is not currently running: waiting";
+    let error = refused("complete", &["j"], "ERR", text);
+    let state = Refusal::State(Some(Name::from("waiting")));
+    assert_eq!(error.refusal_of(&Name::from("j")), Some(&state));
+}
+
+#[test]
+fn a_job_that_is_named_like_a_subcommand_is_still_the_one_refused() {
+    let text = "user_script:7: Track(): Job does not exist";
+    let error = refused("track", &["track", "j"], "ERR", text);
+    assert_eq!(error.message(), "job `j` does not exist");
+}
+
+#[test]
+fn a_refused_argument_has_its_reason_without_the_call() {
+    let text = "user_script:7: Recur(): Arg \"spec\" missing";
+    let error = refused("recur", &["j"], "ERR", text);
+    let reason = Cause::Argument("Arg \"spec\" missing".into());
+    assert_eq!(error.cause(), Some(&reason));
+}
+
+#[test]
+fn a_full_server_is_a_fact() {
+    let error = refused("get", &["j"], "ERR", "max number of clients reached");
+    assert_eq!(error.cause(), Some(&Cause::ClientLimit));
+}

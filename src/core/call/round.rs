@@ -1,0 +1,74 @@
+//! The calls of one round trip: which of them still have to be sent, and what came back.
+
+use super::call_spec::RetryClass;
+use super::connect::Fault;
+use super::request::Call;
+use super::{Value, server_error};
+use crate::error::Error;
+
+/// The reply to a call.
+pub(crate) struct Reply {
+    pub result: Result<Value, Error>,
+    /// Whether the call was repeated after a reply was lost. Then this is the reply to the last of
+    /// several attempts, each of which may have been applied.
+    pub repeated: bool,
+}
+
+/// The state of one round trip. Each list has one entry per call.
+pub(super) struct Round {
+    classes: Vec<RetryClass>,
+    /// The calls to send, in order.
+    pub pending: Vec<usize>,
+    pub replies: Vec<Option<Value>>,
+    pub repeated: Vec<bool>,
+    /// The fault that took the last reply of a call.
+    pub lost: Vec<Option<Fault>>,
+    /// Why there is no connection for the pending calls.
+    pub unsent: Option<Error>,
+}
+
+impl Round {
+    pub(super) fn of(calls: &[Call]) -> Round {
+        Round {
+            classes: calls.iter().map(Call::class).collect(),
+            pending: (0..calls.len()).collect(),
+            replies: vec![None; calls.len()],
+            repeated: vec![false; calls.len()],
+            lost: vec![None; calls.len()],
+            unsent: None,
+        }
+    }
+
+    /// Notes that the replies to the pending calls are lost. Those that may be repeated stay
+    /// pending.
+    pub(super) fn lose(&mut self, fault: Fault) {
+        let may_repeat = matches!(fault, Fault::Closed | Fault::TimedOut);
+        for (place, at) in std::mem::take(&mut self.pending).into_iter().enumerate() {
+            // Only the first call has the illegible reply. The others have none.
+            let fault = match &fault {
+                Fault::Illegible if place > 0 => Fault::Closed,
+                fault => fault.clone(),
+            };
+            self.lost[at] = Some(fault);
+            if may_repeat && self.classes[at] != RetryClass::Never {
+                self.repeated[at] = true;
+                self.pending.push(at);
+            }
+        }
+    }
+
+    /// Makes the calls pending again that the server postponed: they were not applied. Their errors
+    /// stay, in case there is no time for another attempt.
+    pub(super) fn resend_postponed(&mut self) {
+        let replies = self.replies.iter().enumerate();
+        let postponed = replies.filter(|(_, reply)| {
+            let error = reply.as_ref().and_then(server_error);
+            error.is_some_and(|error| POSTPONED.contains(&error.code.as_str()))
+        });
+        self.pending.extend(postponed.map(|(at, _)| at));
+        self.pending.sort_unstable();
+    }
+}
+
+/// The codes of errors that pass: the call was not applied, and the server will soon accept it.
+const POSTPONED: [&str; 3] = ["LOADING", "BUSY", "MASTERDOWN"];

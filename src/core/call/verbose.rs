@@ -1,0 +1,76 @@
+//! What `-v` and `-vv` show of the calls.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use super::request::Call;
+use super::round::Round;
+use super::{Core, Value, server_error};
+use crate::text;
+
+impl Core {
+    /// Shows that the connection broke, and how many calls are repeated.
+    pub(super) fn trace_loss(&self, round: &Round, took: Duration) {
+        if self.trace.is_on() {
+            let repeated = round.pending.len();
+            let line = format!("lost {}, calls repeated: {repeated}", self.target);
+            self.trace.exchange(&line, took);
+        }
+    }
+
+    /// Shows an exchange: `-v` names and duration, `-vv` arguments and replies too.
+    pub(super) fn trace_calls(
+        &self,
+        now: &str,
+        calls: &[Call],
+        replies: &[Option<Value>],
+        took: Duration,
+    ) {
+        if !self.trace.is_on() {
+            return;
+        }
+        if !self.trace.is_full() {
+            let line = match calls {
+                [call] => call.name.to_string(),
+                [first, ..] => format!("{} calls, {} and so on", calls.len(), first.name),
+                [] => return,
+            };
+            return self.trace.exchange(&line, took);
+        }
+        for (call, reply) in calls.iter().zip(replies) {
+            let mut line = format!("{} {now}", call.name);
+            for arg in &call.args {
+                _ = write!(line, " {}", argument(arg));
+            }
+            if call.packed_args.count() > 0 {
+                _ = write!(line, " <{} bytes>", call.packed_args.size());
+            }
+            let reply = reply.as_ref().map_or("no reply".into(), summary);
+            self.trace.exchange(&format!("{line} → {reply}"), took);
+        }
+    }
+}
+
+/// Returns an argument for `-vv`. Job data and other documents are masked, as are long texts.
+fn argument(arg: &[u8]) -> String {
+    let text = String::from_utf8_lossy(arg);
+    let document = matches!(arg.first(), Some(b'{' | b'[' | b'"'));
+    match document || arg.len() > 60 {
+        true => format!("<{} bytes>", arg.len()),
+        false => text::quoted(text.as_bytes()),
+    }
+}
+
+/// Returns a reply for `-vv`.
+fn summary(reply: &Value) -> String {
+    match reply {
+        Value::Nil => "nil".into(),
+        Value::Int(number) => number.to_string(),
+        Value::BulkString(bytes) => argument(bytes),
+        Value::Array(items) => format!("<{} items>", items.len()),
+        reply => match server_error(reply) {
+            Some(error) => error.text(),
+            None => "OK".into(),
+        },
+    }
+}

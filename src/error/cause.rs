@@ -1,0 +1,45 @@
+//! Why something failed, as a fact for the code that acts on it. The sentence is for people.
+
+use crate::name::Name;
+
+/// The cause of an error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// The core refused to change the job.
+    Refused { jid: Name, refusal: Refusal },
+    /// The core refused an argument of the call. The reason does not name the call.
+    Argument(String),
+    /// The server has as many clients as it allows.
+    ClientLimit,
+}
+
+/// Why the core refused to change a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The job does not exist.
+    Gone,
+    /// The job is not in the state that the command requires. The state is `None` if the core did
+    /// not report it.
+    State(Option<Name>),
+    /// Another worker holds the job. The name is empty if no worker does.
+    Holder(Name),
+    /// The job runs in another queue.
+    Queue(Name),
+}
+
+/// What a failed call did to the data, if the server's error says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    Unchanged,
+    Partial,
+}
+
+impl Effect {
+    /// Returns the clause that ends the sentence of the error.
+    pub(super) const fn clause(self) -> &'static str {
+        match self {
+            Effect::Unchanged => "; nothing was changed",
+            Effect::Partial => "; the call may have been applied in part",
+        }
+    }
+}

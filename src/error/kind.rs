@@ -1,0 +1,117 @@
+//! The kinds of errors, each with its code for scripts and its exit code.
+
+use crate::exit::Exit;
+
+/// The kind of an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Anything without a kind of its own.
+    Error,
+    /// Bad flags, arguments, data or times.
+    Usage,
+    /// Some items of a bulk action failed.
+    Partial,
+    /// An unknown jid, queue, group, worker or key.
+    NotFound,
+    /// The job's state, lock or dependents forbid the change.
+    Conflict,
+    /// The operator declined, or could not be asked.
+    NotConfirmed,
+    /// SIGINT.
+    Interrupted,
+    /// SIGTERM or SIGHUP.
+    Terminated,
+    /// A file could not be read or written.
+    File,
+    /// An error of the server without a kind of its own.
+    Server,
+    /// No server listens there, or its name cannot be resolved.
+    Unreachable,
+    /// No reply came in time.
+    Timeout,
+    /// The other end does not speak the Redis protocol.
+    Protocol,
+    /// A password is missing, wrong, or superfluous.
+    Auth,
+    /// The server accepts no further connections.
+    Refused,
+    /// The user lacks a right.
+    NoPerm,
+    /// The server is still loading its data.
+    Loading,
+    /// The server is busy with another script.
+    Busy,
+    /// The server is out of memory.
+    Oom,
+    /// The server cannot write to its disk.
+    Misconf,
+    /// The server has too few replicas.
+    NoReplicas,
+    /// Fewer replicas than requested have the change.
+    Replication,
+    /// The server is a replica.
+    ReadOnly,
+    /// The server is a replica that lost its primary.
+    Stale,
+    /// The prefix has no hash tag, and the server is a cluster.
+    ClusterPrefix,
+    /// The change may or may not have happened.
+    Unknown,
+    /// A key has the wrong type.
+    Damaged,
+    /// A defect of `qless` or of its Lua core.
+    Internal,
+    /// The server is too old.
+    Unsupported,
+}
+
+impl Kind {
+    /// Returns the code in documents.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Kind::Error => "error",
+            Kind::Usage => "usage",
+            Kind::Partial => "partial",
+            Kind::NotFound => "not_found",
+            Kind::Conflict => "conflict",
+            Kind::NotConfirmed => "not_confirmed",
+            Kind::Interrupted | Kind::Terminated => "interrupted",
+            Kind::File => "file",
+            Kind::Server => "server",
+            Kind::Unreachable => "unreachable",
+            Kind::Timeout => "timeout",
+            Kind::Protocol => "protocol",
+            Kind::Auth => "auth",
+            Kind::Refused => "refused",
+            Kind::NoPerm => "noperm",
+            Kind::Loading => "loading",
+            Kind::Busy => "busy",
+            Kind::Oom => "oom",
+            Kind::Misconf => "misconf",
+            Kind::NoReplicas => "noreplicas",
+            Kind::Replication => "replication",
+            Kind::ReadOnly => "readonly",
+            Kind::Stale => "stale",
+            Kind::ClusterPrefix => "cluster_prefix",
+            Kind::Unknown => "unknown",
+            Kind::Damaged => "damaged",
+            Kind::Internal => "internal",
+            Kind::Unsupported => "unsupported",
+        }
+    }
+
+    /// Returns the exit code.
+    pub const fn exit(self) -> Exit {
+        match self {
+            Kind::Error | Kind::File | Kind::Damaged | Kind::Internal => Exit::Error,
+            Kind::Usage | Kind::ClusterPrefix => Exit::Usage,
+            Kind::Partial => Exit::Partial,
+            Kind::NotFound => Exit::NotFound,
+            Kind::Conflict => Exit::Conflict,
+            Kind::NotConfirmed => Exit::NotConfirmed,
+            Kind::Interrupted => Exit::Interrupted,
+            Kind::Terminated => Exit::Terminated,
+            _ => Exit::Server,
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! The error type: its kind and cause, its sentence, and at most one hint.
+
+mod cause;
+mod kind;
+
+use serde::Serialize;
+use serde::ser::{SerializeStruct, Serializer};
+
+pub(crate) use self::cause::{Cause, Effect, Refusal};
+pub(crate) use self::kind::Kind;
+use crate::exit::Exit;
+use crate::name::Name;
+use crate::text;
+
+/// What went wrong, for the operator and for scripts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Error {
+    kind: Kind,
+    cause: Option<Cause>,
+    message: String,
+    /// The length of the message without the clause of the effect.
+    reason_length: usize,
+    hint: Option<String>,
+    jid: Option<Name>,
+    /// The server's own message, shown with `-v`.
+    detail: Option<String>,
+}
+
+impl Error {
+    /// Returns an error with one lower-case sentence without a full stop: what failed, on which
+    /// thing, and why.
+    pub fn new(kind: Kind, message: impl Into<String>) -> Error {
+        let message = message.into();
+        Error {
+            kind,
+            cause: None,
+            reason_length: message.len(),
+            message,
+            hint: None,
+            jid: None,
+            detail: None,
+        }
+    }
+
+    /// Returns an error about a wrong flag, argument, datum or time: exit 2.
+    pub fn usage(message: impl Into<String>) -> Error {
+        Error::new(Kind::Usage, message)
+    }
+
+    /// Returns an error about something that does not exist: exit 4.
+    pub fn not_found(message: impl Into<String>) -> Error {
+        Error::new(Kind::NotFound, message)
+    }
+
+    /// Returns an error about a name that does not exist: exit 4. The hint is the known name that
+    /// is most like it.
+    pub fn unknown(what: &str, name: &Name, known: &[Name]) -> Error {
+        let error = Error::not_found(format!("{what} `{name}` does not exist"));
+        match text::nearest(name, known) {
+            Some(near) => error.hint(format!("did you mean `{near}`?")),
+            None => error,
+        }
+    }
+
+    /// Returns an error about something that the present state forbids: exit 5.
+    pub fn conflict(message: impl Into<String>) -> Error {
+        Error::new(Kind::Conflict, message)
+    }
+
+    /// Returns an error about a defect of `qless`: exit 1. The hint asks for a report.
+    pub fn internal(message: impl std::fmt::Display) -> Error {
+        Error::new(Kind::Internal, format!("internal: {message}"))
+            .hint("please report this with what `qless version` prints")
+    }
+
+    /// Adds the cause.
+    pub fn caused_by(mut self, cause: Cause) -> Error {
+        self.cause = Some(cause);
+        self
+    }
+
+    /// Adds what the failed call did to the data. The message ends with it.
+    pub fn effect(mut self, effect: Effect) -> Error {
+        self.message.truncate(self.reason_length);
+        self.message.push_str(effect.clause());
+        self
+    }
+
+    /// Adds what to do next, ideally a command to type.
+    pub fn hint(mut self, hint: impl Into<String>) -> Error {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Adds the job that the error is about.
+    pub fn jid(mut self, jid: &Name) -> Error {
+        self.jid = Some(jid.clone());
+        self
+    }
+
+    /// Adds the server's own message, for `-v`.
+    pub fn detail(mut self, message: impl Into<String>) -> Error {
+        self.detail = Some(message.into());
+        self
+    }
+
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    pub fn cause(&self) -> Option<&Cause> {
+        self.cause.as_ref()
+    }
+
+    /// Returns why the core refused to change this job, if that is the cause.
+    pub fn refusal_of(&self, jid: &Name) -> Option<&Refusal> {
+        match &self.cause {
+            Some(Cause::Refused {
+                jid: refused,
+                refusal,
+            }) if refused == jid => Some(refusal),
+            _ => None,
+        }
+    }
+
+    /// Returns the whole sentence, for people.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// Returns the sentence without what the call did to the data, for a sentence that has its own
+    /// account of that.
+    pub fn reason(&self) -> &str {
+        &self.message[..self.reason_length]
+    }
+
+    pub fn hint_text(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+
+    pub fn detail_text(&self) -> Option<&str> {
+        self.detail.as_deref()
+    }
+
+    pub fn exit(&self) -> Exit {
+        self.kind.exit()
+    }
+}
+
+/// Returns the system's message without its number: `no space left on device`.
+pub(crate) fn io_words(error: &std::io::Error) -> String {
+    let words = error.to_string();
+    let words = words.split(" (os error").next().unwrap_or_default();
+    let mut letters = words.chars();
+    match letters.next() {
+        Some(first) => first.to_lowercase().chain(letters).collect(),
+        None => String::new(),
+    }
+}
+
+/// The document of `-o json`.
+impl Serialize for Error {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut doc = serializer.serialize_struct("error", 7)?;
+        doc.serialize_field("kind", "error")?;
+        doc.serialize_field("v", &1)?;
+        doc.serialize_field("code", self.kind.code())?;
+        doc.serialize_field("exit", &self.exit().code())?;
+        doc.serialize_field("message", &self.message)?;
+        doc.serialize_field("hint", &self.hint)?;
+        doc.serialize_field("jid", &self.jid)?;
+        if let Some(bytes) = self.jid.as_ref().and_then(Name::base64) {
+            doc.serialize_field("jid_bytes", &bytes)?;
+        }
+        doc.end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_typo_suggests_the_nearest_known_name() {
+        let known = ["emails", "images", "test"].map(Name::from);
+        let hint = |name: &str| {
+            Error::unknown("queue", &Name::from(name), &known)
+                .hint_text()
+                .map(str::to_owned)
+        };
+        assert_eq!(hint("emials").as_deref(), Some("did you mean `emails`?"));
+        assert_eq!(hint("Test").as_deref(), Some("did you mean `test`?"));
+        assert_eq!(hint("zebra"), None);
+    }
+
+    #[test]
+    fn the_effect_ends_the_message_and_not_the_reason() {
+        let error = Error::new(Kind::Oom, "out of memory").effect(Effect::Unchanged);
+        assert_eq!(error.message(), "out of memory; nothing was changed");
+        assert_eq!(error.reason(), "out of memory");
+    }
+
+    #[test]
+    fn a_refusal_is_that_of_one_job() {
+        let cause = Cause::Refused {
+            jid: Name::from("a"),
+            refusal: Refusal::Gone,
+        };
+        let error = Error::not_found("job `a` does not exist").caused_by(cause);
+        assert_eq!(error.refusal_of(&Name::from("a")), Some(&Refusal::Gone));
+        assert_eq!(error.refusal_of(&Name::from("b")), None);
+    }
+}
