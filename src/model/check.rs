@@ -27,6 +27,38 @@ pub(crate) struct Check {
     pub items: Vec<Found>,
 }
 
+/// A finding with its count and examples.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    pub finding: &'static Finding,
+    pub severity: Severity,
+    pub count: u64,
+    /// Whether there may be more than `count`.
+    pub at_least: bool,
+    /// How many a repair would repair.
+    pub repairable: u64,
+    /// How many more it would repair if `--only` names the finding.
+    pub needs_only: u64,
+    pub examples: Vec<Example>,
+}
+
+/// One item of a finding.
+#[derive(Clone, Debug, serde::Serialize)]
+pub(crate) struct Example {
+    #[serde(flatten, serialize_with = "name::item")]
+    pub item: Name,
+    #[serde(flatten, serialize_with = "name::detail")]
+    pub detail: Name,
+}
+
+impl Example {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::name("item", "the job, name or key"),
+        Field::name("detail", "the problem with it"),
+    ];
+}
+
 impl Check {
     /// The fields of its document.
     pub(crate) const FIELDS: &'static [Field] = &[
@@ -45,21 +77,6 @@ impl Check {
     Field::bool("dry_run", "true if the repair was only simulated").optional(),
     Field::object("plan", Planned::FIELDS, "with --repair --dry-run: the repairs that would be made, in order").list().optional(),
     ];
-}
-
-/// A finding with its count and examples.
-#[derive(Clone, Debug)]
-pub(crate) struct Found {
-    pub finding: &'static Finding,
-    pub severity: Severity,
-    pub count: u64,
-    /// Whether there may be more than `count`.
-    pub at_least: bool,
-    /// How many a repair would repair.
-    pub repairable: u64,
-    /// How many more it would repair if `--only` names the finding.
-    pub needs_only: u64,
-    pub examples: Vec<Example>,
 }
 
 impl Found {
@@ -88,23 +105,6 @@ impl Found {
         RepairCounts::MENDED,
         RepairCounts::GONE,
         RepairCounts::REFUSED,
-    ];
-}
-
-/// One item of a finding.
-#[derive(Clone, Debug, serde::Serialize)]
-pub(crate) struct Example {
-    #[serde(flatten, serialize_with = "name::item")]
-    pub item: Name,
-    #[serde(flatten, serialize_with = "name::detail")]
-    pub detail: Name,
-}
-
-impl Example {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::name("item", "the job, name or key"),
-        Field::name("detail", "the problem with it"),
     ];
 }
 

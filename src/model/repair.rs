@@ -73,7 +73,7 @@ impl From<Found> for Row {
 }
 
 impl RepairCounts {
-    /// The field of [`RepairCounts::mended`] in documents.
+    /// The field of [`RepairCounts::repaired`] in documents.
     pub(crate) const MENDED: Field =
         Field::count("mended", "with --repair: how many were repaired").optional();
 

@@ -51,11 +51,8 @@ impl Core {
         location: &Location,
         items: &[Name],
     ) -> Result<RepairReply, Error> {
-        let (verdicts, again) = self.check_slice(now, "mend", findings, run, location, items)?;
-        Ok(RepairReply {
-            verdicts,
-            repeated: again,
-        })
+        let (verdicts, repeated) = self.check_slice(now, "mend", findings, run, location, items)?;
+        Ok(RepairReply { verdicts, repeated })
     }
 
     fn check_slice(
