@@ -1,20 +1,23 @@
-# `make demo` and `make test` are the two commands; `make help` tells the rest.
+# The two main commands are `make demo` and `make test`; `make help` lists the others.
 
 CARGO ?= cargo
 TARGET := $(or $(CARGO_TARGET_DIR),target)
-# The binary: built when it is needed, unless another is named.
+# The binary: built if needed, unless QLESS names another.
 QLESS ?= $(TARGET)/release/qless
 BUILT = $(if $(filter file,$(origin QLESS)),build)
 
-# Where `make install` puts things; DESTDIR stands before it.
+# The destination of `make install`, below DESTDIR.
 PREFIX ?= /usr/local
 BIN = $(DESTDIR)$(PREFIX)/bin
 SHARE = $(DESTDIR)$(PREFIX)/share
 
-# What `qless version` tells of its origin.
+# The commit that `qless version` prints.
 export QLESS_COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null)
 
-# The server's program, found or installed when a recipe needs it.
+# Many tests wait: for a timeout, a rate, a lost reply. Two threads per core keep the cores busy.
+export RUST_TEST_THREADS ?= $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
+
+# The server program, found or installed when a recipe needs it.
 WITH_REDIS = server=$$(scripts/redis.sh) && REDIS_SERVER="$$server" QLESS_REDIS_SERVER="$$server"
 
 # `make soak`: rounds of the random tests, each with a fresh seed; SEED repeats one, TEST names one.
@@ -24,15 +27,15 @@ TEST ?= random_
 .PHONY: help demo test soak bench build install uninstall tools redis
 
 help:
-	@echo 'make demo     play a night of an operator on a private Redis, half a minute'
+	@echo 'make demo     play a night of an operator on a private Redis, in half a minute'
 	@echo 'make test     format, clippy, all tests'
 	@echo 'make soak     the random tests with fresh seeds, $(ROUNDS) rounds (ROUNDS=100 SEED=7 TEST=name)'
-	@echo 'make bench    what each call costs a server, and each command this machine'
+	@echo 'make bench    measure calls on a server and commands on this machine'
 	@echo 'make build    the binary: $(QLESS)'
 	@echo 'make install  binary, man pages and completions, below PREFIX=/usr/local'
 	@echo '              (sudo make install QLESS=$(QLESS) builds nothing)'
-	@echo 'make uninstall  takes them away again'
-	@echo 'make redis    make sure of a redis-server; the others do so themselves'
+	@echo 'make uninstall  remove them'
+	@echo 'make redis    find or install redis-server; other targets do so themselves'
 
 demo: build
 	@$(WITH_REDIS) scripts/demo.sh "$(QLESS)"
@@ -72,7 +75,7 @@ uninstall:
 redis:
 	@scripts/redis.sh
 
-# What `cargo fmt` and `cargo clippy` need, where Rust was installed without.
+# Components for `cargo fmt` and `cargo clippy`, if the toolchain lacks them.
 tools:
 	@$(CARGO) fmt --version >/dev/null 2>&1 || rustup component add rustfmt
 	@$(CARGO) clippy --version >/dev/null 2>&1 || rustup component add clippy

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Plays a night of an operator with the given binary on a private Redis in a temporary directory,
-# and says so if anything is not as told. Leaves nothing behind.
+# and fails if a result differs from the story. Leaves nothing behind.
 set -euo pipefail
 
 photos=200
@@ -12,7 +12,7 @@ for name in ${!QLESS_@} REDIS_URL REDISCLI_AUTH; do
   [ "$name" = QLESS_REDIS_SERVER ] || unset "$name"
 done
 
-# Short, since a socket's path has to be.
+# Short, because the path of a socket is limited.
 home=$(mktemp -d /tmp/qless-demo.XXXXXX)
 end() {
   trap - EXIT INT TERM HUP
@@ -26,7 +26,7 @@ cd "$home"
 mkdir bin
 ln -s "$qless" bin/qless
 export PATH="$home/bin:$PATH"
-# Whoever has a server has its command line, perhaps by its other name.
+# The server's package includes its command line, perhaps under its other name.
 server=$(command -v "${QLESS_REDIS_SERVER:-redis-server}" || command -v valkey-server || true)
 for cli in "${server%/*}/redis-cli" redis-cli "${server%/*}/valkey-cli" valkey-cli; do
   if command -v "$cli" >/dev/null; then
@@ -35,27 +35,27 @@ for cli in "${server%/*}/redis-cli" redis-cli "${server%/*}/valkey-cli" valkey-c
   fi
 done
 
-# One stream, in the order in which it happened.
+# One stream, in the order of events.
 exec 2>&1
 
-# On a terminal: colour, and time to read. Elsewhere tables have tabs and no headers, unless asked.
+# A terminal gets color and time to read. Elsewhere tables have tabs, and no headers by default.
 bold='' dim='' plain='' breath=0
 queues=' --headers always | expand -t 9,18,27,36,47,56,67,78'
 damage=' --headers always | expand -t 10,26,33,87'
-mended=' --headers always | expand -t 10,26,34,40,49,55'
+repaired=' --headers always | expand -t 10,26,34,40,49,55'
 failed=' --headers always --time-format relative | expand -t 14,20,28,45'
 jobs=' --headers always | expand -t 34,49,58'
 stats=' --days 1 --columns queue,day,completed,failures,wait-p95,run-p95 --headers always | expand -t 9,21,32,42,54'
 if [ -t 1 ]; then
-  queues='' failed='' jobs='' stats='' damage='' mended=''
+  queues='' failed='' jobs='' stats='' damage='' repaired=''
   [ -n "${CI:-}" ] || breath=0.9
   if [ -z "${NO_COLOR:-}" ]; then
     bold=$'\e[1m' dim=$'\e[2m' plain=$'\e[0m'
   fi
 fi
 
-# Tells the story.
-tell() {
+# Prints a line of the story.
+say() {
   printf '\n%s# %s%s\n' "$dim" "$1" "$plain"
   sleep "$breath"
 }
@@ -66,16 +66,16 @@ run() {
   eval "$1"
 }
 
-# The same, for one whose answer is to be read.
+# The same, with time to read the output.
 show() {
   run "$1"
   sleep "$breath"
 }
 
-# Holds the night to what is told: what, wanted, found.
+# Fails if a result is not as expected: name, expected, found.
 check() {
   if [ "$2" != "$3" ]; then
-    printf '\nerror: %s: %s wanted, %s found\n' "$1" "$2" "$3" >&2
+    printf '\nerror: %s: %s expected, %s found\n' "$1" "$2" "$3" >&2
     exit 1
   fi
 }
@@ -85,12 +85,12 @@ counts() {
   qless -q queues "$1" --columns waiting,running,stalled,scheduled,depends | tr '\t' ' '
 }
 
-# The groups of failed jobs: name jobs.
+# The failure groups: name jobs.
 groups() {
   qless -q failed --columns group,jobs | tr '\t' ' '
 }
 
-tell 'Evening. A private Redis starts with the first command; two queues fill up.'
+say 'Evening. A private Redis starts with the first command; two queues fill up.'
 run 'export QLESS_REDIS_URL=local:$PWD/night'
 run "for i in \$(seq $photos); do qless put uploads Photo::Upload \"{\\\"photo\\\":\$i}\" --tag night; done >jids"
 run "for i in \$(seq $videos); do qless put videos Video::Upload \"{\\\"video\\\":\$i}\" --tag night; done >>jids"
@@ -99,7 +99,7 @@ check 'jids printed' "$all" "$(sort -u jids | wc -l | tr -d ' ')"
 check 'photos put' "$photos 0 0 0 0" "$(counts uploads)"
 check 'videos put' "$videos 0 0 0 0" "$(counts videos)"
 
-tell 'A worker takes them one by one, and puts each into the bucket. Tonight there is no bucket.'
+say 'A worker takes them one by one, and puts each into the bucket. Tonight there is no bucket.'
 show 'worker() {
   while jid=$(qless pop "$@" -o jid); do
     if [ -d bucket ]; then
@@ -114,21 +114,21 @@ show "qless queues$queues"
 check 'uploads after the failure' '0 0 0 0 0' "$(counts uploads)"
 check 'videos after the failure' '0 0 0 0 0' "$(counts videos)"
 
-tell 'The operator looks: one group of failures, some of its jobs, one in full.'
+say 'The operator inspects them: one failure group, some of its jobs, one in full.'
 show "qless failed$failed"
 show "qless jobs --group 'upload error' --limit 3 --columns jid,klass,queue,detail$jobs"
 show "qless get \$(head -n 1 jids)"
 check 'jobs failed' "upload error $all" "$(groups)"
 
-tell 'The bucket is back. Each job goes back into its own queue.'
+say 'The bucket is back. Each job goes back into its own queue.'
 run 'mkdir bucket'
 show "qless failed --group 'upload error' --retry-all --yes"
 show "qless queues$queues"
 check 'groups after the retry' '' "$(groups)"
-check 'photos back' "$photos 0 0 0 0" "$(counts uploads)"
-check 'videos back' "$videos 0 0 0 0" "$(counts videos)"
+check 'photos retried' "$photos 0 0 0 0" "$(counts uploads)"
+check 'videos retried' "$videos 0 0 0 0" "$(counts videos)"
 
-tell 'The same worker, once more.'
+say 'The same worker, once more.'
 run 'worker uploads videos >log 2>&1'
 show "qless queues$queues"
 show 'ls bucket | wc -l'
@@ -139,20 +139,20 @@ check 'groups in the end' '' "$(groups)"
 check 'the bucket' "$(sort jids)" "$(ls bucket)"
 check 'jobs complete' "$all" "$(qless jobs --state complete -o jid | wc -l | tr -d ' ')"
 
-tell 'Noon. Two more photos wait, and somebody cleans up by hand, the wrong key: from now on every pop of a
-# client with the reference core fails in this queue.'
+say 'Noon. Two more photos wait, and a cleanup by hand deletes the wrong key: from now on every pop of
+# a client with the reference core fails in this queue.'
 run "for i in 1 2; do qless put uploads Photo::Upload --tag noon; done >noon"
 run 'redis-cli -s night/redis.sock DEL ql:j:$(head -n 1 noon)'
 show "qless check$damage || echo exit \$?"
 check 'what a check says' 7 "$(qless -q check >/dev/null && echo 0 || echo $?)"
 
-tell 'What would be done about it, command by command. Then it is done; the file could undo it.'
+say 'The repair, command by command, as a dry run. Then for real; the undo file can revert it.'
 show 'qless check --repair --dry-run --quiet'
-show "qless check --repair --undo undo.ndjson --yes$mended"
+show "qless check --repair --undo undo.ndjson --yes$repaired"
 show "qless check$damage && echo clean"
 check 'what a check says after the repair' 0 "$(qless -q check >/dev/null && echo 0 || echo $?)"
 check 'the photo that was not deleted' "$(tail -n 1 noon)" "$(qless pop uploads -o jid)"
 
 run 'qless local stop'
 check 'the server' $'running\tno' "$(qless local status | head -n 1)"
-printf '\n%s# %s%s\n' "$dim" "$all jobs put, failed, brought back and done, each once. Morning." "$plain"
+printf '\n%s# %s%s\n' "$dim" "$all jobs put, failed, retried and completed, each once. Morning." "$plain"

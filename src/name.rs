@@ -1,4 +1,4 @@
-//! Names are bytes: jids, queues, tags, groups and workers as Redis holds them.
+//! Names as Redis holds them: jids, queues, tags, groups and workers are bytes, often UTF-8.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -14,16 +14,16 @@ use crate::text::Harmless;
 /// A jid, queue, tag, group or worker, byte for byte.
 ///
 /// A clone shares the bytes: lists of many jobs hold each name once.
-/// There is no `Display`: whoever shows one asks `view::text` to clean it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Name(Arc<[u8]>);
 
-/// U+10FF00 plus the byte: private use, in nobody's text.
-const STRAY: u32 = 0x0010_FF00;
+/// The character of an invalid byte in [`lossless_text`] is this plus the byte. The characters are
+/// the last of a private-use plane; ordinary text does not use them.
+const INVALID_BYTES: u32 = 0x0010_FF00;
 
-/// Returns bytes as text; those that are not UTF-8 stand in it as the last characters of a private
-/// plane.
-pub(crate) fn letters(bytes: &[u8]) -> Cow<'_, str> {
+/// Returns the bytes as text without losing any: a byte that is not UTF-8 becomes a private-use
+/// character. [`Name::from_lossless_text`] is the inverse.
+pub(crate) fn lossless_text(bytes: &[u8]) -> Cow<'_, str> {
     if let Ok(text) = std::str::from_utf8(bytes) {
         return Cow::Borrowed(text);
     }
@@ -31,20 +31,20 @@ pub(crate) fn letters(bytes: &[u8]) -> Cow<'_, str> {
     for chunk in bytes.utf8_chunks() {
         text.push_str(chunk.valid());
         for &byte in chunk.invalid() {
-            text.extend(char::from_u32(STRAY + u32::from(byte)));
+            text.extend(char::from_u32(INVALID_BYTES + u32::from(byte)));
         }
     }
     Cow::Owned(text)
 }
 
-/// Returns the byte that a letter stands for, if it does.
-pub(crate) fn stray(letter: char) -> Option<u8> {
-    let byte = u8::try_from((letter as u32).checked_sub(STRAY)?).ok()?;
+/// Returns the byte that a character of a [`lossless_text`] stands for, if that byte is not UTF-8.
+pub(crate) fn invalid_byte(c: char) -> Option<u8> {
+    let byte = u8::try_from((c as u32).checked_sub(INVALID_BYTES)?).ok()?;
     (byte >= 0x80).then_some(byte)
 }
 
-/// Harmless on a terminal: what a terminal would act on or hide is escaped. [`Name::as_bytes`] has
-/// the exact bytes.
+/// Harmless on a terminal: characters that a terminal would act on or hide are escaped.
+/// [`Name::as_bytes`] has the exact bytes.
 impl std::fmt::Display for Name {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         Harmless(self).fmt(f)
@@ -52,11 +52,11 @@ impl std::fmt::Display for Name {
 }
 
 impl Name {
-    /// Returns the name that is written with these [`letters`].
-    pub fn spelt(letters: &str) -> Name {
-        let mut bytes = Vec::with_capacity(letters.len());
-        for c in letters.chars() {
-            match stray(c) {
+    /// Returns the name whose [`lossless_text`] this is.
+    pub fn from_lossless_text(text: &str) -> Name {
+        let mut bytes = Vec::with_capacity(text.len());
+        for c in text.chars() {
+            match invalid_byte(c) {
                 Some(byte) => bytes.push(byte),
                 None => bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
             }
@@ -64,12 +64,12 @@ impl Name {
         Name(bytes.into())
     }
 
-    /// Returns the name as text, also where its bytes are none.
-    pub fn letters(&self) -> Cow<'_, str> {
-        letters(&self.0)
+    /// Returns the name as [`lossless_text`].
+    pub fn lossless_text(&self) -> Cow<'_, str> {
+        lossless_text(&self.0)
     }
 
-    /// Returns the bytes for the wire.
+    /// Returns the exact bytes, for the wire.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
@@ -82,12 +82,12 @@ impl Name {
         self.0.is_empty()
     }
 
-    /// Returns the text, where it is one.
+    /// Returns the name as text if it is UTF-8.
     pub fn as_str(&self) -> Option<&str> {
         std::str::from_utf8(&self.0).ok()
     }
 
-    /// Returns the bytes in base64 where they are not UTF-8, for the `…_bytes` of a document.
+    /// Returns the bytes in base64 if they are not UTF-8, for the `…_bytes` of a document.
     pub fn base64(&self) -> Option<String> {
         match self.as_str() {
             Some(_) => None,
@@ -95,8 +95,8 @@ impl Name {
         }
     }
 
-    /// Returns the text with `\xff` in place of what is not UTF-8; for documents.
-    pub fn escaped(&self) -> String {
+    /// Returns the name as documents show it: a byte that is not UTF-8 is written `\xff`.
+    pub fn document_text(&self) -> String {
         let mut text = String::new();
         for chunk in self.0.utf8_chunks() {
             text.push_str(chunk.valid());
@@ -144,20 +144,20 @@ impl From<&OsStr> for Name {
     }
 }
 
-/// A string; what is not UTF-8 is written `\xff`. Use [`jid`] and its like for the field with
-/// its `…_bytes`.
+/// A string in which a byte that is not UTF-8 is written `\xff`. [`jid`] and the functions like it
+/// write such a field and its `…_bytes`.
 impl Serialize for Name {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.as_str() {
             Some(text) => serializer.serialize_str(text),
-            None => serializer.serialize_str(&self.escaped()),
+            None => serializer.serialize_str(&self.document_text()),
         }
     }
 }
 
-/// What can stand in a document with a `…_bytes` beside it: a name, perhaps absent, or a list.
+/// A value that a document writes with a `…_bytes` beside it: a name, an optional name, or a list.
 pub(crate) trait Named: Serialize {
-    /// Returns the value of `…_bytes`; `None` where the text says it all.
+    /// Returns the value of `…_bytes`; `None` if the text loses nothing.
     fn bytes(&self) -> Option<Vec<String>>;
 
     /// Whether `…_bytes` is a list.
@@ -187,13 +187,17 @@ impl Named for Vec<Name> {
     }
 }
 
-/// Writes `key` and, where the name is not UTF-8, `key_bytes`.
+/// Writes `key` and, if the name is not UTF-8, `key_bytes`.
 ///
 /// ```ignore
 /// #[serde(flatten, serialize_with = "name::queue")]
 /// queue: Name,
 /// ```
-fn field<T: Named, S: Serializer>(key: &str, value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+fn serialize_field<T: Named, S: Serializer>(
+    key: &str,
+    value: &T,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     let mut map = serializer.serialize_map(None)?;
     map.serialize_entry(key, value)?;
     if let Some(mut bytes) = value.bytes() {
@@ -206,167 +210,52 @@ fn field<T: Named, S: Serializer>(key: &str, value: &T, serializer: S) -> Result
     map.end()
 }
 
-pub(crate) fn jid<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
-    field("jid", value, serializer)
+/// Defines a function for `serialize_with` per field name, which must be known at compile time.
+macro_rules! serializers {
+    ($($key:ident)*) => {$(
+        pub(crate) fn $key<T: Named, S: Serializer>(
+            value: &T,
+            serializer: S,
+        ) -> Result<S::Ok, S::Error> {
+            serialize_field(stringify!($key), value, serializer)
+        }
+    )*};
 }
 
-pub(crate) fn queue<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
-    field("queue", value, serializer)
+serializers! {
+    by dependencies dependents detail dir group item jid jobs key klass message missing name
+    paused_reason queue queues reason sample spawned_from stalled tag tags targets url value worker
 }
 
-pub(crate) fn klass<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
-    field("klass", value, serializer)
-}
+/// The maximum length of a new name, in bytes.
+const MAX_LENGTH: usize = 512;
 
-pub(crate) fn worker<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
-    field("worker", value, serializer)
-}
+/// The suffixes of a job's companion keys. A jid with such a suffix would name another job's key.
+const RESERVED_SUFFIXES: [&str; 3] = ["-history", "-dependencies", "-dependents"];
 
-pub(crate) fn group<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
-    field("group", value, serializer)
-}
-
-pub(crate) fn tag<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
-    field("tag", value, serializer)
-}
-
-pub(crate) fn tags<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
-    field("tags", value, serializer)
-}
-
-pub(crate) fn name<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
-    field("name", value, serializer)
-}
-
-pub(crate) fn dependencies<T: Named, S: Serializer>(
-    value: &T,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    field("dependencies", value, serializer)
-}
-
-pub(crate) fn dependents<T: Named, S: Serializer>(
-    value: &T,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    field("dependents", value, serializer)
-}
-
-pub(crate) fn spawned_from<T: Named, S: Serializer>(
-    value: &T,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    field("spawned_from", value, serializer)
-}
-
-pub(crate) fn message<T: Named, S: Serializer>(
-    value: &T,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    field("message", value, serializer)
-}
-
-pub(crate) fn paused_reason<T: Named, S: Serializer>(
-    value: &T,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    field("paused_reason", value, serializer)
-}
-
-pub(crate) fn queues<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
-    field("queues", value, serializer)
-}
-
-pub(crate) fn by<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
-    field("by", value, serializer)
-}
-
-pub(crate) fn reason<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
-    field("reason", value, serializer)
-}
-
-pub(crate) fn sample<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
-    field("sample", value, serializer)
-}
-
-pub(crate) fn key<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
-    field("key", value, serializer)
-}
-
-pub(crate) fn value<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
-    field("value", value, serializer)
-}
-
-pub(crate) fn jobs<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
-    field("jobs", value, serializer)
-}
-
-pub(crate) fn stalled<T: Named, S: Serializer>(
-    value: &T,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    field("stalled", value, serializer)
-}
-
-pub(crate) fn targets<T: Named, S: Serializer>(
-    value: &T,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    field("targets", value, serializer)
-}
-
-pub(crate) fn missing<T: Named, S: Serializer>(
-    value: &T,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    field("missing", value, serializer)
-}
-
-pub(crate) fn item<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
-    field("item", value, serializer)
-}
-
-pub(crate) fn detail<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
-    field("detail", value, serializer)
-}
-
-pub(crate) fn dir<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
-    field("dir", value, serializer)
-}
-
-pub(crate) fn url<T: Named, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
-    field("url", value, serializer)
-}
-
-/// As long as a new name may be.
-const LONGEST: usize = 512;
-
-/// The companion keys of a job end so: a jid that does, too, would be another job's companion.
-const RESERVED: [&str; 3] = ["-history", "-dependencies", "-dependents"];
-
-/// Returns the reserved ending of a jid that has one.
+/// Returns the reserved suffix of a jid, if it has one.
 pub(crate) fn reserved(jid: &[u8]) -> Option<&'static str> {
-    RESERVED
+    RESERVED_SUFFIXES
         .into_iter()
         .find(|suffix| jid.ends_with(suffix.as_bytes()))
 }
 
-/// Refuses what no new name may be.
+/// Refuses a name that nothing new may have. The error is the end of a sentence about the name.
 pub(crate) fn refuse_new(name: &[u8]) -> Result<(), String> {
     if name.is_empty() {
         return Err("is empty".into());
     }
-    if name.len() > LONGEST {
+    if name.len() > MAX_LENGTH {
         return Err(format!(
-            "is {} bytes long, {LONGEST} is the most",
+            "is {} bytes long, the maximum is {MAX_LENGTH}",
             name.len()
         ));
     }
     if name.iter().all(|byte| matches!(byte, 0x20..0x7f)) {
         return Ok(());
     }
-    let mut letters = name.utf8_chunks().flat_map(|chunk| chunk.valid().chars());
-    match letters.find(|c| c.is_control()) {
+    let mut chars = name.utf8_chunks().flat_map(|chunk| chunk.valid().chars());
+    match chars.find(|c| c.is_control()) {
         Some(c) => Err(format!("holds a control character, U+{:04X}", c as u32)),
         None => Ok(()),
     }

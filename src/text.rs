@@ -1,18 +1,18 @@
-//! Words for people: the one function that makes foreign text harmless, and how ages, durations,
-//! numbers and cut texts are written. What is laid out in columns is `table.rs`.
+//! Text for people: foreign text made harmless, and the forms of ages, durations, numbers and
+//! shortened texts. `view::table` lays out columns.
 
 use std::fmt::Write as _;
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Returns the text in one line, with nothing left in it that a terminal would act on or hide:
+/// Returns the text on one line, with everything escaped that a terminal would act on or hide:
 /// controls as `\n`, `\x1b`, direction and format characters and lone combining marks as
-/// `\u{202e}`, bytes that are not UTF-8 as `\xff`. Cleaning twice changes nothing.
+/// `\u{202e}`, bytes that are not UTF-8 as `\xff`. Applying it twice changes nothing more.
 pub(crate) fn clean(text: impl AsRef<[u8]>) -> String {
     harmless(text.as_ref(), false)
 }
 
-/// Returns the same, but keeps line ends and tabs, for the places that show a text at length.
+/// Returns the same, but keeps line ends and tabs: for texts that are shown in full.
 pub(crate) fn clean_lines(text: impl AsRef<[u8]>) -> String {
     harmless(text.as_ref(), true)
 }
@@ -30,26 +30,26 @@ impl<T: AsRef<[u8]>> std::fmt::Display for Harmless<T> {
 
 fn harmless(text: &[u8], lines: bool) -> String {
     let mut clean = String::with_capacity(text.len());
-    // A combining mark is shown only on a character that is itself shown.
-    let mut carried = false;
+    // A combining mark is kept only after a character that is itself kept.
+    let mut has_base = false;
     for chunk in text.utf8_chunks() {
         for c in chunk.valid().chars() {
-            let kept = match c {
+            let keep = match c {
                 '\n' | '\t' => lines,
                 ' '..='~' => true,
                 _ if is_harmful(c) => false,
-                _ => c.width() != Some(0) || carried,
+                _ => c.width() != Some(0) || has_base,
             };
-            if kept {
+            if keep {
                 clean.push(c);
             } else {
                 escape(c, &mut clean);
             }
-            carried = kept && !c.is_whitespace();
+            has_base = keep && !c.is_whitespace();
         }
         for byte in chunk.invalid() {
             write!(clean, "\\x{byte:02x}").expect("a String takes all");
-            carried = false;
+            has_base = false;
         }
     }
     clean
@@ -65,8 +65,8 @@ fn escape(c: char, into: &mut String) {
     }
 }
 
-/// Returns whether a terminal is_harmful on the character instead of showing it: a control, a line or
-/// paragraph separator, a direction mark or another format character.
+/// Returns whether a terminal would act on the character instead of printing it: a control, a line
+/// or paragraph separator, a direction mark or another format character.
 pub(crate) fn is_harmful(c: char) -> bool {
     c.is_control()
         || FORMAT
@@ -82,8 +82,8 @@ pub(crate) fn is_harmful(c: char) -> bool {
             .is_ok()
 }
 
-/// The format characters (Cf) of Unicode 16, with both separators (Zl, Zp) and the fillers that
-/// take room and show nothing.
+/// The format characters (Cf) of Unicode 16, both separators (Zl, Zp), and the fillers that take
+/// columns and show nothing.
 const FORMAT: [(char, char); 25] = [
     ('\u{ad}', '\u{ad}'),
     ('\u{34f}', '\u{34f}'),
@@ -117,18 +117,18 @@ pub fn width(text: &str) -> usize {
     text.width()
 }
 
-/// Returns the text cut to a number of columns, the last of them a `…` where something is missing.
+/// Returns the text cut to a number of columns. If it was cut, the last column is `…`.
 pub(crate) fn cut(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
     }
-    let Some(room) = columns.checked_sub(1) else {
+    let Some(available) = columns.checked_sub(1) else {
         return String::new();
     };
     let mut end = 0;
     for (at, c) in text.char_indices() {
         let next = at + c.len_utf8();
-        if width(&text[..next]) > room {
+        if width(&text[..next]) > available {
             break;
         }
         end = next;
@@ -136,7 +136,7 @@ pub(crate) fn cut(text: &str, columns: usize) -> String {
     format!("{}…", &text[..end])
 }
 
-/// Returns a text in lines of at most so many columns, each indented, with a line end.
+/// Returns the text wrapped to lines of up to `columns` columns, each indented, with a line end.
 pub(crate) fn wrapped(text: &str, columns: usize, indent: usize) -> String {
     let mut lines = String::new();
     let mut taken = usize::MAX;
@@ -159,7 +159,7 @@ pub(crate) fn wrapped(text: &str, columns: usize, indent: usize) -> String {
     lines
 }
 
-/// Returns the first line of a text, for the places that show one.
+/// Returns the first line of a text.
 pub(crate) fn first_line(text: &[u8]) -> &[u8] {
     let end = text
         .iter()
@@ -168,8 +168,8 @@ pub(crate) fn first_line(text: &[u8]) -> &[u8] {
     text[..end].strip_suffix(b"\r").unwrap_or(&text[..end])
 }
 
-/// Returns a jid as sentences show it: its first eight characters and `…`. Never for a command
-/// that is to be typed.
+/// Returns a jid shortened for sentences: its first eight characters and `…`. Commands that can be
+/// typed need the full jid.
 pub(crate) fn short(jid: impl AsRef<[u8]>) -> String {
     let whole = clean(jid);
     match whole.char_indices().nth(8) {
@@ -178,7 +178,7 @@ pub(crate) fn short(jid: impl AsRef<[u8]>) -> String {
     }
 }
 
-/// Returns a name as one word for a shell, to be typed.
+/// Returns a name as one word of a shell command.
 pub(crate) fn quoted(name: impl AsRef<[u8]>) -> String {
     let clean = clean(name);
     let plain = |c: char| c.is_alphanumeric() || "-_.,:/@%+=".contains(c);
@@ -206,29 +206,29 @@ fn units(seconds: f64, most: usize) -> String {
     }
     let sign = if seconds <= -1.0 { "-" } else { "" };
     let mut rest = seconds.abs().floor();
-    let mut said: Vec<String> = Vec::new();
+    let mut parts: Vec<String> = Vec::new();
     for (size, unit) in UNITS {
         let count = (rest / size).floor();
         rest -= count * size;
-        if count > 0.0 || !said.is_empty() {
-            said.push(if count > 0.0 {
+        if count > 0.0 || !parts.is_empty() {
+            parts.push(if count > 0.0 {
                 format!("{count}{unit}")
             } else {
                 String::new()
             });
         }
-        if said.len() == most {
+        if parts.len() == most {
             break;
         }
     }
-    said.retain(|unit| !unit.is_empty());
-    if said.is_empty() {
+    parts.retain(|unit| !unit.is_empty());
+    if parts.is_empty() {
         return "0s".to_owned();
     }
-    format!("{sign}{}", said.join(" "))
+    format!("{sign}{}", parts.join(" "))
 }
 
-/// Returns a measured duration, tenths shown where they say something: `0.8s`, `41.2s`, `2m 5s`.
+/// Returns a measured duration, with tenths below a minute: `0.8s`, `41.2s`, `2m 5s`.
 pub(crate) fn measure(seconds: f64) -> String {
     if seconds.is_finite() && seconds.abs() < 60.0 {
         format!("{seconds:.1}s")
@@ -237,7 +237,7 @@ pub(crate) fn measure(seconds: f64) -> String {
     }
 }
 
-/// Returns a whole number, its thousands separated.
+/// Returns a whole number with its thousands separated.
 pub(crate) fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -256,7 +256,7 @@ pub(crate) fn plural(count: u64, one: &str, many: &str) -> String {
     format!("{} {noun}", thousands(count))
 }
 
-/// Returns the known name most like another, if one is like it at all: for "did you mean".
+/// Returns the known name that is most similar to `name`, if one is similar: for "did you mean".
 pub(crate) fn nearest<T: AsRef<[u8]>>(name: impl AsRef<[u8]>, known: &[T]) -> Option<&T> {
     let name = clean(name).to_lowercase();
     let like = |other: &T| strsim::jaro_winkler(&name, &clean(other).to_lowercase());
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_stay_on_their_letter_and_show_when_alone() {
+    fn combining_marks_stay_on_their_base_and_are_escaped_alone() {
         assert_eq!(clean("e\u{301}te\u{301}"), "e\u{301}te\u{301}");
         assert_eq!(clean("\u{301}a"), "\\u{301}a");
         assert_eq!(clean("a \u{301}b"), "a \\u{301}b");
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_of_all_scripts_are_left_alone() {
+    fn characters_of_all_scripts_are_unchanged() {
         for text in ["naïve", "日本語", "Привет", "שלום", "مرحبا", "🦀 ok", "–…▇"]
         {
             assert_eq!(clean(text), text);
@@ -305,13 +305,13 @@ mod tests {
     }
 
     #[test]
-    fn detail_views_keep_lines_and_tabs_only() {
+    fn text_in_full_keeps_line_ends_and_tabs() {
         assert_eq!(clean_lines("a\n\tb\r\x1b"), "a\n\tb\\r\\x1b");
     }
 
     proptest! {
         #[test]
-        fn cleaning_leaves_nothing_that_acts_and_twice_changes_nothing(
+        fn cleaned_text_is_harmless_and_cleaning_again_changes_nothing(
             bytes in proptest::collection::vec(any::<u8>(), 0..64),
             text in "\\PC{0,16}|[\u{0}-\u{a0}\u{200b}-\u{2070}\u{300}-\u{310}a ]{0,16}",
         ) {
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_and_nouns_read_well() {
+    fn counts_separate_thousands_and_inflect_their_noun() {
         assert_eq!(thousands(7), "7");
         assert_eq!(thousands(1204), "1,204");
         assert_eq!(thousands(1_000_000), "1,000,000");
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn jids_are_short_in_sentences_only_where_it_saves_something() {
+    fn only_long_jids_are_shortened() {
         assert_eq!(short("c41d77aa0e3b4f6c"), "c41d77aa…");
         assert_eq!(short("nightly"), "nightly");
     }

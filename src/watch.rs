@@ -1,4 +1,4 @@
-//! `--watch`: a command that looks, run again and again, until Ctrl-C.
+//! `--watch`: runs a read-only command again and again, until Ctrl-C.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,17 +11,17 @@ use signal_hook::{flag, low_level};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::session::Session;
-use crate::text::{clean, duration, measure};
+use crate::text::{Harmless, duration, measure};
 use crate::ui::screen;
 use crate::ui::screen::Screen;
 
-/// How often signals are looked at.
+/// Time between two checks of the signals.
 const BLINK: Duration = Duration::from_millis(20);
 
-/// How long a call may go on after Ctrl-C.
+/// How long a call may continue after Ctrl-C.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// Shows what a command shows every so often.
+/// Runs a command and shows its result at an interval.
 ///
 /// `once` runs the command and writes one frame.
 pub(crate) fn run(
@@ -47,7 +47,7 @@ fn show(
 ) -> Result<Exit, Error> {
     let mut screen: Option<Screen> = None;
     let mut frame = Vec::new();
-    let mut away = false;
+    let mut lost_before = false;
     for tick in 0u64.. {
         let begun = Instant::now();
         session.ui.measure();
@@ -58,24 +58,24 @@ fn show(
         let shown = session.ui.framed();
         let lost = match outcome {
             Ok(()) => None,
-            // What was there before may come back; a mistake stays one.
+            // A lost server may come back; any other error ends the command.
             Err(error) if tick > 0 && error.exit() == Exit::Server => Some(error),
             Err(error) => return Err(error),
         };
         match &lost {
             None => {
                 frame = shown;
-                // The next tick tries again; until then it is told.
+                // The next tick connects again; until then the error is shown.
                 session.core()?.report_loss_immediately();
             }
-            Some(error) if !frames && !away => {
+            Some(error) if !frames && !lost_before => {
                 session
                     .ui
                     .warn(&format!("{}; trying again", error.message()));
             }
             Some(_) => {}
         }
-        away = lost.is_some();
+        lost_before = lost.is_some();
         if frames {
             let head = head(every, lost, session);
             screen.get_or_insert_with(Screen::open).paint(&head, &frame);
@@ -94,10 +94,10 @@ fn show(
     Ok(Exit::Ok)
 }
 
-/// Returns the line above the frame: what is watched, and whether it is still there.
+/// Returns the line above the frame: the time, the command and the address, or the error.
 fn head(every: Duration, lost: Option<Error>, session: &mut Session) -> String {
     match lost {
-        Some(error) => format!("error: {}; trying again", clean(error.message().as_bytes())),
+        Some(error) => format!("error: {}; trying again", Harmless(error.message())),
         None => {
             let now = session.ui.page().stamp(session.now());
             let address = session
@@ -109,34 +109,31 @@ fn head(every: Duration, lost: Option<Error>, session: &mut Session) -> String {
                 _ => measure(every.as_secs_f64()),
             };
             let name = session.name();
-            format!(
-                "{now}  qless {name}, every {every}  {}",
-                clean(address.as_bytes())
-            )
+            format!("{now}  qless {name}, every {every}  {}", Harmless(&address))
         }
     }
 }
 
-/// Why waiting ended.
+/// Why a wait ended.
 enum Woken {
-    /// It is time, or the terminal has another size.
+    /// The interval has passed, or the terminal has another size.
     Tick,
-    /// Somebody wants to end it.
+    /// A signal asked the process to end.
     Asked(Exit),
-    /// Somebody wants the shell for a while.
+    /// The user suspended the process.
     Suspend,
 }
 
-/// What the terminal and others want of us.
+/// The signals of the terminal and of other processes.
 #[derive(Clone, Default)]
 struct Signals {
     interrupted: Arc<AtomicBool>,
     terminated: Arc<AtomicBool>,
     suspended: Arc<AtomicBool>,
     resized: Arc<AtomicBool>,
-    /// Whether there is a screen to be given back.
+    /// Whether the alternate screen is in use.
     painted: Arc<AtomicBool>,
-    /// Whether we end by ourselves.
+    /// Whether the loop has ended.
     ended: Arc<AtomicBool>,
 }
 
@@ -156,7 +153,7 @@ impl Signals {
         signals
     }
 
-    /// Ends the process for a loop that cannot: it may wait for a server, and Ctrl-C must not.
+    /// Ends the process if the loop cannot: it may wait for a server while Ctrl-C must not.
     fn guard(&self) {
         let signals = self.clone();
         thread::spawn(move || {
@@ -176,7 +173,7 @@ impl Signals {
         });
     }
 
-    /// Returns how to end, if somebody asked for it.
+    /// Returns the exit code if a signal asked the process to end.
     fn asked(&self) -> Option<Exit> {
         if self.interrupted.load(Ordering::Relaxed) {
             return Some(Exit::Ok);

@@ -1,4 +1,4 @@
-//! Completion with live names: the script for bash as bash runs it, and the binary that it asks.
+//! Completion: the scripts as shells run them, and the binary that they ask.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
@@ -11,6 +11,7 @@ use tempfile::TempDir;
 
 use super::support::qless::Qless;
 use super::support::redis::Redis;
+use super::support::terminal::Terminal;
 
 /// A home for the cache.
 struct Home(TempDir);
@@ -45,12 +46,23 @@ impl Home {
     }
 }
 
-/// Returns what the binary offers for a line of bash; it must say nothing else.
+/// What bash takes for the end of a word.
+const BREAKS: &str = " \t\n\"'@><=;|&(:";
+
+/// Returns what the binary offers for a line of bash. It must print nothing else.
 #[track_caller]
 fn offers(qless: &Qless, line: &str) -> Vec<String> {
-    let ran = qless.args(["__names", "bash", line]);
+    let ran = qless.args(["__complete", "bash", BREAKS, line]);
     assert_eq!((ran.code(), ran.stderr().as_str()), (0, ""), "{line}");
-    ran.stdout().lines().map(str::to_owned).collect()
+    // The first line says whether files fit, too.
+    ran.stdout().lines().skip(1).map(str::to_owned).collect()
+}
+
+/// Returns what the binary offers for words of fish, which shows descriptions.
+#[track_caller]
+fn described(qless: &Qless, line: &str) -> String {
+    let words = ["__complete", "fish", "qless"].into_iter();
+    qless.args(words.chain(line.split(' '))).ok()
 }
 
 const HOSTILE: [&str; 9] = [
@@ -99,6 +111,25 @@ fn busy() -> Redis {
     redis
 }
 
+fn scripts() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("completions")
+}
+
+/// Returns a shell with the environment of the binary's tests, and the binary on its PATH.
+fn shell(program: &str, qless: &Qless) -> Command {
+    let bin = Path::new(env!("CARGO_BIN_EXE_qless")).parent().unwrap();
+    let mut path = bin.as_os_str().to_owned();
+    path.push(":");
+    path.push(std::env::var_os("PATH").unwrap());
+    let mut command = Command::new(program);
+    command.env_clear();
+    for (name, value) in qless.command().get_envs() {
+        command.env(name, value.unwrap());
+    }
+    command.env("PATH", path);
+    command
+}
+
 /// Has bash complete a line, and returns what it would offer.
 fn bash(qless: &Qless, home: &Path, line: &str) -> Vec<String> {
     let script = r#"
@@ -106,25 +137,14 @@ fn bash(qless: &Qless, home: &Path, line: &str) -> Vec<String> {
         read -ra COMP_WORDS <<<"$LINE"
         [[ $LINE == *' ' ]] && COMP_WORDS+=('')
         COMP_CWORD=$((${#COMP_WORDS[@]} - 1)) COMP_LINE=$LINE COMP_POINT=${#LINE}
-        _qless_with_names qless "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+        _qless qless "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
         printf '%s\n' "${COMPREPLY[@]}"
     "#;
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let bin = Path::new(env!("CARGO_BIN_EXE_qless")).parent().unwrap();
-    let mut path = bin.as_os_str().to_owned();
-    path.push(":");
-    path.push(std::env::var_os("PATH").unwrap());
-    // The environment is that of the binary's tests.
-    let mut command = Command::new("bash");
-    command.args(["--norc", "-c", script]).env_clear();
-    for (name, value) in qless.command().get_envs() {
-        command.env(name, value.unwrap());
-    }
-    let ran = command
-        .env("PATH", path)
+    let ran = shell("bash", qless)
+        .args(["--norc", "-c", script])
         .env("XDG_CACHE_HOME", home)
         .env("LINE", line)
-        .env("SCRIPT", root.join("completions/qless.bash"))
+        .env("SCRIPT", scripts().join("qless.bash"))
         .output()
         .unwrap();
     assert_eq!(String::from_utf8_lossy(&ran.stderr), "", "{line}");
@@ -193,21 +213,160 @@ fn the_completion_script_registers_itself() {
         .output()
         .unwrap();
     let told = String::from_utf8(ran.stdout).unwrap();
-    assert!(told.contains("-F _qless_with_names qless"), "{told}");
+    assert!(told.contains("-F _qless qless"), "{told}");
+}
+
+/// Whether this machine has a shell.
+fn is_here(program: &str) -> bool {
+    let is_here = Command::new(program).arg("--version").output().is_ok();
+    if !is_here {
+        println!("not run: {program} is not here");
+    }
+    is_here
+}
+
+/// Starts a shell on a terminal, as its user would, with the script where `make install` puts it;
+/// `None` if this machine does not have the shell.
+fn session(program: &str, qless: &Qless, home: &Path) -> Option<Terminal> {
+    let (args, setup): (&[&str], _) = match program {
+        "bash" => (
+            &["--norc", "--noprofile", "-i"],
+            "source \"$DIR/qless.bash\"",
+        ),
+        _ => (
+            &["-f", "-i"],
+            "fpath=(\"$DIR\" $fpath); autoload -U compinit; compinit -u -D",
+        ),
+    };
+    if !is_here(program) {
+        return None;
+    }
+    let mut command = shell(program, qless);
+    command.args(args).current_dir(home).env("HOME", home);
+    command.env("DIR", scripts()).env("TERM", "xterm");
+    command.env("LC_ALL", "C.UTF-8");
+    let mut terminal = Terminal::typed(command, 100, 40);
+    terminal.types(&format!("{setup}; echo rea''dy\n"));
+    terminal.until(|written| written.contains("ready"));
+    Some(terminal)
 }
 
 #[test]
-fn other_shells_accept_their_scripts() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("completions");
-    for (shell, script) in [("zsh", "_qless"), ("fish", "qless.fish")] {
-        match Command::new(shell)
-            .arg("-n")
-            .arg(root.join(script))
-            .output()
+fn shells_insert_names_that_they_read_back() {
+    let redis = busy();
+    for queue in ["a:b:c", "u@h", "k=v", "~til", "ba\\ck"] {
+        let jid = format!("in {queue}");
+        redis.at(100).args(["put", queue, "K", "--jid", &jid]).ok();
+    }
+    let home = Home::new();
+    let qless = home.of(redis.at(100)).env("QLESS_OUTPUT", "jid");
+    for program in ["bash", "zsh"] {
+        let Some(mut terminal) = session(program, &qless, home.0.path()) else {
+            continue;
+        };
+        for (at, (typed, queue)) in [
+            ("my", "my mail"),
+            ("\"my", "my mail"),
+            ("'my", "my mail"),
+            ("my\\ ", "my mail"),
+            ("it", "it's"),
+            ("st", "st*r"),
+            ("semi", "semi;colon"),
+            ("a:b", "a:b:c"),
+            ("u@", "u@h"),
+            ("k=", "k=v"),
+            ("\\~", "~til"),
+            ("ba\\\\", "ba\\ck"),
+            ("Ü", "Ünï"),
+        ]
+        .into_iter()
+        .enumerate()
         {
-            Ok(ran) => assert!(ran.status.success(), "{shell}: {ran:?}"),
-            Err(_) => println!("not run: {shell} is not here"),
+            // The jid names the queue that the shell has read.
+            terminal.types(&format!("qless peek {typed}\t; echo do''ne {at}.\n"));
+            let begins = terminal.until(|written| written.contains(&format!("done {at}.")));
+            let shown = begins.contains(&format!("in {queue}"));
+            assert!(shown, "{program}, {typed}: {begins}");
         }
+        terminal.types("exit\n");
+        terminal.end();
+    }
+}
+
+/// Returns what fish offers for a line.
+#[track_caller]
+fn fish(qless: &Qless, home: &Path, line: &str) -> Vec<String> {
+    let ran = shell("fish", qless)
+        .args([
+            "--no-config",
+            "-c",
+            "source \"$DIR/qless.fish\"; complete -C \"$LINE\"",
+        ])
+        .current_dir(home)
+        .env("HOME", home)
+        .env("DIR", scripts())
+        .env("LINE", line)
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8_lossy(&ran.stderr), "", "{line}");
+    let text = String::from_utf8(ran.stdout).unwrap();
+    text.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn fish_offers_names_files_and_descriptions() {
+    if !is_here("fish") {
+        return;
+    }
+    let redis = busy();
+    redis.at(100).run("put a:b:c K").ok();
+    let home = Home::new();
+    let qless = home.of(redis.at(100));
+    std::fs::write(home.0.path().join("my file.toml"), "").unwrap();
+    std::fs::create_dir(home.0.path().join("my dir")).unwrap();
+    for (line, offered) in [
+        ("qless peek my", "my mail"),
+        ("qless peek 'my", "my mail"),
+        ("qless peek \"my", "my mail"),
+        ("qless peek my\\ ", "my mail"),
+        ("qless peek it", "it's"),
+        ("qless peek a:b", "a:b:c"),
+        ("qless jobs --queue=my", "--queue=my mail"),
+        ("qless jobs --queue st", "st\\*r"),
+        ("qless retry ", "failed1\tWork, failed"),
+        ("qless help ret", "retry\tRun jobs again"),
+        ("qless import my\\ f", "my file.toml"),
+        ("qless --config=my\\ f", "--config=my file.toml"),
+        ("qless man --out m", "my dir/"),
+        ("qless --config ~/my\\ f", "~/my file.toml"),
+    ] {
+        assert_eq!(fish(&qless, home.0.path(), line), [offered], "{line}");
+    }
+}
+
+#[test]
+fn shells_complete_files_themselves() {
+    let home = Home::new();
+    let qless = home.of(Qless::bare());
+    let file = home.0.path().join("my file.toml");
+    std::fs::write(&file, "[context.one]\n").unwrap();
+    std::fs::create_dir(home.0.path().join("direct")).unwrap();
+    for program in ["bash", "zsh"] {
+        let Some(mut terminal) = session(program, &qless, home.0.path()) else {
+            continue;
+        };
+        for (at, typed) in ["--config my", "--config=my", "--config ~/my"]
+            .into_iter()
+            .enumerate()
+        {
+            let line = format!("qless {typed}\t context list; echo do''ne {at}.\n");
+            terminal.types(&line);
+            let written = terminal.until(|written| written.contains(&format!("done {at}.")));
+            let shown = written.matches("one\t").count() + written.matches("one ").count();
+            assert!(shown > at, "{program}, {typed}: {written}");
+        }
+        terminal.types("exit\n");
+        terminal.end();
     }
 }
 
@@ -217,11 +376,8 @@ fn offered_jids_fit_the_command() {
     let home = Home::new();
     let qless = home.of(redis.at(100));
     let told = |line: &str| {
-        let words: Vec<&str> = ["__names", "fish", "qless"]
-            .into_iter()
-            .chain(line.split(' '))
-            .collect();
-        qless.args(words).ok()
+        let text = described(&qless, line);
+        text.strip_prefix("names\t\n").unwrap().to_owned()
     };
     expect!["failed1	Work, failed"].assert_eq(&told("retry "));
     expect!["ran1	Work, running"].assert_eq(&told("timeout "));
@@ -236,17 +392,202 @@ fn offered_jids_fit_the_command() {
 }
 
 #[test]
+fn the_binary_offers_what_can_be_typed() {
+    let qless = Home::new()
+        .of(Qless::bare())
+        .env("QLESS_COMPLETE_LIVE", "0");
+    let mut all = String::new();
+    for line in [
+        "re",
+        "recur r",
+        "--context local que",
+        "put --d",
+        "jobs --state failed,wa",
+        "jobs -oj",
+        "jobs --watch --wat",
+        "jobs --queue a --queu",
+        "queues --askpass --pass",
+        "check --only tag",
+        "completions ",
+        "stats q --histogram ",
+        "help js",
+        "help json que",
+        "help recur ru",
+        "man re",
+        "man js",
+        "import ",
+        "--config=x/",
+        "man --out ",
+        "put mail K x --if",
+        "length q ",
+        "get -- -",
+        "context use ",
+        "recur run x ",
+        "log x ",
+        "nosuch ",
+    ] {
+        all.push_str(&format!("qless {line}\n{}\n\n", described(&qless, line)));
+    }
+    expect![[r#"
+        qless re
+        names	
+        recur	Show and change recurring jobs
+        retry	Run jobs again
+
+        qless recur r
+        names	
+        rm	Remove recurring jobs
+        run	Put one job of a recurring job now
+
+        qless --context local que
+        names	
+        queues	Show the queues and how many jobs each holds in which state
+
+        qless put --d
+        names	
+        --data	The data: JSON, `@FILE`, or `-` for stdin
+        --delay	Run it after this time, such as `10m`
+        --depends	A job that must be complete first
+        --dry-run	Show what would be done, change nothing
+
+        qless jobs --state failed,wa
+        names	failed,
+        failed,waiting	
+
+        qless jobs -oj
+        names	-o
+        -ojson	One document, stable
+        -ojid	Only job ids, one per line
+
+        qless jobs --watch --wat
+        names	
+
+        qless jobs --queue a --queu
+        names	
+        --queue	Jobs of a queue, by name or glob
+
+        qless queues --askpass --pass
+        names	
+
+        qless check --only tag
+        names	
+        tag-index	
+        tag-count	
+
+        qless completions 
+        names	
+        bash	
+        elvish	
+        fish	
+        powershell	
+        zsh	
+
+        qless stats q --histogram 
+        names	
+        wait	How long jobs waited
+        run	How long jobs ran
+
+        qless help js
+        names	
+        json	Documents of `-o json`; with a kind: its schema
+
+        qless help json que
+        names	
+        queues	Queues: queues
+
+        qless help recur ru
+        names	
+        run	Put one job of a recurring job now
+
+        qless man re
+        names	
+        recur	Show and change recurring jobs
+        retry	Run jobs again
+
+        qless man js
+        names	
+
+        qless import 
+        files	
+
+        qless --config=x/
+        files	--config=
+
+        qless man --out 
+        directories	
+
+        qless put mail K x --if
+        names	
+        --if-absent	Leave a job of this id as it is
+
+        qless length q 
+        names	
+
+        qless get -- -
+        names	
+
+        qless context use 
+        names	
+
+        qless recur run x 
+        names	
+
+        qless log x 
+        names	
+        --data	What else there is to say: a JSON object, `@FILE`, or `-` for stdin
+        --max-data	The most data that is taken, in bytes
+        --dry-run	Show what would be done, change nothing
+
+        qless nosuch 
+        names	
+
+    "#]]
+    .assert_eq(&all);
+    expect!["files	"].assert_eq(
+        &qless
+            .args(["__complete", "bash", BREAKS, "qless queues >fi"])
+            .ok(),
+    );
+}
+
+#[test]
+fn help_prints_every_topic_that_completion_offers() {
+    let offered = described(&Home::new().of(Qless::bare()), "help ");
+    let words: Vec<&str> = offered
+        .lines()
+        .skip(1)
+        .map(|line| line.split('\t').next().unwrap())
+        .collect();
+    assert!(
+        words.contains(&"recipes") && words.contains(&"retry"),
+        "{words:?}"
+    );
+    for word in words {
+        Qless::bare().args(["help", word]).ok();
+    }
+}
+
+#[test]
 fn names_are_offered_in_the_format_of_each_shell() {
     let redis = busy();
     let home = Home::new();
     let qless = home.of(redis.at(100));
-    let told = |args: &[&str]| qless.args(["__names"].iter().chain(args)).ok();
+    let told = |args: &[&str]| qless.args(["__complete"].iter().chain(args)).ok();
     let zsh = ["zsh", "qless", "jobs", "--queue", "'my"];
-    expect!["my mail	"].assert_eq(&told(&zsh));
+    expect![[r#"
+        names	
+        my mail"#]]
+    .assert_eq(&told(&zsh));
     let elvish = ["elvish", "qless", "jobs", "--queue=my"];
-    expect!["--queue=my mail	"].assert_eq(&told(&elvish));
+    expect![[r#"
+        names	--queue=
+        --queue=my mail	"#]]
+    .assert_eq(&told(&elvish));
     let power = ["powershell", "qless", "length", "=it"];
-    expect!["'it''s'	it's	"].assert_eq(&told(&power));
+    expect![[r#"
+        names	
+        'it''s'	it's	"#]]
+    .assert_eq(&told(&power));
 }
 
 #[test]
@@ -382,10 +723,10 @@ fn completion_changes_nothing_and_prints_no_errors() {
         offers(&wrong, "qless length x");
     }
     for args in [
-        &["__names"][..],
-        &["__names", "csh", "x"],
-        &["__names", "bash"],
-        &["__names", "zsh"],
+        &["__complete"][..],
+        &["__complete", "csh", "x"],
+        &["__complete", "bash"],
+        &["__complete", "zsh"],
     ] {
         let ran = Qless::bare().args(args);
         assert_eq!(

@@ -1,5 +1,5 @@
-//! `completions/` and `man/` equal what the command tree generates; UPDATE_EXPECT=1 writes them
-//! again.
+//! `man/` equals what the command tree generates, and `completions/` what the binary prints;
+//! UPDATE_EXPECT=1 writes the pages again.
 
 use std::path::Path;
 

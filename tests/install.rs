@@ -1,4 +1,4 @@
-//! `make install` puts things where the system looks, and `make uninstall` takes them away.
+//! `make install` puts files where the system expects them, and `make uninstall` removes them.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,11 +1,12 @@
-//! What a command costs this machine: CPU of its whole process, user and system, its end included.
+//! The cost of a command for this machine: CPU of its whole process, user and system, including its
+//! exit.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::redis::Redis;
 
-/// How often a command is run in a round.
+/// The number of runs of a command in a round.
 const TIMES: usize = 100;
 
 pub fn print(rounds: usize) {
@@ -71,7 +72,7 @@ fn run(command: &mut Command) {
     assert!(status.success(), "{command:?}: {status}");
 }
 
-/// Milliseconds of CPU of all children that have ended, as Linux tells them.
+/// CPU milliseconds of all ended children, as Linux reports them.
 pub fn cpu() -> Option<f64> {
     let stat = std::fs::read_to_string(Path::new("/proc/self/stat")).ok()?;
     millis_of(&stat, 16)
@@ -79,7 +80,7 @@ pub fn cpu() -> Option<f64> {
 
 /// Milliseconds of user and system time in two fields of a `stat`.
 pub fn millis_of(stat: &str, user: usize) -> Option<f64> {
-    // The name, in parentheses, may hold blanks; the numbers begin behind it with field 3.
+    // The name in parentheses may contain blanks; the numbers after it start with field 3.
     let (_, fields) = stat.rsplit_once(')')?;
     let field = |at: usize| fields.split_whitespace().nth(at - 3)?.parse::<f64>().ok();
     let ticks = rustix::param::clock_ticks_per_second() as f64;

@@ -1,22 +1,22 @@
-//! The calls that are measured: the jobs of a round are put, looked at, popped, and brought to the
-//! ends that a job can have. What is left of them is cancelled, so that each round begins alike.
+//! The measured calls: the jobs of a round are put, read, popped, and brought to every possible
+//! end. The rest is cancelled, so that each round starts in the same state.
 
 use crate::Row;
 use crate::server::{Call, Server};
 
 const QUEUE: &str = "uploads";
-/// Where every other job of a bad night comes from.
+/// The queue of every other failed job.
 const OTHER: &str = "thumbs";
 const WORKER: &str = "mx-1.example.com-4242";
 const DATA: &str = r#"{"account":1234567,"photo":"sunrise.jpg"}"#;
 pub const GROUP: &str = "upload error";
 
-/// How many jobs come to each end in a round.
+/// The number of jobs per end in a round.
 const PART: usize = 1_000;
 /// 2026-11-20 22:40:00 UTC.
 const START: f64 = 1_795_214_400.0;
 
-/// Where the calls have come to: ids are never used again, and time goes on.
+/// The progress of the calls: ids are never used again, and time advances.
 pub struct Calls {
     ids: u128,
     now: f64,
@@ -27,7 +27,7 @@ impl Calls {
         Calls { ids: 0, now: START }
     }
 
-    /// Puts the jobs that stay.
+    /// Puts the resident jobs.
     pub fn fill(server: &mut Server, resident: usize) -> Calls {
         let mut calls = Calls::new();
         let mut left = resident;
@@ -55,7 +55,7 @@ impl Calls {
         let jids = self.jids(5 * PART);
         let part = |at: usize| &jids[at * PART..(at + 1) * PART];
 
-        // Their priority puts them before those that stay; they are popped in order of their time.
+        // Their priority puts them before the resident jobs; they are popped in order of time.
         row(server, "put", 1, &self.put(&jids, 10));
         let get = self.each(part(0), "get", &[]);
         row(server, "get", 1, &get);
@@ -87,8 +87,8 @@ impl Calls {
         rows
     }
 
-    /// Lets new jobs fail in one group, every other one in another queue, and returns their ids, the
-    /// oldest failure first.
+    /// Fails new jobs in one group, every other one in another queue. Returns their ids, the oldest
+    /// failure first.
     pub fn failed(&mut self, server: &mut Server, count: usize) -> Vec<String> {
         let jids = self.jids(count);
         for jids in jids.chunks(10_000) {
@@ -108,7 +108,7 @@ impl Calls {
         jids
     }
 
-    /// Brings each failed job back, or cancels it, by a call of its own.
+    /// Retries or cancels each failed job by a call of its own.
     pub fn alone(&mut self, command: &str, jids: &[String]) -> Vec<Call> {
         let note = r#"{"verb":"retry","by":"ann@mx-1.example.com"}"#;
         let calls = jids.iter().enumerate().map(|(at, jid)| {
@@ -123,7 +123,7 @@ impl Calls {
         calls.collect()
     }
 
-    /// Cancels what is left of jobs.
+    /// Cancels the remaining jobs.
     pub fn empty(&mut self, server: &mut Server, jids: &[String]) {
         for jids in jids.chunks(1_000) {
             let cancel = self.call("cancel", jids.iter().cloned());

@@ -1,6 +1,6 @@
-//! What `qless check` costs a server of many jobs: beside `redis-cli --bigkeys`, which reads every
-//! key's name and size, in the same run; how long it keeps others waiting; and what mending costs
-//! beside looking.
+//! The cost of `qless check` for a server with many jobs, compared with `redis-cli --bigkeys`, which
+//! reads the name and size of every key, in the same run; how long other clients wait; and the cost
+//! of a repair compared with a scan.
 
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -11,24 +11,24 @@ use std::time::{Duration, Instant};
 use crate::server::{Call, Server};
 use crate::submit::peak_of;
 
-/// How many jobs there are.
+/// The numbers of jobs.
 const SIZES: [usize; 2] = [100_000, 1_000_000];
 
-/// How many ids without jobs are mended.
+/// The number of ids without jobs that are repaired.
 const GHOSTS: usize = 100_000;
 
 /// When the first job was put.
 const BEGIN: f64 = 1_795_000_000.0;
 
-/// What a run took.
+/// The result of a run.
 #[derive(Clone, Copy)]
 struct Ran {
     /// Microseconds of the server's main thread.
     micros: f64,
     seconds: f64,
-    /// The client's most memory, in MiB.
+    /// The peak memory of the client, in MiB.
     peak: f64,
-    /// The longest that a probe waited for its answer, in milliseconds.
+    /// The longest wait of a probe for its reply, in milliseconds.
     worst: f64,
 }
 
@@ -48,7 +48,7 @@ impl Ran {
     }
 }
 
-/// `sizes`: how many jobs, if told.
+/// `sizes`: the numbers of jobs, if given.
 pub fn print(rounds: usize, sizes: &[usize]) {
     let sizes = if sizes.is_empty() { &SIZES } else { sizes };
     println!("\nqless check, least of {rounds} rounds: CPU of the server's main thread");
@@ -93,7 +93,7 @@ pub fn print(rounds: usize, sizes: &[usize]) {
     ghosts();
 }
 
-/// Ids without jobs, looked at and mended, by slices of the core.
+/// Verifies and repairs ids without jobs, in slices of the core.
 fn ghosts() {
     let mut server = Server::start();
     let now = format!("{:.4}", BEGIN + 86_400.0);
@@ -122,8 +122,8 @@ fn ghosts() {
         (server.cpu() - before) / GHOSTS as f64
     };
     let (look, mend) = (each("look"), each("mend"));
-    println!("  {GHOSTS} ids without jobs, µs each: {look:.2} to look, {mend:.2} to mend");
-    println!("    a mend more than a look: {:.2}", mend - look);
+    println!("  {GHOSTS} ids without jobs, µs each: {look:.2} to verify, {mend:.2} to repair");
+    println!("    a repair more than a verification: {:.2}", mend - look);
 }
 
 fn qless(server: &Server, line: &str) -> Command {
@@ -133,7 +133,7 @@ fn qless(server: &Server, line: &str) -> Command {
     command
 }
 
-/// Runs a command, and probes the server meanwhile.
+/// Runs a command, and probes the server at the same time.
 fn run(server: &mut Server, command: &mut Command) -> Ran {
     let over = Arc::new(AtomicBool::new(false));
     let mut connection = server.redis.connect();
@@ -177,8 +177,8 @@ fn jid(n: usize) -> String {
     )
 }
 
-/// Puts jobs of all states, each with three history entries: of twenty, nine wait, two are
-/// scheduled, one waits for another, two run, three have failed, three are complete.
+/// Puts jobs of all states, each with three history entries. Out of 20 jobs, 9 wait, 2 are
+/// scheduled, 1 depends on another, 2 run, 3 have failed, 3 are complete.
 fn fill(server: &mut Server, jobs: usize) {
     let settings = [
         ("jobs-history-count", "100000000"),
@@ -192,7 +192,7 @@ fn fill(server: &mut Server, jobs: usize) {
         let calls: Vec<Call> = numbers.chunks(100).map(put).collect();
         server.call(&calls);
     }
-    // Those that run, and those that are complete after that.
+    // Jobs that run, then jobs that are complete.
     let pops = |queue: &str, jobs: usize| -> Vec<Call> {
         let pop = |n: usize| {
             let now = format!("{:.4}", BEGIN + 20_000.0 + n as f64 / 1e3);
@@ -213,7 +213,7 @@ fn fill(server: &mut Server, jobs: usize) {
         .filter(|n| *n % 20 >= 17)
         .map(|n| complete(*n))
         .collect();
-    // Whoever popped it may complete it.
+    // Only the worker that popped a job may complete it.
     let mut holders = server.redis.connect();
     for calls in done.chunks(10_000) {
         let mut pipe = ::redis::pipe();

@@ -1,6 +1,6 @@
-//! `make bench`: what each call of the core costs a Redis server, beside an empty script with the
-//! same arguments in the same run; and what a command of the binary costs this machine, beside
-//! `redis-cli ping`.
+//! `make bench`: the cost of each call of the core for a Redis server, compared with an empty
+//! script with the same arguments in the same run; and the cost of a command of the binary for this
+//! machine, compared with `redis-cli ping`.
 //!
 //! Microseconds belong to one machine and one hour. Counts of commands and ratios are results.
 
@@ -18,13 +18,13 @@ mod submit;
 use calls::Calls;
 use server::{Cost, Server};
 
-/// How many jobs wait in the queue while others are worked.
+/// The number of jobs that wait in the queue while others are processed.
 const RESIDENT: [(&str, usize); 2] = [("1,000", 1_000), ("200,000", 200_000)];
-/// How often everything is measured; the least counts.
+/// How often everything is measured; the lowest figure counts.
 const ROUNDS: usize = 5;
 
-/// Measures everything, or only the parts that are named: `calls`, `recover`, `binary`,
-/// `submit`, `search`, `check`; and of how many jobs the check is, if a number is told.
+/// Measures everything, or only the named parts: `calls`, `recover`, `binary`, `submit`, `search`,
+/// `check`; a number sets the jobs of the check.
 fn main() {
     let named: Vec<String> = std::env::args().skip(1).collect();
     let named: Vec<&str> = named
@@ -96,7 +96,7 @@ fn calls() {
 /// One line of the table.
 struct Row {
     name: &'static str,
-    /// Jobs that a call deals with.
+    /// The number of jobs in a call.
     jobs: usize,
     core: Cost,
     empty: Cost,

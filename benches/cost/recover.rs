@@ -1,5 +1,5 @@
-//! What the recovery of a bad night costs the server: `failed --retry-all` and `--cancel-all` of one
-//! group, beside the same work done by single calls in a pipeline.
+//! The cost of recovering many failed jobs for the server: `failed --retry-all` and `--cancel-all` of
+//! one group, compared with the same work as single calls in a pipeline.
 
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -7,12 +7,12 @@ use std::time::Instant;
 use crate::calls::{Calls, GROUP};
 use crate::server::{Call, Server};
 
-/// How many jobs have failed.
+/// The numbers of failed jobs.
 const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
-/// How often each is measured, but the largest; the least counts.
+/// How often each number but the largest is measured; the lowest figure counts.
 const ROUNDS: usize = 3;
 
-/// What one way costs, and how long it kept the server from others at once.
+/// The cost of one way, and the longest time for which it blocked the server.
 #[derive(Clone, Copy)]
 struct Cost {
     micros: f64,
@@ -41,7 +41,7 @@ pub fn print() {
         "  {:<30}{:>9}{:>9}{:>9}{:>9}{:>9}{:>12}",
         "command", "jobs", "µs", "single", "ratio", "seconds", "worst slice"
     );
-    // The reference looks for a failure from the newest one on, we from the oldest.
+    // The reference searches a failure list from the newest entry, this core from the oldest.
     for (verb, single, newest_first) in [
         ("--retry-all", "guard.requeue", false),
         ("--retry-all", "requeue", true),

@@ -1,4 +1,4 @@
-//! A private Redis, gone with its value. REDIS_SERVER names another program.
+//! A private Redis that ends with its value. REDIS_SERVER names another program.
 
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -43,7 +43,7 @@ impl Redis {
         format!("unix://{}", self.socket().display())
     }
 
-    /// Connects as soon as it answers.
+    /// Connects as soon as the server replies.
     pub fn connect(&self) -> Connection {
         let client = Client::open(self.url()).unwrap();
         let deadline = Instant::now() + Duration::from_secs(10);

@@ -1,5 +1,5 @@
-//! What it costs a server to find jobs that no index knows: `jobs --where` reads every one of
-//! them, beside `redis-cli --scan` of the same database, which reads every key's name.
+//! The cost of finding jobs without an index: `jobs --where` reads every job, compared with
+//! `redis-cli --scan` of the same database, which reads every key name.
 
 use std::process::{Command, Stdio};
 

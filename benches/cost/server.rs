@@ -1,12 +1,12 @@
-//! A private server to which calls are sent by the thousand, so that it never waits for us; and
-//! what it says that they cost.
+//! A private server that gets thousands of pipelined calls, so that it never waits for the client;
+//! and its own figures of what they cost.
 
 use ::redis::{Connection, ConnectionLike, Value, cmd};
 use qless::internals::Script;
 
 use crate::redis::Redis;
 
-/// The words of a call after the script's name: command, time, arguments.
+/// The arguments of a call after the name of the script: command, time, arguments.
 pub type Call = Vec<String>;
 
 /// What one call costs.
@@ -22,7 +22,7 @@ pub struct Server {
     connection: Connection,
     sha: String,
     empty: String,
-    /// Ends with us.
+    /// Ends with the value.
     pub redis: Redis,
 }
 
@@ -47,7 +47,7 @@ impl Server {
         self.redis.url()
     }
 
-    /// Remembers calls that take longer than a millisecond, or none.
+    /// Starts or stops logging calls that take longer than a millisecond.
     pub fn watch_slow(&mut self, watch: bool) {
         let slower = if watch { "1000" } else { "-1" };
         for words in [
@@ -63,7 +63,7 @@ impl Server {
         }
     }
 
-    /// Returns how many milliseconds the slowest of them took.
+    /// Returns the milliseconds of the slowest call.
     pub fn slowest(&mut self) -> f64 {
         let mut get = cmd("SLOWLOG");
         get.arg("GET").arg(1_000_000);
@@ -90,7 +90,7 @@ impl Server {
         self.send(&sha, calls);
     }
 
-    /// Returns what a call of the core costs, and what an empty script with its arguments does.
+    /// Returns the cost of a call of the core, and of an empty script with its arguments.
     pub fn measure(&mut self, calls: &[Call]) -> (Cost, Cost) {
         let (sha, empty) = (self.sha.clone(), self.empty.clone());
         let empty = self.cost(&empty, calls);
@@ -130,7 +130,7 @@ impl Server {
         }
     }
 
-    /// Microseconds of CPU that the server has used: those of its main thread, where it tells them.
+    /// CPU microseconds used by the server: those of its main thread, if it reports them.
     pub fn cpu(&mut self) -> f64 {
         let info: String = cmd("INFO").arg("cpu").query(&mut self.connection).unwrap();
         let read = |name: String| {
@@ -146,7 +146,7 @@ impl Server {
             .expect("the server tells its CPU time")
     }
 
-    /// Counts, from now on, commands that take longer than so many microseconds.
+    /// Starts to count commands that take longer than this many microseconds.
     pub fn watch(&mut self, micros: u64) {
         let mut config = |name: &str, value: u64| {
             let mut set = cmd("CONFIG");
@@ -165,7 +165,7 @@ impl Server {
             .unwrap()
     }
 
-    /// Commands since the last reset, without ours.
+    /// Commands since the last reset, without those of the benchmark.
     fn commands(&mut self) -> f64 {
         let info: String = cmd("INFO")
             .arg("commandstats")

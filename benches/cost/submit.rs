@@ -1,4 +1,4 @@
-//! What mass submission costs: `put --from` beside the same jobs as single calls through
+//! The cost of mass submission: `put --from` compared with the same jobs as single calls through
 //! `redis-cli --pipe`, each on a server of its own.
 
 use std::fs;
@@ -86,7 +86,7 @@ pub fn print(rounds: usize) {
     }
 }
 
-/// What a run took: time, CPU microseconds per job on either side, the client's peak memory.
+/// The result of a run: time, CPU microseconds per job on either side, peak memory of the client.
 struct Ran {
     took: Duration,
     client: f64,
@@ -143,7 +143,7 @@ fn cpu_of(pid: u32) -> f64 {
     binary::millis_of(&stat, 14).unwrap_or_default()
 }
 
-/// The most memory that a process has had, in MiB.
+/// The peak memory of a process, in MiB.
 pub fn peak_of(pid: u32) -> f64 {
     let path = format!("/proc/{pid}/status");
     let status = fs::read_to_string(Path::new(&path)).unwrap_or_default();

@@ -1,8 +1,6 @@
 //! `qless completions`
 
-use clap_complete::Shell;
-
-use super::generate;
+use super::completion::shell::Shell;
 use crate::commands::{ConfigUse, Group, Spec};
 use crate::error::Error;
 use crate::exit::Exit;
@@ -10,15 +8,16 @@ use crate::session::Session;
 
 /// Print the script that lets a shell complete `qless`
 ///
-/// `make install` puts it where the shell looks; else write it there, or source it.
+/// `make install` puts it where the shell looks for it. Otherwise write it there, or source it. The
+/// script asks the `qless` on the command line what can be typed, so it fits every version.
 ///
 /// Examples: `qless completions bash > qless.bash` · `source <(qless completions bash)`
 ///
-/// Commands and flags are completed offline. Names of queues, groups, tags, workers, contexts and
-/// options, and the ids of jobs that a command can use, are asked from the server: it is only
-/// looked at, for 0.15 s at most, the answer is kept for 10 s, and a server that did not answer
-/// is left alone for a minute. A private server of `local:` is never started. QLESS_COMPLETE_LIVE=0
-/// turns that off; a duration such as `500ms` lets it take so long.
+/// Commands, flags and their values need no server. Names of queues, groups, tags, workers and
+/// options, and the ids of jobs that a command can use, come from the server. `qless` only reads
+/// them, waits up to 0.15 s, keeps the reply for 10 s, and after a failure does not ask again for a
+/// minute. It never starts the private server of `local:` and never prompts for a password.
+/// QLESS_COMPLETE_LIVE=0 turns this off; a duration such as `500ms` sets the wait.
 ///
 /// Exit codes: 0, 2 unknown shell.
 ///
@@ -34,6 +33,6 @@ pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Operate, run).config(Conf
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
-    session.ui.write(&generate::completion(args.shell).bytes)?;
+    session.ui.write(args.shell.script().as_bytes())?;
     Ok(Exit::Ok)
 }

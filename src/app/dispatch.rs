@@ -12,15 +12,15 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::session::Session;
 use crate::settings;
-use crate::settings::Settings;
+use crate::settings::ConfigFile;
 use crate::ui::{ContextLabel, Ui};
 use crate::watch;
 
 /// Runs one command line and returns the code to exit with.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
     let args: Vec<OsString> = args.into_iter().collect();
-    if let Some(asked) = completion::asked(&args) {
-        return completion::run(asked);
+    if let Some(request) = completion::requested(&args) {
+        return completion::run(request);
     }
     let mut cli = match parse::parse(&args) {
         Ok(cli) => cli,
@@ -52,7 +52,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
 }
 
 /// Names the context in use to the prompts, and reports what the config file gives rise to.
-fn announce(settings: &Settings, ui: &mut Ui) {
+fn announce(settings: &ConfigFile, ui: &mut Ui) {
     ui.set_context(settings.context.as_ref().map(|context| ContextLabel {
         name: context.name.clone(),
         label: context.label().to_owned(),

@@ -1,18 +1,17 @@
-//! Completions and man pages, written from the one tree of commands.
+//! Completion scripts, and the man pages, which are written from the one tree of commands.
 
 use std::io;
 
-use clap::Command;
-use clap_complete::{Generator, Shell};
+use clap::{Command, ValueEnum};
 use clap_mangen::Man;
 
+use super::completion::shell::Shell;
 use super::help::layout::Parts;
-use super::hook;
 use crate::exit::Exit;
 use crate::model::finding::{BEYOND, Severity};
 use crate::settings::key;
+use crate::view::document::DOCUMENTS;
 use crate::view::finding;
-use crate::view::schema::KINDS;
 
 /// A generated file: its path in the repository, and what stands in it.
 pub struct Generated {
@@ -29,14 +28,11 @@ impl Generated {
 
 /// Returns all files of `completions/` and `man/`.
 pub fn files() -> io::Result<Vec<Generated>> {
-    let shells = [
-        Shell::Bash,
-        Shell::Elvish,
-        Shell::Fish,
-        Shell::PowerShell,
-        Shell::Zsh,
-    ];
-    let mut files: Vec<Generated> = shells.map(completion).into();
+    let scripts = Shell::value_variants().iter().map(|shell| Generated {
+        path: format!("completions/{}", shell.file()),
+        bytes: shell.script().into(),
+    });
+    let mut files: Vec<Generated> = scripts.collect();
     files.extend(manual()?);
     Ok(files)
 }
@@ -65,18 +61,18 @@ fn documents() -> Generated {
          Schema.\n\
          .SH DOCUMENTS\n",
     );
-    for kind in &KINDS {
+    for document in &DOCUMENTS {
         page.push_str(&format!(
             ".SS {}\n{}\n.nf\n",
-            roff(kind.kind),
-            roff(kind.says)
+            roff(document.kind),
+            roff(document.summary)
         ));
-        for (depth, field, says) in kind.outline() {
-            let indent = "  ".repeat(depth + 1);
+        for line in document.outline() {
+            let indent = "  ".repeat(line.depth + 1);
             page.push_str(&format!(
                 "{indent}\\fB{}\\fR\n{indent}    {}\n",
-                roff(&field),
-                roff(says)
+                roff(&line.field),
+                roff(line.meaning)
             ));
         }
         page.push_str(".fi\n");
@@ -104,12 +100,14 @@ fn settings() -> Generated {
         add(&format!(".TP\n\\fB{}\\fR", roff(name)), says);
     }
     for (head, defaults) in [("KEYS OF A CONTEXT", false), ("KEYS OF [defaults]", true)] {
-        let known: Vec<&str> = key::Key::known(defaults).map(|key| key.name).collect();
+        let known: Vec<&str> = key::ConfigKey::known(defaults)
+            .map(|key| key.name)
+            .collect();
         match defaults {
             false => add(&format!(".SH {head}"), "Each is optional."),
             true => add(&format!(".SH {head}"), &format!("{}.", known.join(", "))),
         }
-        for key in key::Key::known(defaults).filter(|_| !defaults) {
+        for key in key::ConfigKey::known(defaults).filter(|_| !defaults) {
             let name = format!(".TP\n\\fB{}\\fR ({})", roff(key.name), key.of.word());
             add(
                 &name,
@@ -204,17 +202,6 @@ fn roff(text: &str) -> String {
     text.replace('\\', "\\\\")
         .replace('-', "\\-")
         .replace('\'', "\\*(Aq")
-}
-
-/// Returns the script that lets a shell complete.
-pub(crate) fn completion(shell: Shell) -> Generated {
-    let mut bytes = Vec::new();
-    let mut tree = super::parse::command();
-    clap_complete::generate(shell, &mut tree, "qless", &mut bytes);
-    let path = format!("completions/{}", shell.file_name("qless"));
-    let script = String::from_utf8_lossy(&bytes).into_owned();
-    let bytes = hook::names(shell, script, &tree).into_bytes();
-    Generated { path, bytes }
 }
 
 /// Writes the page of a command and of all below it.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use super::generate;
 use super::generate::Generated;
+use crate::args::value;
 use crate::commands::{ConfigUse, Group, Spec};
 use crate::error::{Error, Kind, io_words};
 use crate::exit::Exit;
@@ -25,7 +26,7 @@ use crate::text::{clean, plural};
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// A command, such as `recur put`, or a page, such as `json.5`
-    #[arg(value_name = "COMMAND")]
+    #[arg(value_name = "COMMAND", add = value::Candidates::Commands)]
     words: Vec<String>,
     /// Write the page into this directory; without a command: all pages
     #[arg(long, value_name = "DIR")]

@@ -6,7 +6,6 @@ pub(crate) mod completions;
 mod dispatch;
 pub(crate) mod generate;
 pub(crate) mod help;
-mod hook;
 pub(crate) mod man;
 pub(crate) mod parse;
 pub(crate) mod tree;

@@ -120,7 +120,7 @@ fn whole(args: &[OsString]) -> Option<String> {
     Some(format!("qless {}", words.join(" ")))
 }
 
-/// Returns the one clap tree, from which help, completions and man pages are made.
+/// Returns the one clap tree, from which help, completion and man pages are made.
 pub fn command() -> clap::Command {
     Command::augment_subcommands(root())
 }
@@ -148,7 +148,8 @@ Examples: `qless queues`
 · `qless failed`
 · `qless retry --group 'upload error' --older-than 1h --rate 20/s --dry-run`";
 
-fn root() -> clap::Command {
+/// Returns the tree without its commands.
+pub(crate) fn root() -> clap::Command {
     Globals::augment_args(clap::Command::new("qless"))
         .about("Look at, steer and repair the queues of qless, a job queue on Redis")
         .long_about(PROMISE)

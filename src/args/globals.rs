@@ -21,7 +21,7 @@ pub(crate) struct Globals {
     #[arg(skip)]
     pub given: Given,
     /// Settings of the config file by name [QLESS_CONTEXT; default as the file says]
-    #[arg(long, global = true, value_name = "NAME")]
+    #[arg(long, global = true, value_name = "NAME", add = value::Candidates::Contexts)]
     pub context: Option<String>,
     /// Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]
     #[arg(long, global = true, value_name = "FILE")]

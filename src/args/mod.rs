@@ -1,5 +1,6 @@
 //!
 
+mod candidates;
 pub(crate) mod env;
 pub(crate) mod format;
 pub(crate) mod globals;

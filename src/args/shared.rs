@@ -11,9 +11,9 @@ use super::moment::When;
 use super::value;
 use crate::clock::moment::Moment;
 use crate::error::Error;
-use crate::model::data_filter::Equal;
+use crate::model::data_filter::DataFilter;
 use crate::model::job::State;
-use crate::model::message_regex::Wording;
+use crate::model::message_regex::MessageRegex;
 use crate::model::pattern::Pattern;
 use crate::model::rate::Rate;
 use crate::name::Name;
@@ -98,30 +98,34 @@ pub(crate) struct Selector {
     #[command(flatten)]
     pub filters: Filters,
     /// Failed jobs of a group, by name or glob
-    #[arg(help_heading = SELECTOR, long = "group", value_name = "G", value_parser = value::pattern())]
+    #[arg(help_heading = SELECTOR, long = "group", value_name = "G", value_parser = value::pattern(),
+          add = value::Candidates::Groups)]
     pub groups: Vec<Pattern>,
     /// Failed jobs whose message a regular expression finds itself in
-    #[arg(help_heading = SELECTOR, long, value_name = "REGEX", value_parser = Wording::new)]
-    pub message: Option<Wording>,
+    #[arg(help_heading = SELECTOR, long, value_name = "REGEX", value_parser = MessageRegex::new)]
+    pub message: Option<MessageRegex>,
 }
 
 /// The flags of a selector that do not ask about failures.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Filters {
     /// Jobs of a queue, by name or glob
-    #[arg(help_heading = SELECTOR, long = "queue", value_name = "Q", value_parser = value::pattern())]
+    #[arg(help_heading = SELECTOR, long = "queue", value_name = "Q", value_parser = value::pattern(),
+          add = value::Candidates::Queues)]
     pub queues: Vec<Pattern>,
     /// Jobs in a state
     #[arg(help_heading = SELECTOR, long = "state", value_name = "S", value_delimiter = ',', value_parser = value::state())]
     pub states: Vec<State>,
     /// Jobs with a tag; repeated: with all of them
-    #[arg(help_heading = SELECTOR, long = "tag", value_name = "T", value_parser = value::name())]
+    #[arg(help_heading = SELECTOR, long = "tag", value_name = "T", value_parser = value::name(),
+          add = value::Candidates::Tags)]
     pub tags: Vec<Name>,
     /// Jobs of a class, by name or glob
     #[arg(help_heading = SELECTOR, long = "klass", value_name = "K", value_parser = value::pattern())]
     pub klasses: Vec<Pattern>,
     /// Jobs whose lock a worker has, run out or not, by name or glob
-    #[arg(help_heading = SELECTOR, long = "held-by", value_name = "W", value_parser = value::pattern())]
+    #[arg(help_heading = SELECTOR, long = "held-by", value_name = "W", value_parser = value::pattern(),
+          add = value::Candidates::Workers)]
     pub held_by: Vec<Pattern>,
     /// Jobs to which nothing has happened for this time
     #[arg(help_heading = SELECTOR, long, value_name = "D", value_parser = value::duration, allow_hyphen_values = true)]
@@ -131,7 +135,7 @@ pub(crate) struct Filters {
     pub newer_than: Option<Duration>,
     /// Jobs with this value in their data, such as `user.id=42`; repeated: with all of them
     #[arg(help_heading = SELECTOR, long = "where", value_name = "PATH=VALUE", value_parser = value::equal())]
-    pub wheres: Vec<Equal>,
+    pub wheres: Vec<DataFilter>,
     /// Tracked jobs
     #[arg(help_heading = SELECTOR, long)]
     pub tracked: bool,
@@ -330,7 +334,7 @@ fn never(one: &str, theirs: &[State], other: &str, others: &[State]) -> Error {
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Targets {
     /// The jobs; `-` reads them from standard input, `@FILE` from a file
-    #[arg(value_name = "JID", value_parser = value::jids())]
+    #[arg(value_name = "JID", value_parser = value::jids(), add = value::Candidates::Targets)]
     pub jids: Vec<Name>,
     #[command(flatten)]
     pub selector: Selector,
@@ -340,7 +344,7 @@ pub(crate) struct Targets {
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Unfailed {
     /// The jobs; `-` reads them from standard input, `@FILE` from a file
-    #[arg(value_name = "JID", value_parser = value::jids())]
+    #[arg(value_name = "JID", value_parser = value::jids(), add = value::Candidates::Targets)]
     pub jids: Vec<Name>,
     #[command(flatten)]
     pub filters: Filters,
@@ -393,7 +397,8 @@ pub(crate) struct MaxData {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Holder {
     /// The worker that holds the job [QLESS_WORKER; default cli-USER@HOST]
-    #[arg(long, value_name = "NAME", value_parser = value::new_name())]
+    #[arg(long, value_name = "NAME", value_parser = value::new_name(),
+          add = value::Candidates::Workers)]
     pub worker: Option<Name>,
     /// Act in the name of whichever worker holds the job
     #[arg(long, conflicts_with = "worker")]
@@ -441,7 +446,8 @@ impl Later {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Queues {
     /// The queues
-    #[arg(value_name = "QUEUE", value_parser = value::name(), required_unless_present = "all")]
+    #[arg(value_name = "QUEUE", value_parser = value::name(), required_unless_present = "all",
+          add = value::Candidates::Queues)]
     pub queues: Vec<Name>,
     /// All of them
     #[arg(long, conflicts_with = "queues")]

@@ -14,10 +14,10 @@ pub(crate) use crate::clock::duration::parse as duration;
 use crate::clock::moment::Moment;
 use crate::error::Error;
 use crate::json::path::Path;
-use crate::model::bulk::MOST;
-use crate::model::data_filter::Equal;
+use crate::model::bulk::MAX_JOBS_PER_CALL;
+use crate::model::data_filter::DataFilter;
 use crate::model::finding::{FINDINGS, Severity};
-use crate::model::jid_source::Jids;
+use crate::model::jid_source::JidSource;
 use crate::model::job::State;
 use crate::model::pattern::Pattern;
 use crate::model::rate::Rate;
@@ -25,6 +25,8 @@ use crate::name;
 use crate::name::Name;
 use crate::text;
 use crate::text::clean;
+
+pub(crate) use super::candidates::{Candidates, Jobs};
 
 /// Doubles are exact up to here, and the core's numbers are doubles.
 pub(crate) const LARGEST: u64 = 1 << 53;
@@ -43,8 +45,9 @@ pub(crate) fn pattern() -> impl TypedValueParser<Value = Pattern> {
 }
 
 /// `PATH=VALUE`: any bytes.
-pub(crate) fn equal() -> impl TypedValueParser<Value = Equal> {
-    OsStringValueParser::new().try_map(|text: OsString| Equal::new(&Name::from(text.as_os_str())))
+pub(crate) fn equal() -> impl TypedValueParser<Value = DataFilter> {
+    OsStringValueParser::new()
+        .try_map(|text: OsString| DataFilter::new(&Name::from(text.as_os_str())))
 }
 
 /// A job's state.
@@ -73,7 +76,7 @@ pub(crate) fn new_jid() -> impl TypedValueParser<Value = Name> {
     })
 }
 
-/// Jids that may exist, `-` for a list on stdin, or `@FILE`: any bytes.
+/// JidSource that may exist, `-` for a list on stdin, or `@FILE`: any bytes.
 pub(crate) fn jids() -> impl TypedValueParser<Value = Name> {
     OsStringValueParser::new().map(|text: OsString| Name::from(text.as_os_str()))
 }
@@ -239,17 +242,19 @@ pub(crate) fn input() -> impl TypedValueParser<Value = OsString> {
 /// As many jobs as one call takes.
 pub(crate) fn batch(text: &str) -> Result<usize, String> {
     match text.parse() {
-        Ok(number @ 1..=MOST) => Ok(number),
-        _ => Err(format!("wants a number of jobs between 1 and {MOST}")),
+        Ok(number @ 1..=MAX_JOBS_PER_CALL) => Ok(number),
+        _ => Err(format!(
+            "wants a number of jobs between 1 and {MAX_JOBS_PER_CALL}"
+        )),
     }
 }
 
 /// Where jids come from: `content`, or a path.
-pub(crate) fn jid_from() -> impl TypedValueParser<Value = Jids> {
+pub(crate) fn jid_from() -> impl TypedValueParser<Value = JidSource> {
     OsStringValueParser::new().try_map(|text: OsString| match text.as_bytes() {
-        b"content" => Ok(Jids::Content),
+        b"content" => Ok(JidSource::Content),
         path => match Path::new(path) {
-            Ok(path) => Ok(Jids::Path(path, clean(text.as_encoded_bytes()))),
+            Ok(path) => Ok(JidSource::Path(path, clean(text.as_encoded_bytes()))),
             Err(wants) => Err(format!("wants `content`, or {wants}")),
         },
     })

@@ -1,222 +1,232 @@
-//! The loop: slices, pace, progress, signals, and what is said at the end.
+//! The loop of a bulk action: slices, pace, progress, signals, and the report at the end.
 
 use std::time::Duration;
 
 use super::pace::Pace;
-use super::{BulkRun, JobOutcome, Named, Plan, Refused, Report, SLICE, Slice};
+use super::plan::{ExcludedJob, Targeting};
+use super::{BulkOptions, BulkPlan, JobOutcome, Report, SLICE, SliceOutcome};
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
-use crate::model::bulk::{Item, Result as Counted, Sum};
+use crate::model::bulk::{BulkItem, ItemResult, Totals};
 use crate::model::job_snapshot::JobSnapshot;
 use crate::session::Session;
 use crate::ui::Ui;
 use crate::view::json;
 
-impl Plan {
-    /// Changes the jobs, slice by slice. `change` is
-    /// given now and answers with what became of each job of a slice,
-    /// and of those that went with one.
+impl BulkPlan {
+    /// Changes the jobs, slice by slice. `change` takes the jobs of a slice and returns the
+    /// outcome of each, and of the dependents that were changed with them.
     pub(crate) fn run(
         mut self,
         session: &mut Session,
-        change: impl FnMut(&mut Core, Moment, &[JobSnapshot]) -> Slice,
+        change: impl FnMut(&mut Core, Moment, &[JobSnapshot]) -> SliceOutcome,
     ) -> Result<Exit, Error> {
         self.refusal()?;
-        let one = self.one();
-        let matched = self.before.len() + self.refused.len() + self.jobs.len();
-        if matched == 0 && self.order.require_match {
-            let asks = self.order.verb.asks;
-            return Err(Error::not_found(format!("there are no jobs to {asks}")));
+        let single = self.is_single();
+        let matched = self.already_done.len() + self.excluded.len() + self.jobs.len();
+        if matched == 0 && self.options.require_match {
+            let verb = self.options.verb.infinitive;
+            return Err(Error::not_found(format!("there are no jobs to {verb}")));
         }
-        let held_back = self.fail_fast();
-        let sum = Sum::of(self.order.verb.word, self.dry_run(), matched);
-        let mut told = Told {
-            report: Report::new(&session.ui, self.order.verb, one, sum, session.now()),
-            order: self.order,
+        let not_tried = self.apply_fail_fast();
+        let totals = Totals::of(self.options.verb.word, self.dry_run(), matched);
+        let mut recorder = Recorder {
+            report: Report::new(
+                &session.ui,
+                self.options.verb,
+                single,
+                totals,
+                session.now(),
+            ),
+            options: self.options,
         };
-        for fate in std::mem::take(&mut self.before) {
-            told.report.add(&mut session.ui, fate)?;
+        for outcome in std::mem::take(&mut self.already_done) {
+            recorder.report.add(&mut session.ui, outcome)?;
         }
-        if told.order.dry_run {
-            for Refused { fate, .. } in self.refused {
-                told.report.add(&mut session.ui, fate)?;
+        if recorder.options.dry_run {
+            for ExcludedJob { outcome, .. } in self.excluded {
+                recorder.report.add(&mut session.ui, outcome)?;
             }
-            for seen in &self.jobs {
-                let fate = JobOutcome::from(Item::planned(&seen.jid)).seen(seen);
-                told.report.add(&mut session.ui, fate)?;
+            for job in &self.jobs {
+                let outcome = JobOutcome::from(BulkItem::planned(&job.jid)).with_snapshot(job);
+                recorder.report.add(&mut session.ui, outcome)?;
             }
-            for fate in self.cascaded {
-                told.report.add(&mut session.ui, fate)?;
+            for outcome in self.cascaded {
+                recorder.report.add(&mut session.ui, outcome)?;
             }
             let now = session.now();
-            return told.report.end(&mut session.ui, now, held_back, None);
+            return recorder.report.end(&mut session.ui, now, not_tried, None);
         }
-        if let Some(ledger) = &mut told.order.report {
+        if let Some(ledger) = &mut recorder.options.report {
             ledger.begin(session)?;
         }
-        for Refused { fate, .. } in self.refused {
-            told.add(&mut session.ui, fate)?;
+        for ExcludedJob { outcome, .. } in self.excluded {
+            recorder.add(&mut session.ui, outcome)?;
         }
-        told.flush()?;
-        let jobs = Jobs {
-            named: self.named,
+        recorder.flush()?;
+        let jobs = PendingJobs {
+            targeting: self.targeting,
             jobs: self.jobs,
             spread: self.spread,
-            held_back,
+            not_tried,
         };
-        let (left, broke) = told.act(session, jobs, change)?;
+        let (remaining, stopped_by) = recorder.act(session, jobs, change)?;
         let now = session.now();
-        told.report.end(&mut session.ui, now, left, broke)
+        recorder
+            .report
+            .end(&mut session.ui, now, remaining, stopped_by)
     }
 
-    /// Where the first failure ends all, it may be one that is known already: then what was told
-    /// after it is left alone. Returns how many that are.
-    fn fail_fast(&mut self) -> usize {
-        if !self.order.fail_fast {
+    /// With `--fail-fast`, drops the jobs that come after the first one known to fail. Returns how
+    /// many are dropped.
+    fn apply_fail_fast(&mut self) -> usize {
+        if !self.options.fail_fast {
             return 0;
         }
-        let failed = |refused: &Refused| refused.fate.item.result == Counted::Failed;
-        let Some(at) = self.refused.iter().position(failed) else {
+        let failed = |excluded: &ExcludedJob| excluded.outcome.item.result == ItemResult::Failed;
+        let Some(at) = self.excluded.iter().position(failed) else {
             return 0;
         };
-        let after = self.refused[at].after;
-        let rest = self.refused.len() - (at + 1) + self.jobs.len().saturating_sub(after);
-        self.refused.truncate(at + 1);
-        self.jobs.truncate(after);
+        let preceding = self.excluded[at].preceding;
+        let rest = self.excluded.len() - (at + 1) + self.jobs.len().saturating_sub(preceding);
+        self.excluded.truncate(at + 1);
+        self.jobs.truncate(preceding);
         rest
     }
 }
 
-/// The jobs that are to be changed.
-struct Jobs {
-    named: Named,
+/// The jobs to change.
+struct PendingJobs {
+    targeting: Targeting,
     jobs: Vec<JobSnapshot>,
-    /// Over which time they are to run.
+    /// The time over which they are to run.
     spread: Duration,
-    /// How many more there are, which a failure keeps from being tried.
-    held_back: usize,
+    /// How many more there are that an earlier failure keeps from being tried.
+    not_tried: usize,
 }
 
-/// Where it is told what became of the jobs.
-struct Told {
+/// Records outcomes: in the report file first, then on the streams.
+struct Recorder {
     report: Report,
-    order: BulkRun,
+    options: BulkOptions,
 }
 
-impl Told {
-    fn add(&mut self, ui: &mut Ui, fate: JobOutcome) -> Result<(), Error> {
-        self.note(&fate)?;
-        self.report.add(ui, fate)
+impl Recorder {
+    fn add(&mut self, ui: &mut Ui, outcome: JobOutcome) -> Result<(), Error> {
+        self.write(&outcome)?;
+        self.report.add(ui, outcome)
     }
 
-    /// Notes it in the file alone.
-    fn note(&mut self, fate: &JobOutcome) -> Result<(), Error> {
-        if let Some(ledger) = &mut self.order.report {
-            ledger.line(&json::line(&fate.item).map_err(Error::internal)?);
+    /// Records the outcome in the file only.
+    fn write(&mut self, outcome: &JobOutcome) -> Result<(), Error> {
+        if let Some(ledger) = &mut self.options.report {
+            ledger.line(&json::line(&outcome.item).map_err(Error::internal)?);
         }
         Ok(())
     }
 
     fn flush(&mut self) -> Result<(), Error> {
-        match &mut self.order.report {
+        match &mut self.options.report {
             Some(ledger) => ledger.flush(),
             None => Ok(()),
         }
     }
 
-    /// Changes the jobs; returns how many were not tried, and what broke the action off.
+    /// Changes the jobs. Returns how many were not tried, and the error that stopped the action.
     fn act(
         &mut self,
         session: &mut Session,
-        mut jobs: Jobs,
-        mut change: impl FnMut(&mut Core, Moment, &[JobSnapshot]) -> Slice,
+        mut pending: PendingJobs,
+        mut change: impl FnMut(&mut Core, Moment, &[JobSnapshot]) -> SliceOutcome,
     ) -> Result<(usize, Option<Error>), Error> {
-        let one = jobs.named == Named::One;
-        let all = jobs.jobs.len();
-        let matched = all + jobs.held_back;
-        let stop = Interrupt::listen();
-        let mut pace = Pace::new(self.order.rate);
-        // One by one, so that nothing comes after the first failure.
-        let size = pace.slice(if self.order.fail_fast { 1 } else { SLICE });
+        let single = pending.targeting == Targeting::OneJid;
+        let all = pending.jobs.len();
+        let matched = all + pending.not_tried;
+        let interrupt = Interrupt::listen();
+        let mut pace = Pace::new(self.options.rate);
+        // `--fail-fast` goes one by one, so that nothing comes after the first failure.
+        let size = pace.slice(if self.options.fail_fast { 1 } else { SLICE });
         let mut progress = session.ui.progress(all as u64);
-        let mut left = matched;
-        let mut broke = None;
-        for (at, slice) in jobs.jobs.chunks_mut(size).enumerate() {
-            pace.wait(slice.len(), &stop);
-            if let Some(kind) = stop.asked() {
-                broke = Some(interrupted(kind, matched, left, session));
+        let mut remaining = matched;
+        let mut stopped_by = None;
+        for (at, slice) in pending.jobs.chunks_mut(size).enumerate() {
+            pace.wait(slice.len(), &interrupt);
+            if let Some(kind) = interrupt.asked() {
+                stopped_by = Some(interrupted(kind, matched, remaining, session));
                 break;
             }
-            left -= slice.len();
+            remaining -= slice.len();
             let core = session.core()?;
             let now = core.now();
-            if !jobs.spread.is_zero() {
+            if !pending.spread.is_zero() {
                 for (job, at) in slice.iter_mut().zip(at * size..) {
-                    job.later = jobs.spread.mul_f64(at as f64 / all as f64);
+                    job.later = pending.spread.mul_f64(at as f64 / all as f64);
                 }
             }
             let mut changed = change(core, now, slice);
-            broke = changed.broke.take();
-            if let Some(error) = &broke {
-                changed.lose(slice, error);
+            stopped_by = changed.stopped_by.take();
+            if let Some(error) = &stopped_by {
+                changed.add_missing(slice, error);
             }
-            if let (true, Some(error)) = (one, &broke) {
-                for fate in &changed.fates {
-                    self.note(fate)?;
+            if let (true, Some(error)) = (single, &stopped_by) {
+                for outcome in &changed.outcomes {
+                    self.write(outcome)?;
                 }
                 self.flush()?;
                 return Err(error.clone());
             }
             let mut failed = false;
-            for fate in changed.fates {
-                failed |= fate.item.result == Counted::Failed;
-                let refused = matches!(fate.item.result, Counted::Skipped | Counted::Failed);
-                if one && refused {
-                    self.note(&fate)?;
+            for outcome in changed.outcomes {
+                let result = outcome.item.result;
+                failed |= result == ItemResult::Failed;
+                let refused = matches!(result, ItemResult::Skipped | ItemResult::Failed);
+                if single && refused {
+                    self.write(&outcome)?;
                     self.flush()?;
-                    return Err(fate.error(self.order.verb.asks));
+                    return Err(outcome.to_error(self.options.verb.infinitive));
                 }
-                self.add(&mut session.ui, fate)?;
+                self.add(&mut session.ui, outcome)?;
             }
-            if let Some(replicas) = self.order.replicas
-                && broke.is_none()
+            if let Some(replicas) = self.options.replicas
+                && stopped_by.is_none()
             {
-                broke = session.core()?.wait_for_replicas(replicas).err();
+                stopped_by = session.core()?.wait_for_replicas(replicas).err();
             }
-            // First of all: nobody may be there any more to read the rest.
+            // The file is flushed before stdout: the reader of stdout may have ended.
             if let Err(error) = self.flush() {
-                broke.get_or_insert(error);
+                stopped_by.get_or_insert(error);
             }
             session.ui.finish()?;
             progress.add(slice.len() as u64);
-            if broke.is_some() || (failed && self.order.fail_fast) {
+            if stopped_by.is_some() || (failed && self.options.fail_fast) {
                 break;
             }
         }
         progress.finish();
-        Ok((left, broke.map(|error| again(error, one, session))))
+        let stopped_by = stopped_by.map(|error| with_resume_hint(error, single, session));
+        Ok((remaining, stopped_by))
     }
 }
 
-/// What broke an action of many jobs off is no reason to look at one of them.
-fn again(error: Error, one: bool, session: &Session) -> Error {
-    match (one, error.kind()) {
-        (false, Kind::Unknown) => error.hint(go_on(session)),
+/// Replaces the hint of an unknown outcome: with many jobs, inspecting one of them does not help.
+fn with_resume_hint(error: Error, single: bool, session: &Session) -> Error {
+    match (single, error.kind()) {
+        (false, Kind::Unknown) => error.hint(resume_hint(session)),
         _ => error,
     }
 }
 
-fn interrupted(kind: Kind, matched: usize, left: usize, session: &Session) -> Error {
+fn interrupted(kind: Kind, matched: usize, remaining: usize, session: &Session) -> Error {
     let page = session.ui.page();
     let count = |number: usize| page.count(number as u64);
-    let (done, all) = (count(matched - left), count(matched));
-    Error::new(kind, format!("interrupted after {done} of {all}")).hint(go_on(session))
+    let (done, all) = (count(matched - remaining), count(matched));
+    Error::new(kind, format!("interrupted after {done} of {all}")).hint(resume_hint(session))
 }
 
-fn go_on(session: &Session) -> String {
+fn resume_hint(session: &Session) -> String {
     match session.typed() {
         Some(typed) => format!("run the same command again to go on: `{typed}`"),
         None => "run the same command again to go on".to_string(),

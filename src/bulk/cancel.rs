@@ -1,61 +1,62 @@
-//! Cancelling: jobs are deleted, and what waits for them is told so, cancelled, too, or released.
+//! Cancelling: jobs are deleted; their dependents keep them, or are cancelled or released, too.
 
 use std::collections::{HashMap, HashSet};
 
-use super::save::{Save, trees};
-use super::{JobOutcome, Named, Plan};
+use super::plan::Targeting;
+use super::save::{SaveFile, trees};
+use super::{BulkPlan, JobOutcome};
 use crate::clock::moment::Moment;
 use crate::consent::Consent;
 use crate::core::api::guard::{Dependents, GuardReply};
 use crate::core::call::Core;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::{Code, Item, Shows};
+use crate::model::bulk::{BulkItem, Code, RowContent};
 use crate::model::job_snapshot::JobSnapshot;
 use crate::model::verb::Verb;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::{clean, plural};
+use crate::text::plural;
 use crate::view::Page;
 
 pub(crate) const CANCEL: Verb = Verb {
     word: "cancel",
-    asks: "cancel",
+    infinitive: "cancel",
     past: "cancelled",
-    shows: Shows::Jids,
+    row_content: RowContent::Jids,
 };
 
-/// More jobs than this are cancelled only if their number is typed.
+/// To cancel more jobs than this, their number must be typed.
 const TYPED: usize = 1000;
 
-/// Refuses a job that cannot be cancelled.
-pub(crate) fn judge(job: &JobSnapshot) -> Option<JobOutcome> {
+/// Refuses a complete job.
+pub(crate) fn refuse(job: &JobSnapshot) -> Option<JobOutcome> {
     match job.is("complete") {
         true => Some(
-            JobOutcome::refused(&job.jid, Code::Complete, "it is complete")
+            JobOutcome::complete(&job.jid)
                 .hint("complete jobs are deleted in time, as `jobs-history` says"),
         ),
         false => None,
     }
 }
 
-/// Cancels the jobs of a plan, after a question where there are several; saves them before, if so
-/// wanted.
+/// Cancels the jobs of a plan, after a question if there are several. With `save`, each job is
+/// saved before it is cancelled.
 pub(crate) fn run(
-    mut plan: Plan,
+    mut plan: BulkPlan,
     dependents: Dependents,
-    save: Option<Save>,
+    save: Option<SaveFile>,
     now: Moment,
     session: &mut Session,
 ) -> Result<Exit, Error> {
     plan.refusal()?;
     if let (Some(save), false) = (save, plan.dry_run()) {
-        return saved(plan, dependents, save, now, session);
+        return run_saved(plan, dependents, save, now, session);
     }
     let edges = edges(&plan, now, session)?;
     let below = match dependents {
-        Dependents::Cancel if plan.dry_run() || session.ui.asks() => {
-            below(&plan, &edges, now, session)?
+        Dependents::Cancel if plan.dry_run() || session.ui.needs_answer() => {
+            dependents_below(&plan, &edges, now, session)?
         }
         _ => Vec::new(),
     };
@@ -63,54 +64,54 @@ pub(crate) fn run(
         plan.jobs = dependents_first(std::mem::take(&mut plan.jobs), &edges);
     }
     if plan.dry_run() {
-        return rehearse(plan, dependents, &edges, below, now, session);
+        return dry_run(plan, dependents, &edges, below, now, session);
     }
-    let consent = ask(&plan, plan.jobs.len() + below.len(), below.len(), session)?;
+    let consent = confirm(&plan, plan.jobs.len() + below.len(), below.len(), session)?;
     let named: HashSet<Name> = plan.jobs.iter().map(|job| job.jid.clone()).collect();
-    let mut taken: HashSet<Name> = HashSet::new();
+    let mut cascaded: HashSet<Name> = HashSet::new();
     plan.run(session, |core, now, jobs| {
         let jobs: Vec<&JobSnapshot> = jobs
             .iter()
-            .filter(|job| !taken.contains(&job.jid))
+            .filter(|job| !cascaded.contains(&job.jid))
             .collect();
         if jobs.is_empty() {
             return Ok(Vec::new()).into();
         }
-        let outcomes = match core.cancel(now, dependents, &jobs, consent) {
-            Ok(outcomes) => outcomes,
+        let replies = match core.cancel(now, dependents, &jobs, consent) {
+            Ok(replies) => replies,
             Err(error) => return Err(error).into(),
         };
-        let mut fates: Vec<JobOutcome> = Vec::with_capacity(jobs.len());
-        let here: HashSet<&Name> = jobs.iter().map(|job| &job.jid).collect();
-        for (job, outcome) in jobs.iter().zip(&outcomes) {
-            fates.push(fate(job, outcome));
-            if (dependents, outcome.code) != (Dependents::Cancel, Code::Ok) {
+        let mut outcomes: Vec<JobOutcome> = Vec::with_capacity(jobs.len());
+        let in_slice: HashSet<&Name> = jobs.iter().map(|job| &job.jid).collect();
+        for (job, reply) in jobs.iter().zip(&replies) {
+            outcomes.push(outcome_of(job, reply));
+            if (dependents, reply.code) != (Dependents::Cancel, Code::Ok) {
                 continue;
             }
-            let went: Vec<Name> = match outcome.reconciled {
-                false => outcome.names().cloned().collect(),
-                // The answer that told them was lost: those known before that are gone now.
-                true => gone(core, now, tree(&edges, &job.jid)),
+            let deleted: Vec<Name> = match reply.reconciled {
+                false => reply.names().cloned().collect(),
+                // The reply with their names was lost: of the known dependents, take the missing ones.
+                true => missing(core, now, tree(&edges, &job.jid)),
             };
-            for jid in went.iter().filter(|jid| !here.contains(jid)) {
-                if taken.insert(jid.clone()) {
-                    let mut fate = JobOutcome::done(jid).raw(jid.as_bytes());
-                    fate.item.detail = Some(format!("waited for {}", clean(job.jid.as_bytes())));
-                    fate.cascaded = !named.contains(jid);
-                    fates.push(fate);
+            for jid in deleted.iter().filter(|jid| !in_slice.contains(jid)) {
+                if cascaded.insert(jid.clone()) {
+                    let mut outcome = JobOutcome::done(jid).raw(jid.as_bytes());
+                    outcome.item.detail = Some(format!("waited for {}", job.jid).into());
+                    outcome.cascaded = !named.contains(jid);
+                    outcomes.push(outcome);
                 }
             }
         }
-        Ok(fates).into()
+        Ok(outcomes).into()
     })
 }
 
-/// Cancels the jobs of a plan, each after it was saved. What waits for them is saved and cancelled
-/// like a job that was named: nothing goes along that is not in the file.
-fn saved(
-    mut plan: Plan,
+/// Cancels the jobs of a plan, each after it was saved. Their dependents are saved and cancelled
+/// like jobs that were named, so that no job is deleted that is not in the file.
+fn run_saved(
+    mut plan: BulkPlan,
     dependents: Dependents,
-    mut save: Save,
+    mut save: SaveFile,
     now: Moment,
     session: &mut Session,
 ) -> Result<Exit, Error> {
@@ -125,9 +126,9 @@ fn saved(
         Dependents::Release => (jobs, 0),
     };
     plan.jobs = jobs;
-    let consent = ask(&plan, plan.jobs.len(), below, session)?;
+    let consent = confirm(&plan, plan.jobs.len(), below, session)?;
     if below > 0 {
-        plan.named = Named::Many;
+        plan.targeting = Targeting::Jids;
     }
     let dependents = match dependents {
         Dependents::Cancel => Dependents::Refuse,
@@ -136,24 +137,24 @@ fn saved(
     save.begin(session)?;
     plan.run(session, |core, now, jobs| {
         let jobs: Vec<&JobSnapshot> = jobs.iter().collect();
-        let (kept, mut fates) = match save.keep(core, now, &jobs) {
-            Ok(kept) => kept,
+        let (saved, mut outcomes) = match save.write_jobs(core, now, &jobs) {
+            Ok(saved) => saved,
             Err(error) => return Err(error).into(),
         };
-        if kept.is_empty() {
-            return Ok(fates).into();
+        if saved.is_empty() {
+            return Ok(outcomes).into();
         }
-        let outcomes = match core.cancel(now, dependents, &kept, consent) {
-            Ok(outcomes) => outcomes,
+        let replies = match core.cancel(now, dependents, &saved, consent) {
+            Ok(replies) => replies,
             Err(error) => return Err(error).into(),
         };
-        let done = kept.iter().zip(&outcomes);
-        fates.extend(done.map(|(job, outcome)| fate(job, outcome)));
-        Ok(fates).into()
+        let done = saved.iter().zip(&replies);
+        outcomes.extend(done.map(|(job, reply)| outcome_of(job, reply)));
+        Ok(outcomes).into()
     })
 }
 
-/// Returns what waits for a job, as far as it is known.
+/// Returns the known dependents of a job, at any depth.
 fn tree(edges: &Edges, jid: &Name) -> Vec<Name> {
     let mut tree: Vec<Name> = Vec::new();
     let mut next = vec![jid];
@@ -168,29 +169,27 @@ fn tree(edges: &Edges, jid: &Name) -> Vec<Name> {
     tree
 }
 
-/// Returns those of the jobs that do not exist; none where that cannot be seen.
-fn gone(core: &mut Core, now: Moment, jids: Vec<Name>) -> Vec<Name> {
-    let seen = core.snapshots(now, &jids).unwrap_or_default();
-    let gone = jids.into_iter().zip(seen);
-    gone.filter(|(_, seen)| seen.is_none())
+/// Returns those of the jobs that do not exist; none if that cannot be read.
+fn missing(core: &mut Core, now: Moment, jids: Vec<Name>) -> Vec<Name> {
+    let found = core.snapshots(now, &jids).unwrap_or_default();
+    let jobs = jids.into_iter().zip(found);
+    jobs.filter(|(_, found)| found.is_none())
         .map(|(jid, _)| jid)
         .collect()
 }
 
-fn fate(job: &JobSnapshot, outcome: &GuardReply) -> JobOutcome {
-    let fate = match outcome.code {
+fn outcome_of(job: &JobSnapshot, reply: &GuardReply) -> JobOutcome {
+    let outcome = match reply.code {
         Code::Ok => JobOutcome::done(&job.jid).raw(job.jid.as_bytes()),
-        Code::HasDependents => needed(job, outcome.names()),
-        _ => JobOutcome::left(job, outcome),
+        Code::HasDependents => has_dependents(job, reply.names()),
+        _ => JobOutcome::from_reply(job, reply),
     };
-    fate.seen(job)
+    outcome.with_snapshot(job)
 }
 
-/// A job that others wait for.
-fn needed<'n>(job: &JobSnapshot, by: impl Iterator<Item = &'n Name>) -> JobOutcome {
-    let by: Vec<String> = by
-        .map(|jid| format!("`{}`", clean(jid.as_bytes())))
-        .collect();
+/// Returns the outcome of a job on which other jobs depend.
+fn has_dependents<'n>(job: &JobSnapshot, by: impl Iterator<Item = &'n Name>) -> JobOutcome {
+    let by: Vec<String> = by.map(|jid| format!("`{jid}`")).collect();
     let verb = if by.len() == 1 { "waits" } else { "wait" };
     let shown = match by.len() {
         0 => "other jobs".to_string(),
@@ -202,22 +201,20 @@ fn needed<'n>(job: &JobSnapshot, by: impl Iterator<Item = &'n Name>) -> JobOutco
         Code::HasDependents,
         format!("{shown} {verb} for it"),
     )
-    .hint(
-        "`--dependents cancel` cancels what waits for it, too, `--dependents release` lets it run",
-    )
+    .hint("`--dependents cancel` also cancels the jobs that wait for it, `--dependents release` lets them run")
 }
 
-/// Who waits for whom, as far as the jobs of the plan go.
+/// The dependents of each job of the plan.
 type Edges = HashMap<Name, Vec<Name>>;
 
-fn edges(plan: &Plan, now: Moment, session: &mut Session) -> Result<Edges, Error> {
+fn edges(plan: &BulkPlan, now: Moment, session: &mut Session) -> Result<Edges, Error> {
     let jids: Vec<Name> = plan.jobs.iter().map(|job| job.jid.clone()).collect();
     session.core()?.dependents(now, &jids)
 }
 
-/// Returns all that waits for the jobs of the plan and is not in it, however far below.
-fn below(
-    plan: &Plan,
+/// Returns all dependents of the jobs of the plan, at any depth, that are not in the plan.
+fn dependents_below(
+    plan: &BulkPlan,
     edges: &Edges,
     now: Moment,
     session: &mut Session,
@@ -236,7 +233,7 @@ fn below(
     Ok(below)
 }
 
-/// Puts jobs behind those of them that wait for them: so in no slice a job is held back by one
+/// Puts each job after its dependents, so that in no slice a job is kept because of a dependent
 /// that a later slice would delete.
 fn dependents_first(jobs: Vec<JobSnapshot>, edges: &Edges) -> Vec<JobSnapshot> {
     if edges.is_empty() {
@@ -247,30 +244,32 @@ fn dependents_first(jobs: Vec<JobSnapshot>, edges: &Edges) -> Vec<JobSnapshot> {
         .enumerate()
         .map(|(at, job)| (job.jid.clone(), at))
         .collect();
-    let waiting = |job: &JobSnapshot| {
+    let dependents_of = |job: &JobSnapshot| {
         let dependents = edges.get(&job.jid).into_iter().flatten();
         dependents.filter_map(|jid| at.get(jid).copied())
     };
-    let mut held_back: Vec<usize> = vec![0; jobs.len()];
-    let mut frees: Vec<Vec<usize>> = vec![Vec::new(); jobs.len()];
-    for (place, job) in jobs.iter().enumerate() {
-        for dependent in waiting(job).filter(|&dependent| dependent != place) {
-            held_back[place] += 1;
-            frees[dependent].push(place);
+    let mut blocked_by: Vec<usize> = vec![0; jobs.len()];
+    let mut unblocks: Vec<Vec<usize>> = vec![Vec::new(); jobs.len()];
+    for (position, job) in jobs.iter().enumerate() {
+        for dependent in dependents_of(job).filter(|&dependent| dependent != position) {
+            blocked_by[position] += 1;
+            unblocks[dependent].push(position);
         }
     }
-    let mut order: Vec<usize> = (0..jobs.len()).filter(|&job| held_back[job] == 0).collect();
+    let mut order: Vec<usize> = (0..jobs.len())
+        .filter(|&job| blocked_by[job] == 0)
+        .collect();
     let mut next = 0;
     while let Some(&job) = order.get(next) {
         next += 1;
-        for &freed in &frees[job] {
-            held_back[freed] -= 1;
-            if held_back[freed] == 0 {
-                order.push(freed);
+        for &unblocked in &unblocks[job] {
+            blocked_by[unblocked] -= 1;
+            if blocked_by[unblocked] == 0 {
+                order.push(unblocked);
             }
         }
     }
-    // What waits for itself in a circle comes last, as it was told.
+    // The jobs of a cycle come last, in the order given.
     let placed: HashSet<usize> = order.iter().copied().collect();
     order.extend((0..jobs.len()).filter(|job| !placed.contains(job)));
     let mut jobs: Vec<Option<JobSnapshot>> = jobs.into_iter().map(Some).collect();
@@ -280,12 +279,17 @@ fn dependents_first(jobs: Vec<JobSnapshot>, edges: &Edges) -> Vec<JobSnapshot> {
         .collect()
 }
 
-/// Asks; `below` jobs go because they wait for others.
-fn ask(plan: &Plan, count: usize, below: usize, session: &mut Session) -> Result<Consent, Error> {
-    if count == 0 || (count == 1 && plan.named != Named::Not) {
-        return Ok(session.ui.named());
+/// Asks for consent; `below` of the `count` jobs are dependents of the others.
+fn confirm(
+    plan: &BulkPlan,
+    count: usize,
+    below: usize,
+    session: &mut Session,
+) -> Result<Consent, Error> {
+    if count == 0 || (count == 1 && plan.targeting != Targeting::Selector) {
+        return Ok(session.ui.implicit_consent());
     }
-    let what = what(plan, count, below, session)?;
+    let what = proposal(plan, count, below, session)?;
     let details = |page: &Page| plan.details(page, "");
     match count > TYPED {
         true => session.ui.confirm_typed(&what, &count.to_string(), details),
@@ -293,20 +297,25 @@ fn ask(plan: &Plan, count: usize, below: usize, session: &mut Session) -> Result
     }
 }
 
-fn what(plan: &Plan, count: usize, below: usize, session: &mut Session) -> Result<String, Error> {
+fn proposal(
+    plan: &BulkPlan,
+    count: usize,
+    below: usize,
+    session: &mut Session,
+) -> Result<String, Error> {
     let jobs = match below {
-        0 => plan.told_jobs(count),
+        0 => plan.describe_jobs(count),
         _ => plural(count as u64, "job", "jobs"),
     };
-    let mut what = format!("cancel {jobs} on {}", session.place()?);
+    let mut what = format!("cancel {jobs} on {}", session.destination()?);
     if below > 0 {
         what.push_str(&format!(", {below} of them because they wait for others"));
     }
     Ok(what)
 }
 
-fn rehearse(
-    mut plan: Plan,
+fn dry_run(
+    mut plan: BulkPlan,
     dependents: Dependents,
     edges: &Edges,
     below: Vec<Name>,
@@ -314,36 +323,36 @@ fn rehearse(
     session: &mut Session,
 ) -> Result<Exit, Error> {
     if dependents == Dependents::Refuse && !edges.is_empty() {
-        let mut stays: HashSet<Name> = HashSet::new();
+        let mut kept: HashSet<Name> = HashSet::new();
         let named: HashSet<Name> = plan.jobs.iter().map(|job| job.jid.clone()).collect();
-        let mut goes = Vec::new();
+        let mut deleted = Vec::new();
         for job in std::mem::take(&mut plan.jobs) {
-            let waits = edges.get(&job.jid).into_iter().flatten();
-            let waits: Vec<&Name> = waits
-                .filter(|jid| !named.contains(jid) || stays.contains(*jid))
+            let blocking = edges.get(&job.jid).into_iter().flatten();
+            let blocking: Vec<&Name> = blocking
+                .filter(|jid| !named.contains(jid) || kept.contains(*jid))
                 .collect();
-            match waits.is_empty() {
-                true => goes.push(job),
+            match blocking.is_empty() {
+                true => deleted.push(job),
                 false => {
-                    stays.insert(job.jid.clone());
-                    plan.refuse(needed(&job, waits.into_iter()).seen(&job));
+                    kept.insert(job.jid.clone());
+                    plan.exclude(has_dependents(&job, blocking.into_iter()).with_snapshot(&job));
                 }
             }
         }
-        plan.jobs = goes;
+        plan.jobs = deleted;
     }
     let count = plan.jobs.len() + below.len();
-    if plan.named != Named::One && count > 0 {
-        let what = what(&plan, count, below.len(), session)?;
-        session.ui.rehearse(&what, |page| plan.details(page, ""));
+    if plan.targeting != Targeting::OneJid && count > 0 {
+        let what = proposal(&plan, count, below.len(), session)?;
+        session.ui.show_plan(&what, |page| plan.details(page, ""));
     }
-    let seen = session.core()?.snapshots(now, &below)?;
-    plan.cascaded = seen
+    let found = session.core()?.snapshots(now, &below)?;
+    plan.cascaded = found
         .into_iter()
         .flatten()
         .map(|job| {
-            JobOutcome::from(Item::planned(&job.jid))
-                .seen(&job)
+            JobOutcome::from(BulkItem::planned(&job.jid))
+                .with_snapshot(&job)
                 .cascaded()
         })
         .collect();
@@ -355,7 +364,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_waits_comes_before_what_it_waits_for() {
+    fn each_job_comes_after_its_dependents() {
         let job = |jid: &str| JobSnapshot {
             jid: jid.into(),
             ..JobSnapshot::default()
@@ -370,11 +379,11 @@ mod tests {
             .map(|job| job.jid)
             .collect();
         assert_eq!(order, ["r", "c", "b", "a"].map(Name::from));
-        let circle: Edges = [("a", vec!["b"]), ("b", vec!["a"])]
+        let cycle: Edges = [("a", vec!["b"]), ("b", vec!["a"])]
             .into_iter()
             .map(|(jid, by)| (jid.into(), by.into_iter().map(Name::from).collect()))
             .collect();
-        let order: Vec<Name> = dependents_first(["a", "b"].map(job).to_vec(), &circle)
+        let order: Vec<Name> = dependents_first(["a", "b"].map(job).to_vec(), &cycle)
             .into_iter()
             .map(|job| job.jid)
             .collect();

@@ -1,13 +1,13 @@
-//! How a bulk action ends, as the shell sees it.
+//! The exit code of a bulk action.
 
 use crate::error::Kind;
 use crate::exit::Exit;
-use crate::model::bulk::{Code, Result};
+use crate::model::bulk::{Code, ItemResult};
 
-/// What became of how many jobs, by code.
-pub(crate) type Codes = std::collections::BTreeMap<(Result, Code), usize>;
+/// The number of jobs by result and code.
+pub(crate) type Codes = std::collections::BTreeMap<(ItemResult, Code), usize>;
 
-/// Returns the kind of error that a code is where one job was named.
+/// Returns the kind of error for a code if one job was named.
 pub(crate) const fn kind(code: Code) -> Kind {
     match code {
         Code::Gone | Code::MissingDependency => Kind::NotFound,
@@ -23,7 +23,7 @@ pub(crate) const fn kind(code: Code) -> Kind {
     }
 }
 
-/// Returns the exit code of an action that went through its jobs, but for so many that were left
+/// Returns the exit code of an action; `remaining` jobs were not tried after a failure.
 /// after a failure.
 ///
 /// | done | skipped             | failed             | exit              |
@@ -32,12 +32,17 @@ pub(crate) const fn kind(code: Code) -> Kind {
 /// | none | all of them `gone`  | none               | 4                 |
 /// | none | none                | all, for one code  | that of the code  |
 /// | else |                     | some               | 3                 |
-pub(crate) fn exit(codes: &Codes, left: usize) -> Exit {
+pub(crate) fn exit(codes: &Codes, remaining: usize) -> Exit {
     let mut entries = codes.keys();
     match (entries.next(), entries.next()) {
-        (Some((Result::Skipped, Code::Gone)), None) => Exit::NotFound,
-        (Some((Result::Failed, code)), None) if left == 0 => kind(*code).exit(),
-        _ if codes.keys().any(|(result, _)| *result == Result::Failed) => Exit::Partial,
+        (Some((ItemResult::Skipped, Code::Gone)), None) => Exit::NotFound,
+        (Some((ItemResult::Failed, code)), None) if remaining == 0 => kind(*code).exit(),
+        _ if codes
+            .keys()
+            .any(|(result, _)| *result == ItemResult::Failed) =>
+        {
+            Exit::Partial
+        }
         _ => Exit::Ok,
     }
 }
@@ -47,8 +52,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_holds() {
-        for (codes, wanted) in [
+    fn each_combination_of_codes_has_its_exit_code() {
+        for (codes, expected) in [
             (&[][..], Exit::Ok),
             (&[Code::Ok], Exit::Ok),
             (&[Code::Ok, Code::Gone, Code::StateChanged], Exit::Ok),
@@ -67,7 +72,7 @@ mod tests {
                 .iter()
                 .map(|code| ((code.result(), *code), 1))
                 .collect();
-            assert_eq!(exit(&codes, 0), wanted, "{codes:?}");
+            assert_eq!(exit(&codes, 0), expected, "{codes:?}");
         }
     }
 }

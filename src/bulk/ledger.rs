@@ -1,9 +1,9 @@
-//! Files that tell what became of each item, so that the same command can go on: `--report`, and
-//! the like of `--journal`.
+//! Files with one line per outcome, from which the same command can go on: reports, journals,
+//! exports and undo files.
 //!
-//! The first line says what the file belongs to: prefix, address, command and, where it is told,
-//! the `run_id` of the server. A file is continued only where prefix and command are the same. A
-//! last line without its end was lost_dependencies by a crash and counts as not written.
+//! The first line identifies the run: prefix, address, command and, if the server reports it, its
+//! `run_id`. A file is continued only if prefix and command are the same. A last line without a
+//! line end was cut off by a crash and counts as not written.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufRead, BufReader, ErrorKind, Write};
@@ -16,39 +16,39 @@ use serde::{Deserialize, Serialize};
 use crate::clock::moment::Moment;
 use crate::error::{Error, Kind, io_words};
 use crate::session::Session;
-use crate::text::clean;
+use crate::text::Harmless;
 
-/// The kind of ledger that holds what jobs were before a repair. A link in its place is not followed:
-/// others may have put it there.
+/// The kind of ledger that holds the values from before a repair. A symbolic link at its path is
+/// not followed: another user may have put it there.
 pub(crate) const UNDO: &str = "undo";
 
 /// The first line of a ledger.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Head {
-    /// What kind of ledger it is: `report`.
+pub(crate) struct LedgerHead {
+    /// The kind of ledger: `report`.
     pub kind: String,
     pub v: u32,
     pub prefix: String,
     pub address: String,
-    /// The command with those of its arguments that say what is done.
+    /// The command with the arguments that define its work.
     pub command: String,
     pub run_id: Option<String>,
-    /// What an export has besides.
+    /// Further fields of an export.
     #[serde(flatten)]
-    pub export: Option<Export>,
+    pub export: Option<ExportHead>,
 }
 
-/// When it was begun, and how many jobs there were to be, which nobody knew.
+/// When an export was begun, and its number of jobs, if that was known.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Export {
+pub(crate) struct ExportHead {
     pub at: Option<String>,
     pub jobs: Option<u64>,
 }
 
-impl Head {
-    /// What a ledger of this command begins with; the server is asked later.
-    pub(crate) fn of(kind: &str, session: &Session) -> Result<Head, Error> {
-        Ok(Head {
+impl LedgerHead {
+    /// Returns the first line of a ledger of this command; [`Ledger::begin`] adds the server.
+    pub(crate) fn of(kind: &str, session: &Session) -> Result<LedgerHead, Error> {
+        Ok(LedgerHead {
             kind: kind.to_string(),
             v: 1,
             prefix: session.prefix().to_string(),
@@ -59,60 +59,60 @@ impl Head {
         })
     }
 
-    /// Makes it the first line of an export.
-    pub(crate) fn exported(self, at: Moment) -> Head {
+    /// Adds the fields of an export.
+    pub(crate) fn exported(self, at: Moment) -> LedgerHead {
         let (at, jobs) = (at.rfc3339(), None);
-        let export = Some(Export { at, jobs });
-        Head { export, ..self }
+        let export = Some(ExportHead { at, jobs });
+        LedgerHead { export, ..self }
     }
 }
 
-/// A ledger that is written to.
+/// A ledger that is open.
 #[derive(Debug)]
 pub(crate) struct Ledger {
     path: PathBuf,
-    /// None in a rehearsal, which only reads.
+    /// `None` in a dry run, which only reads.
     file: Option<File>,
-    /// Whether this run made it.
-    made: bool,
-    head: Head,
-    /// What an earlier run wrote.
-    before: Option<Head>,
+    /// Whether this run created the file.
+    created: bool,
+    head: LedgerHead,
+    /// The first line of an earlier run.
+    before: Option<LedgerHead>,
     /// Lines not yet in the file.
     lines: Vec<u8>,
 }
 
 impl Ledger {
-    /// Opens or makes the file, before anything is sent. `take` is given each line of an earlier
-    /// run. A rehearsal makes no file and changes none.
+    /// Opens or creates the file, before anything is sent. `take` gets each further line of an
+    /// earlier run. A dry run creates no file and changes none.
     pub(crate) fn open(
         path: &Path,
-        head: Head,
-        rehearsal: bool,
+        head: LedgerHead,
+        dry_run: bool,
         take: impl FnMut(&[u8]) -> Result<(), String>,
     ) -> Result<Ledger, Error> {
         let mut ledger = Ledger {
             path: path.to_path_buf(),
             file: None,
-            made: false,
+            created: false,
             head,
             before: None,
             lines: Vec::new(),
         };
-        if !rehearsal {
-            ledger.made = !path.exists();
+        if !dry_run {
+            ledger.created = !path.exists();
             let file = ledger.lock().map_err(|fault| ledger.unwritten(&fault))?;
             ledger.file = Some(file);
         }
-        let whole = ledger.read(take)?;
+        let length = ledger.read(take)?;
         ledger
-            .cut(whole)
+            .truncate(length)
             .map_err(|fault| ledger.unwritten(&fault))?;
         Ok(ledger)
     }
 
-    /// Writes the first line, once the server is known. Notes that an earlier run spoke to another
-    /// server, or to one that was started anew since.
+    /// Writes the first line, after connecting. Writes a note if an earlier run used another
+    /// server, or if the server has restarted.
     pub(crate) fn begin(&mut self, session: &mut Session) -> Result<(), Error> {
         let run_id = session.core()?.run_id();
         let Some(before) = &self.before else {
@@ -126,19 +126,19 @@ impl Ledger {
         {
             let file = self.shown();
             session.ui.note(&format!(
-                "note: the server is another one than `{file}` was begun with, or was started anew"
+                "note: this is not the server `{file}` was begun with, or it has restarted"
             ));
         }
         Ok(())
     }
 
-    /// Adds a line; it is in the file after the next [`Ledger::flush`].
+    /// Adds a line; the next [`Ledger::flush`] or [`Ledger::write`] writes it.
     pub(crate) fn line(&mut self, line: &[u8]) {
         self.lines.extend_from_slice(line.trim_ascii_end());
         self.lines.push(b'\n');
     }
 
-    /// Writes the lines that were added, down to the disk.
+    /// Writes the added lines and syncs them to disk.
     pub(crate) fn flush(&mut self) -> Result<(), Error> {
         if self.lines.is_empty() {
             return Ok(());
@@ -146,13 +146,13 @@ impl Ledger {
         self.write()?;
         let synced = self.file.as_ref().map_or(Ok(()), File::sync_data);
         match synced {
-            // What is no file has no disk to go to.
+            // A pipe or device cannot be synced.
             Err(fault) if fault.kind() == ErrorKind::InvalidInput => Ok(()),
             synced => synced.map_err(|fault| self.unwritten(&fault)),
         }
     }
 
-    /// Writes the lines that were added: they outlive this process, if not the system.
+    /// Writes the added lines without a sync: they survive this process, not a system crash.
     pub(crate) fn write(&mut self) -> Result<(), Error> {
         let lines = std::mem::take(&mut self.lines);
         match &mut self.file {
@@ -163,12 +163,12 @@ impl Ledger {
         }
     }
 
-    /// Returns the file's name, cleaned.
+    /// Returns the path of the file, harmless on a terminal.
     pub(crate) fn shown(&self) -> String {
-        clean(self.path.as_os_str().as_encoded_bytes())
+        Harmless(self.path.as_os_str().as_encoded_bytes()).to_string()
     }
 
-    /// Reads what earlier runs wrote; returns how many bytes of it are whole lines.
+    /// Reads the lines of earlier runs. Returns the length of the complete lines in bytes.
     fn read(&mut self, mut take: impl FnMut(&[u8]) -> Result<(), String>) -> Result<u64, Error> {
         let file = match File::open(&self.path) {
             Ok(file) => file,
@@ -179,13 +179,13 @@ impl Ledger {
         if about.is_dir() {
             return Err(self.unread(&io::Error::from(ErrorKind::IsADirectory)));
         }
-        // A pipe or another device has nothing of an earlier run.
+        // A pipe or device has no lines of an earlier run.
         if !about.is_file() {
             return Ok(0);
         }
         let mut from = BufReader::with_capacity(1 << 16, file);
         let mut line = Vec::new();
-        let mut whole = 0;
+        let mut length = 0;
         for number in 1u64.. {
             line.clear();
             let read = from.read_until(b'\n', &mut line);
@@ -193,31 +193,34 @@ impl Ledger {
             if !line.ends_with(b"\n") {
                 break;
             }
-            whole += line.len() as u64;
-            let told = match &self.before {
-                None => self.judge(&line)?,
+            length += line.len() as u64;
+            let taken = match &self.before {
+                None => {
+                    self.check_head(&line)?;
+                    Ok(())
+                }
                 Some(_) => take(line.trim_ascii()),
             };
-            told.map_err(|why| {
+            taken.map_err(|why| {
                 Error::usage(format!("`{}`, line {number}: {why}", self.shown()))
                     .hint("repair the line, or name another file")
             })?;
         }
-        // Something without a single line is not one of ours, and not to be emptied.
-        if self.before.is_none() && !line.is_empty() && !torn_head(&line) {
+        // A file without a complete line was not written by qless, unless that line was cut off.
+        if self.before.is_none() && !line.is_empty() && !is_cut_head(&line) {
             return Err(self.foreign());
         }
-        Ok(whole)
+        Ok(length)
     }
 
-    /// Takes the first line of an earlier run, if it was one of the same command.
-    fn judge(&mut self, line: &[u8]) -> Result<Result<(), String>, Error> {
-        let before: Head = match serde_json::from_slice(line) {
+    /// Reads the first line of an earlier run; refuses that of another command.
+    fn check_head(&mut self, line: &[u8]) -> Result<(), Error> {
+        let before: LedgerHead = match serde_json::from_slice(line) {
             Ok(before) => before,
             Err(_) => return Err(self.foreign()),
         };
         let head = &self.head;
-        let other = |begun: String, this: String| {
+        let mismatch = |begun: String, this: String| {
             let file = self.shown();
             Error::usage(format!(
                 "`{file}` was begun {begun}, this is {this}; nothing was changed"
@@ -225,24 +228,24 @@ impl Ledger {
             .hint("name another file")
         };
         if before.kind != head.kind {
-            let (begun, this) = (clean(&before.kind), clean(&head.kind));
-            return Err(other(format!("as {begun}"), format!("a {this}")));
+            let (begun, this) = (Harmless(&before.kind), Harmless(&head.kind));
+            return Err(mismatch(format!("as {begun}"), format!("a {this}")));
         }
         if before.prefix != head.prefix {
-            let (begun, this) = (clean(&before.prefix), clean(&head.prefix));
+            let (begun, this) = (Harmless(&before.prefix), Harmless(&head.prefix));
             let begun = format!("with prefix `{begun}`");
-            return Err(other(begun, format!("`{this}`")));
+            return Err(mismatch(begun, format!("`{this}`")));
         }
         if before.command != head.command {
-            let (begun, this) = (clean(&before.command), clean(&head.command));
+            let (begun, this) = (Harmless(&before.command), Harmless(&head.command));
             let begun = format!("by `qless {begun}`");
-            return Err(other(begun, format!("`qless {this}`")));
+            return Err(mismatch(begun, format!("`qless {this}`")));
         }
         self.before = Some(before);
-        Ok(Ok(()))
+        Ok(())
     }
 
-    /// Opens the file for what follows, and keeps others out.
+    /// Opens the file for appending, and locks it.
     fn lock(&self) -> io::Result<File> {
         let mut options = OpenOptions::new();
         options.append(true).create(true).mode(0o600);
@@ -250,31 +253,31 @@ impl Ledger {
             options.custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
         }
         let file = options.open(&self.path)?;
-        // Where files cannot be locked, it is on those who start two at once.
+        // Some file systems have no locks; there the user must not start two runs.
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => Err(io::Error::new(
                 ErrorKind::WouldBlock,
-                "another run is at it",
+                "another run is using it",
             )),
             _ => Ok(file),
         }
     }
 
-    /// Cuts the lost_dependencies end of what was written.
-    fn cut(&self, whole: u64) -> io::Result<()> {
+    /// Cuts off an incomplete last line.
+    fn truncate(&self, length: u64) -> io::Result<()> {
         let Some(file) = &self.file else {
             return Ok(());
         };
         let about = file.metadata()?;
-        match about.is_file() && about.len() > whole {
-            true => file.set_len(whole),
+        match about.is_file() && about.len() > length {
+            true => file.set_len(length),
             false => Ok(()),
         }
     }
 
     fn foreign(&self) -> Error {
         let (file, kind) = (self.shown(), &self.head.kind);
-        Error::usage(format!("`{file}` exists and is no {kind} of ours")).hint("name another file")
+        Error::usage(format!("`{file}` exists and is not a qless {kind}")).hint("name another file")
     }
 
     fn unread(&self, fault: &io::Error) -> Error {
@@ -294,18 +297,18 @@ impl Ledger {
     }
 }
 
-/// A file that was made for nothing does not stay.
+/// Removes a file that this run created and left empty.
 impl Drop for Ledger {
     fn drop(&mut self) {
         let empty = |file: &File| file.metadata().is_ok_and(|about| about.len() == 0);
-        if self.made && self.file.as_ref().is_some_and(empty) {
+        if self.created && self.file.as_ref().is_some_and(empty) {
             _ = std::fs::remove_file(&self.path);
         }
     }
 }
 
-/// Returns whether this is the beginning of a first line.
-fn torn_head(line: &[u8]) -> bool {
+/// Returns whether this is the beginning of a first line that was cut off.
+fn is_cut_head(line: &[u8]) -> bool {
     let start = br#"{"kind":""#;
     let most = line.len().min(start.len());
     line[..most] == start[..most]

@@ -1,4 +1,4 @@
-//! `--rate`: how many jobs are changed at once, or looked at, and how long to wait before the next.
+//! `--rate`: the size of a slice of jobs, and the time to wait before the next slice.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 use crate::interrupt::Interrupt;
 use crate::model::rate::Rate;
 
-/// A slice of a slow action takes so long, so that jobs come evenly, not in heaps.
+/// Length of a slice at a given rate: short, so that the jobs come evenly.
 const TICK: Duration = Duration::from_millis(100);
 
-/// How long a signal may wait to be seen.
+/// How long a signal may wait before it is noticed.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// Keeps an action to its rate; without one it waits for nothing.
+/// Keeps an action to its rate. Without a rate it never waits.
 #[derive(Debug)]
 pub(crate) struct Pace {
     rate: Option<Rate>,
@@ -27,26 +27,26 @@ impl Pace {
         }
     }
 
-    /// Returns how many jobs make a slice, `most` at most.
+    /// Returns the number of jobs in a slice, at most `most`.
     pub(crate) fn slice(&self, most: usize) -> usize {
         self.rate.map_or(most, |rate| rate.jobs(TICK).min(most))
     }
 
-    /// Waits until so many jobs may be changed, or somebody asks to stop. Time that was lost is
-    /// not made up for: what follows a slow slice comes no faster.
-    pub(crate) fn wait(&mut self, jobs: usize, stop: &Interrupt) {
+    /// Waits until this number of jobs may be changed, or until a signal comes. Lost time is not
+    /// made up: the slice after a slow one comes no faster.
+    pub(crate) fn wait(&mut self, jobs: usize, interrupt: &Interrupt) {
         let Some(rate) = self.rate else {
             return;
         };
         loop {
-            let left = self.next.saturating_duration_since(Instant::now());
-            if left.is_zero() {
+            let wait = self.next.saturating_duration_since(Instant::now());
+            if wait.is_zero() {
                 break;
             }
-            if stop.asked().is_some() {
+            if interrupt.asked().is_some() {
                 return;
             }
-            sleep(left.min(PATIENCE));
+            sleep(wait.min(PATIENCE));
         }
         let now = Instant::now();
         self.next = now.checked_add(rate.time(jobs)).unwrap_or(now);

@@ -1,4 +1,4 @@
-//! What is told of a bulk action: each job as it happens, the sum at the end.
+//! The output of a bulk action: each job as it happens, the totals at the end.
 
 use super::JobOutcome;
 use super::exit;
@@ -7,7 +7,7 @@ use crate::args::format::Format;
 use crate::clock::moment::Moment;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::{Bulk, Result as Counted, Row, Shows, Sum};
+use crate::model::bulk::{BulkReport, BulkRow, ItemResult, RowContent, Totals};
 use crate::model::queue::Seconds;
 use crate::model::verb::Verb;
 use crate::text::plural;
@@ -15,92 +15,99 @@ use crate::ui::Ui;
 use crate::view::bulk::{Reasons, sentence, summary};
 use crate::view::json;
 
-/// Counts what became of the jobs and tells it.
+/// Counts the outcomes and writes them.
 pub(crate) struct Report {
     verb: &'static Verb,
-    one: bool,
-    /// Whether the document lists what was done, too.
+    single: bool,
+    /// Whether the document also lists the jobs that were changed.
     all: bool,
     begun: Moment,
     codes: Codes,
     reasons: Reasons,
-    doc: Bulk,
-    told: String,
-    /// How many went with those that were told.
+    doc: BulkReport,
+    /// The outcome of a single job in words.
+    sentence: String,
+    /// How many dependents were changed with the jobs.
     cascaded: usize,
 }
 
 /// The last line of `-o ndjson`.
 #[derive(serde::Serialize)]
-struct Last<'a> {
-    summary: &'a Sum,
+struct SummaryLine<'a> {
+    summary: &'a Totals,
 }
 
 impl Report {
-    pub(crate) fn new(ui: &Ui, verb: &'static Verb, one: bool, sum: Sum, begun: Moment) -> Report {
+    pub(crate) fn new(
+        ui: &Ui,
+        verb: &'static Verb,
+        single: bool,
+        sum: Totals,
+        begun: Moment,
+    ) -> Report {
         Report {
             verb,
-            one,
-            all: one || sum.dry_run || ui.verbose(),
+            single,
+            all: single || sum.dry_run || ui.verbose(),
             begun,
             codes: Codes::default(),
             reasons: Reasons::default(),
-            doc: Bulk {
+            doc: BulkReport {
                 sum: sum.within(ui.context()),
                 items: Vec::new(),
-                shows: verb.shows,
+                row_content: verb.row_content,
                 rows: Vec::new(),
             },
-            told: String::new(),
+            sentence: String::new(),
             cascaded: 0,
         }
     }
 
-    /// Counts one job and tells it, where each is told as it happens.
-    pub(crate) fn add(&mut self, ui: &mut Ui, fate: JobOutcome) -> Result<(), Error> {
+    /// Counts one job; writes it if the format lists each job as it happens.
+    pub(crate) fn add(&mut self, ui: &mut Ui, outcome: JobOutcome) -> Result<(), Error> {
         let JobOutcome {
             item,
             cells,
             raw,
             cascaded,
             ..
-        } = fate;
+        } = outcome;
         let sum = &mut self.doc.sum;
         match item.result {
-            Counted::Done => sum.done += 1,
-            Counted::Skipped => sum.skipped += 1,
-            Counted::Failed => sum.failed += 1,
-            Counted::Planned => {}
+            ItemResult::Done => sum.done += 1,
+            ItemResult::Skipped => sum.skipped += 1,
+            ItemResult::Failed => sum.failed += 1,
+            ItemResult::Planned => {}
         }
         sum.matched += usize::from(cascaded);
         *self.codes.entry((item.result, item.code)).or_default() += 1;
-        let went = matches!(item.result, Counted::Done | Counted::Planned);
-        if !went {
+        let changed = matches!(item.result, ItemResult::Done | ItemResult::Planned);
+        if !changed {
             self.reasons.add(&item);
         }
-        if self.one && !cascaded {
-            self.told = sentence(self.verb, &item);
+        if self.single && !cascaded {
+            self.sentence = sentence(self.verb, &item);
         }
         self.cascaded += usize::from(cascaded);
         match ui.format() {
             Format::Ndjson => ui.write(&json::line(&item).map_err(Error::internal)?),
-            Format::Jid if went => ui.verbatim(&[item.jid.as_bytes(), b"\n"].concat()),
-            Format::Raw if item.result == Counted::Done && !raw.is_empty() => {
+            Format::Jid if changed => ui.verbatim(&[item.jid.as_bytes(), b"\n"].concat()),
+            Format::Raw if item.result == ItemResult::Done && !raw.is_empty() => {
                 ui.verbatim(&[raw.as_slice(), b"\n"].concat())
             }
-            Format::Json if self.all || !went => {
+            Format::Json if self.all || !changed => {
                 self.doc.items.push(item);
                 Ok(())
             }
             Format::Table => {
-                let shown = match self.verb.shows {
-                    Shows::Nothing => false,
-                    Shows::Jids => went,
-                    _ => item.result == Counted::Done,
+                let listed = match self.verb.row_content {
+                    RowContent::Nothing => false,
+                    RowContent::Jids => changed,
+                    _ => item.result == ItemResult::Done,
                 };
-                if shown {
+                if listed {
                     let jid = item.jid;
-                    self.doc.rows.push(Row { jid, cells });
+                    self.doc.rows.push(BulkRow { jid, cells });
                 }
                 Ok(())
             }
@@ -108,47 +115,47 @@ impl Report {
         }
     }
 
-    /// Tells the sum and returns the exit code, or what broke the action off.
+    /// Writes the totals. Returns the exit code, or the error that stopped the action.
     pub(crate) fn end(
         mut self,
         ui: &mut Ui,
         now: Moment,
         remaining: usize,
-        broke: Option<Error>,
+        stopped_by: Option<Error>,
     ) -> Result<Exit, Error> {
         self.doc.sum.remaining = remaining;
         self.doc.sum.elapsed_s = Seconds(now.since(self.begun));
         match ui.format() {
             Format::Json | Format::Table => ui.show(&self.doc)?,
             Format::Ndjson => {
-                let line = Last {
+                let line = SummaryLine {
                     summary: &self.doc.sum,
                 };
                 ui.write(&json::line(&line).map_err(Error::internal)?)?;
             }
             Format::Jid | Format::Raw => {}
         }
-        if self.one && self.cascaded > 0 {
+        if self.single && self.cascaded > 0 {
             let jobs = plural(self.cascaded as u64, "job", "jobs");
-            let wait = match self.doc.sum.dry_run {
+            let waited = match self.doc.sum.dry_run {
                 true => "wait",
                 false => "waited",
             };
-            self.told
-                .push_str(&format!(", and {jobs} that {wait} for it"));
+            self.sentence
+                .push_str(&format!(", and {jobs} that {waited} for it"));
         }
-        match self.one {
-            true if self.doc.sum.dry_run => ui.would(&self.told),
-            true => ui.note_on_terminal(&self.told),
+        match self.single {
+            true if self.doc.sum.dry_run => ui.note_dry_run(&self.sentence),
+            true => ui.note_on_terminal(&self.sentence),
             false => {
                 let text = summary(self.verb, &self.doc.sum, &self.reasons, ui.page());
                 match self.doc.sum.dry_run {
-                    true => ui.would(text.trim_end()),
+                    true => ui.note_dry_run(text.trim_end()),
                     false => ui.note(text.trim_end()),
                 }
             }
         }
-        match broke {
+        match stopped_by {
             Some(error) => Err(error),
             None => Ok(exit::exit(&self.codes, remaining)),
         }

@@ -8,7 +8,7 @@ use crate::args::{moment, value};
 use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::input::source::Source;
+use crate::input::source::InputSource;
 use crate::session::Session;
 use crate::text::clean;
 
@@ -49,7 +49,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
     let writes = args.writes();
     let name = args.command.clone();
-    let mut source = Source::default();
+    let mut source = InputSource::default();
     let mut call = Call::raw(args.command);
     for (at, arg) in args.args.iter().enumerate() {
         let most = value::LARGEST as usize;
@@ -61,7 +61,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let now = session.begin()?;
     let now = args.now.map_or(now, |when| when.from(now));
     if writes {
-        let what = format!("call `{}` on {}", clean(&name), session.place()?);
+        let what = format!("call `{}` on {}", clean(&name), session.destination()?);
         session.ui.confirm_protected(&what, |_| String::new())?;
     }
     let reply = session.core()?.raw(now, &call)?;

@@ -6,13 +6,13 @@ use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, Targets};
 use crate::args::value;
-use crate::bulk::Plan;
-use crate::bulk::cancel::{CANCEL, judge, run as cancel};
-use crate::bulk::save::Save;
+use crate::bulk::BulkPlan;
+use crate::bulk::cancel::{CANCEL, refuse, run as cancel};
+use crate::bulk::save::SaveFile;
 use crate::core::api::guard::Dependents;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::Bulk;
+use crate::model::bulk::BulkReport;
 use crate::model::job::State;
 use crate::session::Session;
 
@@ -54,7 +54,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Recover, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
-    session.ui.check_columns::<Bulk>()?;
+    session.ui.check_columns::<BulkReport>()?;
     let states: Vec<State> = State::ALL
         .into_iter()
         .filter(|state| *state != State::Complete)
@@ -64,10 +64,10 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             let BulkFlags {
                 reason, dry_run, ..
             } = &args.bulk;
-            Some(Save::open(path, reason.clone(), *dry_run, session)?)
+            Some(SaveFile::open(path, reason.clone(), *dry_run, session)?)
         }
         None => None,
     };
-    let plan = Plan::open(session, &CANCEL, &args.bulk, &args.jobs, &states, judge)?;
+    let plan = BulkPlan::open(session, &CANCEL, &args.bulk, &args.jobs, &states, refuse)?;
     cancel(plan, args.dependents, save, session.now(), session)
 }

@@ -60,7 +60,8 @@ use crate::text::quoted;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// Only what belongs to a queue, by name or glob
-    #[arg(long = "queue", value_name = "Q", value_parser = value::pattern())]
+    #[arg(long = "queue", value_name = "Q", value_parser = value::pattern(),
+          add = value::Candidates::Queues)]
     queues: Vec<Pattern>,
     /// Only these findings; `all` names every one
     #[arg(long, value_name = "FINDING", value_delimiter = ',', hide_possible_values = true,

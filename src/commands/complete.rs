@@ -7,14 +7,14 @@ use crate::args::format::Format;
 use crate::args::shared::{DryRun, Holder, Later, MaxData};
 use crate::args::value;
 use crate::bulk::JobOutcome;
-use crate::bulk::held::InName;
+use crate::bulk::acting_worker::ActingWorker;
 use crate::clock::moment::Moment;
 use crate::core::api::job_calls::CallOutcome;
 use crate::core::api::worker_calls::NextQueue;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::data;
-use crate::input::source::Source;
+use crate::input::source::InputSource;
 use crate::model::complete::Complete;
 use crate::model::done::Done;
 use crate::name::Name;
@@ -35,7 +35,7 @@ use crate::text::{clean, short};
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// The job
-    #[arg(value_parser = value::jids())]
+    #[arg(value_parser = value::jids(), add = value::Candidates::Jids(value::Jobs::Held))]
     jid: Name,
     /// The job's data from now on: JSON, `@FILE`, or `-` for stdin
     #[arg(long, allow_hyphen_values = true)]
@@ -43,12 +43,14 @@ pub(crate) struct Args {
     #[command(flatten)]
     limit: MaxData,
     /// Put the job into this queue instead of ending it
-    #[arg(long, value_name = "QUEUE", value_parser = value::new_name())]
+    #[arg(long, value_name = "QUEUE", value_parser = value::new_name(),
+          add = value::Candidates::Queues)]
     next: Option<Name>,
     #[command(flatten)]
     later: Later,
     /// A job that must be complete first
-    #[arg(long, value_name = "JID", value_parser = value::name(), requires = "next")]
+    #[arg(long, value_name = "JID", value_parser = value::name(), requires = "next",
+          add = value::Candidates::Jids(value::Jobs::Open))]
     depends: Vec<Name>,
     #[command(flatten)]
     holder: Holder,
@@ -66,15 +68,15 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         return Err(Error::usage("`--delay` and `--at` need `--next`")
             .hint("a completed job does not run again"));
     }
-    let mut source = Source::default();
+    let mut source = InputSource::default();
     let data = match &args.data {
         Some(given) => Some(data::read(&mut source, given, args.limit.max_data)?.0),
         None => None,
     };
     let now = session.begin()?;
     let core = session.core()?;
-    let name = InName::of(&args.holder)?;
-    let job = name.take(core, now, &args.jid, VERB)?;
+    let name = ActingWorker::of(&args.holder)?;
+    let job = name.read_job(core, now, &args.jid, VERB)?;
     dependencies(&args, now, session)?;
     let next = args.next.as_ref().map(|queue| NextQueue {
         queue: queue.clone(),
@@ -98,14 +100,14 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
                 Some(data) => data,
                 None => core.field(now, &args.jid, "data")?.unwrap_or_default(),
             };
-            let (note, worker) = (actor::note(VERB, None), name.worker(&job));
+            let (note, worker) = (actor::note(VERB, None), name.for_job(&job));
             let completed = core
                 .complete(now, &note, &job, &worker, &data, next.as_ref())
-                .map_err(|error| JobOutcome::explained(&args.jid, VERB, error))?;
+                .map_err(|error| JobOutcome::explain(&args.jid, VERB, error))?;
             match completed {
                 CallOutcome::Done(state) => state,
                 CallOutcome::Refused(outcome) => {
-                    return Err(JobOutcome::left(&job, &outcome).error(VERB));
+                    return Err(JobOutcome::from_reply(&job, &outcome).to_error(VERB));
                 }
             }
         }

@@ -4,7 +4,7 @@ use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, Targets, apart};
 use crate::args::value;
-use crate::bulk::{BulkRun, JobOutcome, Plan, Slice};
+use crate::bulk::{BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
 use crate::clock::moment::Moment;
 use crate::core::api::guard::GuardReply;
 use crate::core::api::job_calls::CallOutcome;
@@ -13,8 +13,8 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids;
 use crate::input::jids::JidArgs;
-use crate::input::source::Source;
-use crate::model::bulk::{Bulk, Code, Shows};
+use crate::input::source::InputSource;
+use crate::model::bulk::{BulkReport, Code, ItemDetail, RowContent};
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::model::verb::Verb;
@@ -35,12 +35,15 @@ use crate::text::clean;
 /// Exit codes: 0, 3 some failed, 4 unknown jid, 5 not in state depends, or a cycle, 6 server,
 /// 9 not confirmed.
 #[derive(Clone, Debug, clap::Args)]
+#[command(add = value::Jobs::Depends)]
 pub(crate) struct Args {
     /// Let it wait for further jobs: for all of them, or for none
-    #[arg(long, value_name = "JID", num_args = 1.., value_parser = value::name())]
+    #[arg(long, value_name = "JID", num_args = 1.., value_parser = value::name(),
+          add = value::Candidates::Jids(value::Jobs::Open))]
     on: Vec<Name>,
     /// Let it no longer wait for these
-    #[arg(long, value_name = "JID", num_args = 1.., value_parser = value::jids())]
+    #[arg(long, value_name = "JID", num_args = 1.., value_parser = value::jids(),
+          add = value::Candidates::Jids(value::Jobs::Open))]
     off: Vec<Name>,
     /// Let it no longer wait for anything
     #[arg(long, conflicts_with_all = ["on", "off"])]
@@ -56,9 +59,9 @@ const ASKS: &str = "change the dependencies of";
 
 const RELEASE: Verb = Verb {
     word: "depends",
-    asks: "release",
+    infinitive: "release",
     past: "released",
-    shows: Shows::Nothing,
+    row_content: RowContent::Nothing,
 };
 
 impl Args {
@@ -73,7 +76,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     apart(("--on", &args.on), ("--off", &args.off))?;
     session.ui.require_format(&[Format::Jid])?;
     args.jobs.check()?;
-    let told = jids::read(&mut Source::default(), &args.jobs.jids)?;
+    let told = jids::read(&mut InputSource::default(), &args.jobs.jids)?;
     match &told {
         JidArgs::One(jid) => one(&args, jid, session),
         JidArgs::Many(_) if args.off_all => release(&args, &told, session),
@@ -84,7 +87,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
 }
 
-/// Shows one job and what it waits for, after the change if there is one.
+/// RowContent one job and what it waits for, after the change if there is one.
 fn one(args: &Args, jid: &Name, session: &mut Session) -> Result<Exit, Error> {
     let flags = [
         ("--rate", args.bulk.rate.is_some()),
@@ -97,7 +100,7 @@ fn one(args: &Args, jid: &Name, session: &mut Session) -> Result<Exit, Error> {
             "`{flag}` needs `--off-all` and several jobs"
         )));
     }
-    let note = BulkRun::new(session, &RELEASE, &args.bulk)?.note;
+    let note = BulkOptions::new(session, &RELEASE, &args.bulk)?.note;
     let now = session.begin()?;
     if args.writes() {
         change(args, jid, &note, now, session)?;
@@ -107,33 +110,33 @@ fn one(args: &Args, jid: &Name, session: &mut Session) -> Result<Exit, Error> {
 
 /// Lets many jobs no longer wait for anything.
 fn release(args: &Args, told: &JidArgs, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.check_columns::<Bulk>()?;
+    session.ui.check_columns::<BulkReport>()?;
     let states = [State::Depends];
-    let plan = Plan::open_told(
+    let plan = BulkPlan::open_with_jids(
         session,
         &RELEASE,
         &args.bulk,
         (&args.jobs, told),
         &states,
-        judge,
+        refuse,
     )?;
     plan.consent(session, "")?;
     let note = plan.note();
     plan.run(session, |core, now, jobs| {
         let answers = core.undepend(now, &note, jobs, &[]);
-        Slice::each(jobs, answers, |job, ()| {
+        SliceOutcome::each(jobs, answers, |job, ()| {
             let state = if job.due.is_some() {
                 "scheduled"
             } else {
                 "waiting"
             };
-            JobOutcome::done(&job.jid).now(state)
+            JobOutcome::done(&job.jid).state_after(state)
         })
     })
 }
 
 /// Refuses a job that waits for no other.
-fn judge(job: &JobSnapshot) -> Option<JobOutcome> {
+fn refuse(job: &JobSnapshot) -> Option<JobOutcome> {
     if job.is("depends") {
         return None;
     }
@@ -141,7 +144,7 @@ fn judge(job: &JobSnapshot) -> Option<JobOutcome> {
         true => Code::Complete,
         false => Code::StateChanged,
     };
-    let why = format!("it is {}, it waits for no job", clean(&job.state));
+    let why = ItemDetail::Is(format!("{}, it waits for no job", job.state));
     Some(JobOutcome::refused(&job.jid, code, why))
 }
 
@@ -154,16 +157,16 @@ fn change(
 ) -> Result<(), Error> {
     let found = session.core()?.snapshots(now, std::slice::from_ref(jid))?;
     let Some(job) = found.into_iter().flatten().next() else {
-        return Err(JobOutcome::gone(jid).error(ASKS));
+        return Err(JobOutcome::gone(jid).to_error(ASKS));
     };
-    if let Some(fate) = judge(&job) {
-        return Err(fate.error(ASKS));
+    if let Some(job_outcome) = refuse(&job) {
+        return Err(job_outcome.to_error(ASKS));
     }
     let waits = session.core()?.dependencies(now, jid)?;
     let waits: Vec<Name> = waits
         .into_iter()
         .flat_map(|both| both.dependencies)
-        .map(|neighbour| neighbour.jid)
+        .map(|neighbor| neighbor.jid)
         .collect();
     for jid in args.off.iter().filter(|jid| !waits.contains(jid)) {
         session
@@ -195,7 +198,7 @@ fn change(
     let steered = session.core()?.undepend(now, note, jobs, &args.off).pop();
     match steered {
         Some(Ok(CallOutcome::Refused(outcome))) => Err(refused(&job, &outcome)),
-        Some(Err(error)) => Err(JobOutcome::explained(jid, ASKS, error)),
+        Some(Err(error)) => Err(JobOutcome::explain(jid, ASKS, error)),
         _ => Ok(()),
     }
 }
@@ -205,8 +208,8 @@ fn refused(job: &JobSnapshot, outcome: &GuardReply) -> Error {
         .names()
         .map(|jid| format!("`{}`", clean(jid)))
         .collect();
-    let fate = match outcome.code {
-        Code::Gone | Code::StateChanged => JobOutcome::left(job, outcome),
+    let job_outcome = match outcome.code {
+        Code::Gone | Code::StateChanged => JobOutcome::from_reply(job, outcome),
         Code::MissingDependency => {
             let verb = if names.len() == 1 { "does" } else { "do" };
             let why = format!("{} {verb} not exist", names.join(", "));
@@ -218,7 +221,7 @@ fn refused(job: &JobSnapshot, outcome: &GuardReply) -> Error {
         }
         _ => JobOutcome::refused(&job.jid, outcome.code, names.join(", ")),
     };
-    fate.error(ASKS)
+    job_outcome.to_error(ASKS)
 }
 
 /// Says what would be done, as far as can be seen from outside.
@@ -227,7 +230,7 @@ fn rehearse(args: &Args, jid: &Name, now: Moment, session: &mut Session) -> Resu
     for (on, found) in args.on.iter().zip(found) {
         if found.is_none() {
             let why = format!("`{}` does not exist", clean(on));
-            return Err(JobOutcome::refused(jid, Code::MissingDependency, why).error(ASKS));
+            return Err(JobOutcome::refused(jid, Code::MissingDependency, why).to_error(ASKS));
         }
     }
     session
@@ -236,7 +239,7 @@ fn rehearse(args: &Args, jid: &Name, now: Moment, session: &mut Session) -> Resu
     Ok(())
 }
 
-/// Shows both directions, with states.
+/// RowContent both directions, with states.
 fn show(jid: &Name, now: Moment, session: &mut Session) -> Result<Exit, Error> {
     match session.core()?.dependencies(now, jid)? {
         Some(dependencies) => session.ui.show(&dependencies).map(|()| Exit::Ok),

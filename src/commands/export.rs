@@ -17,10 +17,10 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::fs::atomic_file::AtomicFile;
 use crate::input::jids;
-use crate::input::source::Source;
+use crate::input::source::InputSource;
 use crate::interrupt::Interrupt;
 use crate::model::done::Done;
-use crate::model::export::{Head, SavedRecurring};
+use crate::model::export::{ExportHead, SavedRecurring};
 use crate::model::job::State;
 use crate::model::pattern::Pattern;
 use crate::name::Name;
@@ -84,7 +84,7 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     if file.is_none() && session.ui.format() == Format::Json {
         return Err(Error::usage("an export is not one document but one a line")
-            .hint("leave ui `-o json`, or name a file: `--file FILE`"));
+            .hint("leave out `-o json`, or name a file: `--file FILE`"));
     }
     args.targets.check()?;
     let every = args.targets.selector.all;
@@ -94,7 +94,7 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let told = match args.targets.jids.is_empty() {
         true => None,
-        false => Some(jids::read(&mut Source::default(), &args.targets.jids)?),
+        false => Some(jids::read(&mut InputSource::default(), &args.targets.jids)?),
     };
     let now = session.begin()?;
     let selector = &args.targets.selector;
@@ -112,7 +112,7 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
         progress: session.ui.progress(jobs.unwrap_or(0)),
         jobs: 0,
     };
-    let head = Head {
+    let head = ExportHead {
         at: now,
         prefix: session.prefix().to_string(),
         jobs,

@@ -6,14 +6,14 @@ use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, Holder, MaxData, Targets, Unfailed};
 use crate::args::value;
-use crate::bulk::held::InName;
-use crate::bulk::{JobOutcome, Plan, Slice};
+use crate::bulk::acting_worker::ActingWorker;
+use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome};
 use crate::core::api::worker_calls::FailureReason;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::input::source::Source;
+use crate::input::source::InputSource;
 use crate::input::{data, jids};
-use crate::model::bulk::{Bulk, Shows};
+use crate::model::bulk::{BulkReport, RowContent};
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::model::verb::Verb;
@@ -38,9 +38,11 @@ use crate::text::{clean, quoted};
 ///
 /// See also: `qless timeout`, `qless cancel`, `qless help selectors`
 #[derive(Clone, Debug, clap::Args)]
+#[command(add = value::Jobs::Held)]
 pub(crate) struct Args {
     /// What kind of failure it is
-    #[arg(long, value_name = "G", value_parser = value::new_name())]
+    #[arg(long, value_name = "G", value_parser = value::new_name(),
+          add = value::Candidates::Groups)]
     group: Name,
     /// What went wrong: text, `@FILE`, or `-` for stdin
     #[arg(long, value_name = "M", allow_hyphen_values = true)]
@@ -60,17 +62,17 @@ pub(crate) struct Args {
 
 const FAIL: Verb = Verb {
     word: "fail",
-    asks: "fail",
+    infinitive: "fail",
     past: "marked failed",
-    shows: Shows::Nothing,
+    row_content: RowContent::Nothing,
 };
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Recover, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
-    session.ui.check_columns::<Bulk>()?;
-    let mut source = Source::default();
+    session.ui.check_columns::<BulkReport>()?;
+    let mut source = InputSource::default();
     let most = args.limit.max_data;
     let targets = Targets::from(args.jobs);
     targets.check()?;
@@ -84,15 +86,15 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         group: args.group,
         message: message.into(),
     };
-    let name = InName::of(&args.holder)?;
+    let name = ActingWorker::of(&args.holder)?;
     let states = [State::Running, State::Stalled];
-    let plan = Plan::open_told(
+    let plan = BulkPlan::open_with_jids(
         session,
         &FAIL,
         &args.bulk,
         (&targets, &told),
         &states,
-        |job| judge(&name, job),
+        |job| refuse(&name, job),
     )?;
     plan.consent(
         session,
@@ -100,24 +102,24 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     )?;
     let note = plan.note();
     plan.run(session, |core, now, jobs| {
-        let worker = |job: &JobSnapshot| name.worker(job);
+        let worker = |job: &JobSnapshot| name.for_job(job);
         let answers = core.fail(now, &note, jobs, worker, &why, data.as_deref());
-        Slice::each(jobs, answers, |job, ()| {
+        SliceOutcome::each(jobs, answers, |job, ()| {
             JobOutcome::done(&job.jid)
-                .now("failed")
+                .state_after("failed")
                 .raw(job.jid.as_bytes())
         })
     })
 }
 
 /// Refuses a job that is not in the hands of this worker.
-fn judge(name: &InName, job: &JobSnapshot) -> Option<JobOutcome> {
-    let fate = name.judge(job)?;
+fn refuse(name: &ActingWorker, job: &JobSnapshot) -> Option<JobOutcome> {
+    let job_outcome = name.refuse(job)?;
     let jid = quoted(&job.jid);
     Some(match job.stored.as_bytes() {
         b"waiting" | b"scheduled" | b"depends" | b"stalled" => {
-            fate.hint(format!("delete it: `qless cancel {jid}`"))
+            job_outcome.hint(format!("delete it: `qless cancel {jid}`"))
         }
-        _ => fate,
+        _ => job_outcome,
     })
 }

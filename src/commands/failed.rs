@@ -10,12 +10,12 @@ use crate::args::value;
 use crate::bulk::cancel;
 use crate::bulk::cancel::CANCEL;
 use crate::bulk::requeue::retry::{RETRY, RetryOptions};
-use crate::bulk::{BulkRun, Plan};
+use crate::bulk::{BulkOptions, BulkPlan};
 use crate::core::api::guard::Dependents;
 use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::Bulk;
+use crate::model::bulk::BulkReport;
 use crate::model::failure;
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
@@ -47,7 +47,8 @@ pub(crate) struct Args {
     #[arg(long, requires = "action", conflicts_with_all = ["queues", "groups", "tags", "all"])]
     all_groups: bool,
     /// With `--retry-all`: into this queue instead of their own
-    #[arg(long, value_name = "QUEUE", value_parser = value::new_name(), requires = "retry_all")]
+    #[arg(long, value_name = "QUEUE", value_parser = value::new_name(), requires = "retry_all",
+          add = value::Candidates::Queues)]
     to: Option<Name>,
     /// With `--retry-all`: run them after this time
     #[arg(long, value_name = "D", value_parser = value::duration, allow_hyphen_values = true,
@@ -122,7 +123,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 /// Retries or cancels the jobs that are meant: those that were failed when they were listed.
 fn act(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;
-    session.ui.check_columns::<Bulk>()?;
+    session.ui.check_columns::<BulkReport>()?;
     let mut selector = args.selector;
     if selector.is_empty() && !args.all_groups && !selector.all {
         return Err(Error::usage("no group is named")
@@ -148,10 +149,10 @@ fn act(args: Args, session: &mut Session) -> Result<Exit, Error> {
     } else {
         &RETRY
     };
-    let order = BulkRun::new(session, verb, &args.bulk)?;
+    let order = BulkOptions::new(session, verb, &args.bulk)?;
     let now = session.begin()?;
     if args.action.cancel_all {
-        let plan = Plan::selected(session, now, order, &selector, cancel::judge)?;
+        let plan = BulkPlan::from_selector(session, now, order, &selector, cancel::refuse)?;
         return cancel::run(plan, Dependents::Refuse, None, now, session);
     }
     let how = RetryOptions {
@@ -159,15 +160,16 @@ fn act(args: Args, session: &mut Session) -> Result<Exit, Error> {
         delay: args.delay,
         ..RetryOptions::default()
     };
-    let judge = |job: &JobSnapshot| how.judge(job);
-    let plan = Plan::selected(session, now, order, &selector, judge)?.spread(&args.spread);
-    plan.consent(session, &how.promise(&plan))?;
+    let refuse = |job: &JobSnapshot| how.refuse(job);
+    let plan =
+        BulkPlan::from_selector(session, now, order, &selector, refuse)?.spread(&args.spread);
+    plan.consent(session, &how.effects(&plan))?;
     how.run(plan, session)
 }
 
 fn groups(selector: &Selector, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
-    session.ui.check_columns::<List<failure::Group>>()?;
+    session.ui.check_columns::<List<failure::FailureGroup>>()?;
     let now = session.begin()?;
     let (core, out) = session.core_and_ui()?;
     if out.format() == Format::Raw {

@@ -12,15 +12,15 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids;
 use crate::input::jids::JidArgs;
-use crate::input::source::Source;
+use crate::input::source::InputSource;
 use crate::model::job::Job;
-use crate::model::list::{Detail, Details, List};
+use crate::model::list::{JobDetail, JobDetails, List};
 use crate::name::Name;
 use crate::select;
 use crate::session::Session;
 use crate::text::{clean, clean_lines};
 use crate::view::field;
-use crate::view::field::Picked;
+use crate::view::field::Lookup;
 
 /// Show jobs in full
 ///
@@ -52,9 +52,9 @@ pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
-    session.ui.check_columns::<Details>()?;
+    session.ui.check_columns::<JobDetails>()?;
     args.targets.check()?;
-    let mut source = Source::default();
+    let mut source = InputSource::default();
     let told = match args.targets.jids.is_empty() {
         true => None,
         false => Some(jids::read(&mut source, &args.targets.jids)?),
@@ -69,14 +69,14 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     } else {
         job::Detail::Brief
     };
-    let mut details = Details::default();
+    let mut details = JobDetails::default();
     match &told {
         Some(told) => find(session.core()?, now, tell, told.jids(), &mut details)?,
         None => {
             let jobs = select::all(session, now, &args.targets.selector, tell)?;
             details.list = List::whole(
                 jobs.into_iter()
-                    .map(|job| Detail::Job(job.into()))
+                    .map(|job| JobDetail::Job(job.into()))
                     .collect(),
             );
         }
@@ -97,7 +97,7 @@ fn find(
     now: Moment,
     tell: job::Detail,
     jids: &[Name],
-    details: &mut Details,
+    details: &mut JobDetails,
 ) -> Result<(), Error> {
     let jobs = core.jobs(now, tell, jids)?;
     let others: Vec<Name> = jids
@@ -114,9 +114,9 @@ fn find(
     let mut found = Vec::with_capacity(jids.len());
     for (jid, job) in jids.iter().zip(jobs) {
         match job {
-            Some(job) => found.push(Detail::Job(job.into())),
+            Some(job) => found.push(JobDetail::Job(job.into())),
             None => match recurs.next().flatten() {
-                Some(recurring) => found.push(Detail::Recurring(recurring.into())),
+                Some(recurring) => found.push(JobDetail::Recurring(recurring.into())),
                 None => details.missing.push(jid.clone()),
             },
         }
@@ -125,39 +125,44 @@ fn find(
     Ok(())
 }
 
-fn show(details: &mut Details, one: bool, now: Moment, session: &mut Session) -> Result<(), Error> {
+fn show(
+    details: &mut JobDetails,
+    one: bool,
+    now: Moment,
+    session: &mut Session,
+) -> Result<(), Error> {
     if session.ui.format() == Format::Table {
         for detail in &mut details.list.items {
-            if let Detail::Job(job) = detail {
-                job.neighbours = neighbours(job, now, session)?;
+            if let JobDetail::Job(job) = detail {
+                job.neighbors = neighbors(job, now, session)?;
             }
         }
     }
     match details.list.items.first() {
-        Some(Detail::Job(job)) if one => session.ui.show(job.as_ref()),
-        Some(Detail::Recurring(recurring)) if one => session.ui.show(recurring.as_ref()),
+        Some(JobDetail::Job(job)) if one => session.ui.show(job.as_ref()),
+        Some(JobDetail::Recurring(recurring)) if one => session.ui.show(recurring.as_ref()),
         None if one => Ok(()),
         _ => session.ui.show(details),
     }
 }
 
-fn neighbours(
+fn neighbors(
     job: &Job,
     now: Moment,
     session: &mut Session,
-) -> Result<Vec<crate::model::job::Neighbour>, Error> {
+) -> Result<Vec<crate::model::job::Neighbor>, Error> {
     match job.dependencies.is_empty() && job.dependents.is_empty() {
         true => Ok(Vec::new()),
-        false => session.core()?.neighbours(now, job),
+        false => session.core()?.neighbors(now, job),
     }
 }
 
 /// Prints the data: of one job exactly its bytes, of several each on a line of its own.
-fn data(details: &Details, one: bool, session: &mut Session) -> Result<(), Error> {
+fn data(details: &JobDetails, one: bool, session: &mut Session) -> Result<(), Error> {
     for detail in &details.list.items {
         let data = match detail {
-            Detail::Job(job) => &job.data,
-            Detail::Recurring(recurring) => &recurring.data,
+            JobDetail::Job(job) => &job.data,
+            JobDetail::Recurring(recurring) => &recurring.data,
         };
         session.ui.verbatim(data.as_bytes())?;
         if !one || session.ui.terminal() {
@@ -167,19 +172,19 @@ fn data(details: &Details, one: bool, session: &mut Session) -> Result<(), Error
     Ok(())
 }
 
-fn fields(details: &Details, path: &str, session: &mut Session) -> Result<(), Error> {
+fn fields(details: &JobDetails, path: &str, session: &mut Session) -> Result<(), Error> {
     for detail in &details.list.items {
         let unwritable = |error| Error::internal(format!("document: {error}"));
         let document = serde_json::to_string(detail).map_err(unwritable)?;
-        let text = match field::pick(&document, path) {
-            Picked::Text(text) => clean_lines(text.as_bytes()),
-            Picked::Json(json) => clean(json.as_bytes()),
-            Picked::Unknown(known) => {
+        let text = match field::find(&document, path) {
+            Lookup::Text(text) => clean_lines(text.as_bytes()),
+            Lookup::Json(json) => clean(json.as_bytes()),
+            Lookup::Unknown(known) => {
                 let error =
                     Error::usage(format!("a job has no field `{}`", clean(path.as_bytes())));
                 return Err(error.hint(format!("its fields are {}", known.join(", "))));
             }
-            Picked::Nothing => {
+            Lookup::Nothing => {
                 let jid = detail.jid();
                 let error = format!("`{}` has no `{}`", clean(jid), clean(path.as_bytes()));
                 return Err(Error::not_found(error).jid(jid));

@@ -7,12 +7,12 @@ use crate::args::format::Format;
 use crate::args::shared::{DryRun, Holder, MaxData};
 use crate::args::value;
 use crate::bulk::JobOutcome;
-use crate::bulk::held::InName;
+use crate::bulk::acting_worker::ActingWorker;
 use crate::clock::moment::Moment;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::data;
-use crate::input::source::Source;
+use crate::input::source::InputSource;
 use crate::model::complete::Lock;
 use crate::model::done::Done;
 use crate::name::Name;
@@ -31,7 +31,7 @@ use crate::text::short;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// The job
-    #[arg(value_parser = value::jids())]
+    #[arg(value_parser = value::jids(), add = value::Candidates::Jids(value::Jobs::Held))]
     jid: Name,
     /// The job's data from now on: JSON, `@FILE`, or `-` for stdin
     #[arg(long, allow_hyphen_values = true)]
@@ -50,27 +50,27 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Work, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
-    let mut source = Source::default();
+    let mut source = InputSource::default();
     let data = match &args.data {
         Some(given) => Some(data::read(&mut source, given, args.limit.max_data)?.0),
         None => None,
     };
     let now = session.begin()?;
-    let name = InName::of(&args.holder)?;
-    let job = name.take(session.core()?, now, &args.jid, VERB)?;
+    let name = ActingWorker::of(&args.holder)?;
+    let job = name.read_job(session.core()?, now, &args.jid, VERB)?;
     if args.dry.dry_run {
         let jid = short(args.jid.as_bytes());
         session
             .ui
-            .would(&format!("would push the lock of {jid} back"));
+            .note_dry_run(&format!("would push the lock of {jid} back"));
         session.ui.show(&Done::new(VERB, vec![args.jid], true))?;
         return Ok(Exit::Ok);
     }
-    let worker = name.worker(&job);
+    let worker = name.for_job(&job);
     let end = session
         .core()?
         .heartbeat(now, &args.jid, &worker, data.as_deref())
-        .map_err(|error| JobOutcome::explained(&args.jid, VERB, error))?;
+        .map_err(|error| JobOutcome::explain(&args.jid, VERB, error))?;
     if session.ui.format() == Format::Raw {
         session.ui.text(&format!("{end}\n"))?;
         return Ok(Exit::Ok);

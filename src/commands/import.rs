@@ -7,10 +7,10 @@ use crate::args::format::Format;
 use crate::args::shared::BulkFlags;
 use crate::args::value;
 use crate::bulk::import;
-use crate::bulk::import::{Existing, Failed, ImportOptions};
+use crate::bulk::import::{ExistingPolicy, FailedPolicy, ImportOptions};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::Bulk;
+use crate::model::bulk::BulkReport;
 use crate::name::Name;
 use crate::session::Session;
 
@@ -56,7 +56,7 @@ pub(crate) struct Args {
     replace: bool,
     /// How failed jobs come back
     #[arg(long, value_enum, default_value = "keep", value_name = "HOW")]
-    failed: Failed,
+    failed: FailedPolicy,
     /// Let jobs run that wait for ones that do not exist
     #[arg(long)]
     allow_missing: bool,
@@ -71,12 +71,12 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Operate, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;
-    session.ui.check_columns::<Bulk>()?;
-    import::mapped(&args.map)?;
+    session.ui.check_columns::<BulkReport>()?;
+    import::check_map(&args.map)?;
     let existing = match (args.if_absent, args.replace) {
-        (true, _) => Existing::Leave,
-        (_, true) => Existing::Replace,
-        _ => Existing::Refuse,
+        (true, _) => ExistingPolicy::Skip,
+        (_, true) => ExistingPolicy::Replace,
+        _ => ExistingPolicy::Refuse,
     };
     let told = ImportOptions {
         from: args.file,

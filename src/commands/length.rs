@@ -20,7 +20,7 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// The queue
-    #[arg(value_parser = value::name())]
+    #[arg(value_parser = value::name(), add = value::Candidates::Queues)]
     queue: Name,
 }
 

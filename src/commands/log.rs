@@ -10,7 +10,7 @@ use crate::core::api::not_found;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::data;
-use crate::input::source::Source;
+use crate::input::source::InputSource;
 use crate::json::syntax::Shape;
 use crate::model::done::Done;
 use crate::name::Name;
@@ -27,7 +27,7 @@ use crate::text::{clean, short};
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// The job
-    #[arg(value_parser = value::jids())]
+    #[arg(value_parser = value::jids(), add = value::Candidates::Jids(value::Jobs::Open))]
     jid: Name,
     /// What happened
     #[arg(value_parser = value::new_name())]
@@ -56,7 +56,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let data = match &args.data {
         None => None,
-        Some(given) => match data::read(&mut Source::default(), given, args.limit.max_data)? {
+        Some(given) => match data::read(&mut InputSource::default(), given, args.limit.max_data)? {
             (data, Shape::Object) => Some(data),
             _ => {
                 return Err(Error::usage("`--data` of a log line wants a JSON object")
@@ -81,7 +81,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     match dry {
         true => session
             .ui
-            .would(&format!("would append to the history of {jid}")),
+            .note_dry_run(&format!("would append to the history of {jid}")),
         false => session
             .ui
             .note_on_terminal(&format!("appended to the history of {jid}")),

@@ -4,11 +4,11 @@ use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, Later, Spread, Targets};
 use crate::args::value;
-use crate::bulk::Plan;
+use crate::bulk::BulkPlan;
 use crate::bulk::requeue::moving::{MOVE, MoveOptions};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::Bulk;
+use crate::model::bulk::BulkReport;
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
@@ -32,7 +32,8 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// The queue
-    #[arg(long, value_name = "QUEUE", value_parser = value::new_name())]
+    #[arg(long, value_name = "QUEUE", value_parser = value::new_name(),
+          add = value::Candidates::Queues)]
     to: Name,
     #[command(flatten)]
     later: Later,
@@ -51,7 +52,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Submit, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;
-    session.ui.check_columns::<Bulk>()?;
+    session.ui.check_columns::<BulkReport>()?;
     let how = MoveOptions {
         to: args.to,
         later: args.later,
@@ -61,9 +62,9 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         .into_iter()
         .filter(|state| *state != State::Complete)
         .collect();
-    let judge = |job: &JobSnapshot| how.judge(job);
-    let plan =
-        Plan::open(session, &MOVE, &args.bulk, &args.jobs, &states, judge)?.spread(&args.spread);
-    plan.consent(session, &how.promise(&plan))?;
+    let refuse = |job: &JobSnapshot| how.refuse(job);
+    let plan = BulkPlan::open(session, &MOVE, &args.bulk, &args.jobs, &states, refuse)?
+        .spread(&args.spread);
+    plan.consent(session, &how.effects(&plan))?;
     how.run(plan, session)
 }

@@ -144,7 +144,7 @@ fn told(queues: &[Name], until: Option<Moment>, stopped: u64, dry: bool, session
         line.push_str(&format!(", {jobs} timed out"));
     }
     match dry {
-        true => session.ui.would(&line),
+        true => session.ui.note_dry_run(&line),
         false => session.ui.note_on_terminal(&line),
     }
 }

@@ -22,7 +22,7 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// The queue
-    #[arg(value_name = "QUEUE", value_parser = value::name())]
+    #[arg(value_name = "QUEUE", value_parser = value::name(), add = value::Candidates::Queues)]
     queue: Name,
     /// How many jobs at most
     #[arg(long, value_name = "N", default_value = "10", value_parser = value::count)]

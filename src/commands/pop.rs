@@ -10,7 +10,7 @@ use crate::core::api::job::Detail;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::json::Json;
-use crate::model::bulk::MOST;
+use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::model::list::{Jobs, List};
 use crate::name::Name;
 use crate::session::Session;
@@ -32,13 +32,15 @@ use crate::text::{clean, duration, quoted};
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// The queues
-    #[arg(required = true, value_name = "QUEUE", value_parser = value::name())]
+    #[arg(required = true, value_name = "QUEUE", value_parser = value::name(),
+          add = value::Candidates::Queues)]
     queues: Vec<Name>,
     /// At most so many jobs
     #[arg(long, value_name = "N", value_parser = value::at_least_one, default_value = "1")]
     count: u64,
     /// The worker that takes them [QLESS_WORKER; default cli-USER@HOST]
-    #[arg(long, value_name = "NAME", value_parser = value::new_name())]
+    #[arg(long, value_name = "NAME", value_parser = value::new_name(),
+          add = value::Candidates::Workers)]
     worker: Option<Name>,
     #[command(flatten)]
     dry: DryRun,
@@ -72,7 +74,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     out.show(&jobs)?;
     if args.dry.dry_run {
-        out.would(&format!("would pop {}", jobs.list.items.len()));
+        out.note_dry_run(&format!("would pop {}", jobs.list.items.len()));
         return Ok(Exit::Ok);
     }
     let ends = jobs.list.items.iter().filter_map(|job| job.expires).min();
@@ -93,7 +95,7 @@ fn pop(args: &Args, worker: &Name, now: Moment, session: &mut Session) -> Result
             let wanted = args
                 .count
                 .saturating_sub(jids.len() as u64)
-                .min(MOST as u64);
+                .min(MAX_JOBS_PER_CALL as u64);
             if wanted == 0 {
                 return Ok(jids);
             }

@@ -4,14 +4,13 @@ use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, Targets};
 use crate::args::value;
-use crate::bulk::{JobOutcome, Plan, Slice};
+use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::{Bulk, Shows};
+use crate::model::bulk::{BulkReport, RowContent};
 use crate::model::verb::Verb;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::clean;
 
 /// Give jobs another priority; higher runs first
 ///
@@ -36,27 +35,27 @@ pub(crate) struct Args {
 
 const PRIORITY: Verb = Verb {
     word: "priority",
-    asks: "change the priority of",
+    infinitive: "change the priority of",
     past: "changed",
-    shows: Shows::Priorities,
+    row_content: RowContent::Priorities,
 };
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Submit, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
-    session.ui.check_columns::<Bulk>()?;
-    let plan = Plan::open(session, &PRIORITY, &args.bulk, &args.jobs, &[], |_| None)?;
+    session.ui.check_columns::<BulkReport>()?;
+    let plan = BulkPlan::open(session, &PRIORITY, &args.bulk, &args.jobs, &[], |_| None)?;
     plan.consent(session, "")?;
     let note = plan.note();
     plan.run(session, |core, now, jobs| {
         let answers = core.priority(now, &note, jobs, args.to);
-        Slice::each(jobs, answers, |job, to| {
+        SliceOutcome::each(jobs, answers, |job, to| {
             let (old, new) = (job.priority.clone(), Name::from(to.to_string()));
             let old = old.unwrap_or_else(|| Name::from("0"));
-            let mut fate = JobOutcome::done(&job.jid).raw(new.as_bytes());
-            fate.item.detail = Some(format!("{} → {}", clean(&old), clean(&new)));
-            fate.cells([old, new])
+            let mut job_outcome = JobOutcome::done(&job.jid).raw(new.as_bytes());
+            job_outcome.item.detail = Some(format!("{old} → {new}").into());
+            job_outcome.cells([old, new])
         })
     })
 }

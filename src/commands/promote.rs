@@ -3,11 +3,12 @@
 use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, Spread, Targets};
-use crate::bulk::Plan;
-use crate::bulk::requeue::promote::{PROMOTE, judge, run as promote};
+use crate::args::value;
+use crate::bulk::BulkPlan;
+use crate::bulk::requeue::promote::{PROMOTE, refuse, run as promote};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::Bulk;
+use crate::model::bulk::BulkReport;
 use crate::model::job::State;
 use crate::session::Session;
 
@@ -24,6 +25,7 @@ use crate::session::Session;
 ///
 /// See also: `qless move`, `qless help selectors`
 #[derive(Clone, Debug, clap::Args)]
+#[command(add = value::Jobs::Scheduled)]
 pub(crate) struct Args {
     #[command(flatten)]
     bulk: BulkFlags,
@@ -37,10 +39,10 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Submit, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;
-    session.ui.check_columns::<Bulk>()?;
+    session.ui.check_columns::<BulkReport>()?;
     let states = [State::Scheduled];
-    let plan =
-        Plan::open(session, &PROMOTE, &args.bulk, &args.jobs, &states, judge)?.spread(&args.spread);
+    let plan = BulkPlan::open(session, &PROMOTE, &args.bulk, &args.jobs, &states, refuse)?
+        .spread(&args.spread);
     plan.consent(session, "")?;
     promote(plan, session)
 }

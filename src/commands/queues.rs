@@ -26,7 +26,7 @@ use crate::text::plural;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// Only these queues, by name or glob
-    #[arg(value_name = "QUEUE", value_parser = value::pattern())]
+    #[arg(value_name = "QUEUE", value_parser = value::pattern(), add = value::Candidates::Queues)]
     queues: Vec<Pattern>,
     #[command(flatten)]
     pub watch: Watch,

@@ -6,13 +6,13 @@ use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, Holder, Spread, Targets};
 use crate::args::value;
-use crate::bulk::held::InName;
+use crate::bulk::acting_worker::ActingWorker;
 use crate::bulk::requeue::retry::{RETRY, RetryOptions};
-use crate::bulk::{JobOutcome, Plan, Slice};
+use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome};
 use crate::core::api::worker_calls::FailureReason;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::{Bulk, Shows};
+use crate::model::bulk::{BulkReport, RowContent};
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::model::verb::Verb;
@@ -37,10 +37,11 @@ use crate::session::Session;
 ///
 /// See also: `qless failed`, `qless help selectors`, `qless help recipes`
 #[derive(Clone, Debug, clap::Args)]
+#[command(add = value::Jobs::Failed)]
 pub(crate) struct Args {
     /// Into this queue instead of their own
     #[arg(long, value_name = "QUEUE", value_parser = value::new_name(),
-          conflicts_with_all = ["worker", "as_holder"])]
+          conflicts_with_all = ["worker", "as_holder"], add = value::Candidates::Queues)]
     to: Option<Name>,
     /// Run them after this time
     #[arg(long, value_name = "D", value_parser = value::duration, allow_hyphen_values = true)]
@@ -58,7 +59,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     holder: Holder,
     /// What kind of failure it was, recorded with the holder's retry
-    #[arg(long, value_name = "G", value_parser = value::new_name())]
+    #[arg(long, value_name = "G", value_parser = value::new_name(),
+          add = value::Candidates::Groups)]
     fail_group: Option<Name>,
     /// What went wrong, recorded with the holder's retry
     #[arg(long, value_name = "M", value_parser = value::name(), requires = "fail_group")]
@@ -74,9 +76,9 @@ pub(crate) struct Args {
 /// The holder's own retry.
 const GIVE_BACK: Verb = Verb {
     word: "retry",
-    asks: "retry",
+    infinitive: "retry",
     past: "retried",
-    shows: Shows::Left,
+    row_content: RowContent::Remaining,
 };
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Recover, run);
@@ -87,7 +89,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         true => &[Format::Jid, Format::Raw],
         false => &[Format::Jid],
     })?;
-    session.ui.check_columns::<Bulk>()?;
+    session.ui.check_columns::<BulkReport>()?;
     if args.fail_group.is_some() && !held {
         return Err(Error::usage(
             "`--fail-group` is for the retry of the worker that holds the job",
@@ -101,15 +103,15 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         .hint("`--delay D` lets it wait"));
     }
     if held {
-        let name = InName::of(&args.holder)?;
-        let judge = |job: &JobSnapshot| name.judge(job);
-        let plan = Plan::open(
+        let name = ActingWorker::of(&args.holder)?;
+        let refuse = |job: &JobSnapshot| name.refuse(job);
+        let plan = BulkPlan::open(
             session,
             &GIVE_BACK,
             &args.bulk,
             &args.jobs,
             &[State::Running],
-            judge,
+            refuse,
         )?;
         plan.consent(session, "")?;
         return give_back(args, &name, plan, session);
@@ -134,21 +136,26 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             }
         }
     }
-    let judge = |job: &JobSnapshot| how.judge(job);
-    let plan = Plan::open(
+    let refuse = |job: &JobSnapshot| how.refuse(job);
+    let plan = BulkPlan::open(
         session,
         &RETRY,
         &args.bulk,
         &args.jobs,
         &[State::Failed],
-        judge,
+        refuse,
     )?
     .spread(&args.spread);
-    plan.consent(session, &how.promise(&plan))?;
+    plan.consent(session, &how.effects(&plan))?;
     how.run(plan, session)
 }
 
-fn give_back(args: Args, name: &InName, plan: Plan, session: &mut Session) -> Result<Exit, Error> {
+fn give_back(
+    args: Args,
+    name: &ActingWorker,
+    plan: BulkPlan,
+    session: &mut Session,
+) -> Result<Exit, Error> {
     let delay = args.delay.unwrap_or_default();
     let why = args.fail_group.map(|group| FailureReason {
         group,
@@ -156,17 +163,19 @@ fn give_back(args: Args, name: &InName, plan: Plan, session: &mut Session) -> Re
     });
     let note = plan.note();
     plan.run(session, |core, now, jobs| {
-        let worker = |job: &JobSnapshot| name.worker(job);
+        let worker = |job: &JobSnapshot| name.for_job(job);
         let answers = core.retry(now, &note, jobs, worker, delay, why.as_ref());
-        Slice::each(jobs, answers, |job, left| {
+        SliceOutcome::each(jobs, answers, |job, left| {
             let state = match left {
                 ..0 => "failed",
                 _ if delay.is_zero() => "waiting",
                 _ => "scheduled",
             };
             let left = left.to_string();
-            let fate = JobOutcome::done(&job.jid).now(state).raw(left.as_bytes());
-            fate.cells([Name::from(left)])
+            let job_outcome = JobOutcome::done(&job.jid)
+                .state_after(state)
+                .raw(left.as_bytes());
+            job_outcome.cells([Name::from(left)])
         })
     })
 }

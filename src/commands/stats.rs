@@ -12,7 +12,7 @@ use crate::exit::Exit;
 use crate::model::list::List;
 use crate::model::pattern::Pattern;
 use crate::model::stats;
-use crate::model::stats::{Days, Measure, Stats};
+use crate::model::stats::{Measure, Stats, StatsByDay};
 use crate::name::Name;
 use crate::session::Session;
 
@@ -33,7 +33,8 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// The queues, by name or glob
-    #[arg(value_name = "QUEUE", required = true, value_parser = value::pattern())]
+    #[arg(value_name = "QUEUE", required = true, value_parser = value::pattern(),
+          add = value::Candidates::Queues)]
     queues: Vec<Pattern>,
     /// The day: `2026-11-20`, `today` or `yesterday`
     #[arg(long, value_name = "DAY", default_value = "today", value_parser = value::day)]
@@ -53,8 +54,8 @@ pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run).watch(|args
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
     match args.days {
-        Some(_) => session.ui.check_columns::<Days>()?,
-        None => session.ui.check_columns::<stats::Day>()?,
+        Some(_) => session.ui.check_columns::<StatsByDay>()?,
+        None => session.ui.check_columns::<stats::DayStats>()?,
     }
     let now = session.begin()?;
     let (core, out) = session.core_and_ui()?;
@@ -73,7 +74,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let Some(count) = args.days else {
         let list = List::whole(core.stats(now, &names, &days)?);
         let picture = args.histogram;
-        out.show(&stats::Day { list, picture })?;
+        out.show(&stats::DayStats { list, picture })?;
         return Ok(Exit::Ok);
     };
     days.insert(0, Day::Near(-i64::from(count)).begins(now)?);
@@ -81,11 +82,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     for queue in core.stats(now, &names, &days)?.chunk_by_mut(of_one_queue) {
         for at in 1..queue.len() {
             let (before, from) = queue.split_at_mut(at);
-            from[0].since(&before[at - 1]);
+            from[0].set_change(&before[at - 1]);
         }
         told.extend_from_slice(&queue[1..]);
     }
-    out.show(&Days(List::whole(told)))?;
+    out.show(&StatsByDay(List::whole(told)))?;
     Ok(Exit::Ok)
 }
 

@@ -4,16 +4,16 @@ use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, Targets, apart};
 use crate::args::value;
-use crate::bulk::{JobOutcome, Plan, Slice};
+use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome};
 use crate::core::api::job::Detail;
 use crate::core::api::not_found;
 use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids;
-use crate::input::source::Source;
+use crate::input::source::InputSource;
 use crate::json::Json;
-use crate::model::bulk::{Bulk, Row, Shows, Sum};
+use crate::model::bulk::{BulkReport, BulkRow, RowContent, Totals};
 use crate::model::job::Job;
 use crate::model::list::{Jobs, List};
 use crate::model::tag::Tag;
@@ -21,7 +21,6 @@ use crate::model::verb::Verb;
 use crate::name::Name;
 use crate::select;
 use crate::session::Session;
-use crate::text::clean;
 
 /// Tag jobs, or show the most used tags
 ///
@@ -38,10 +37,10 @@ use crate::text::clean;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// Add a tag
-    #[arg(long, value_name = "T", value_parser = value::new_name())]
+    #[arg(long, value_name = "T", value_parser = value::new_name(), add = value::Candidates::Tags)]
     add: Vec<Name>,
     /// Remove a tag
-    #[arg(long, value_name = "T", value_parser = value::jids())]
+    #[arg(long, value_name = "T", value_parser = value::jids(), add = value::Candidates::Tags)]
     remove: Vec<Name>,
     #[command(flatten)]
     bulk: BulkFlags,
@@ -51,9 +50,9 @@ pub(crate) struct Args {
 
 const TAG: Verb = Verb {
     word: "tag",
-    asks: "tag",
+    infinitive: "tag",
     past: "tagged",
-    shows: Shows::Tags,
+    row_content: RowContent::Tags,
 };
 
 impl Args {
@@ -78,28 +77,29 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 fn change(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     apart(("--add", &args.add), ("--remove", &args.remove))?;
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
-    session.ui.check_columns::<Bulk>()?;
-    let plan = Plan::open(session, &TAG, &args.bulk, &args.jobs, &[], |_| None)?;
+    session.ui.check_columns::<BulkReport>()?;
+    let plan = BulkPlan::open(session, &TAG, &args.bulk, &args.jobs, &[], |_| None)?;
     plan.consent(session, "")?;
     let note = plan.note();
     plan.run(session, |core, now, jobs| {
         let answers = core.tag(now, &note, jobs, &args.remove, &args.add);
-        Slice::each(jobs, answers, |job, tags| {
+        SliceOutcome::each(jobs, answers, |job, tags| {
             let names = Json::read(&tags).and_then(|tags| tags.names());
             let names = names.unwrap_or_default();
-            let mut fate = JobOutcome::done(&job.jid).raw(tags);
-            fate.item.detail = Some(names.iter().map(clean).collect::<Vec<_>>().join(", "));
-            fate.cells(names)
+            let mut job_outcome = JobOutcome::done(&job.jid).raw(tags);
+            let list: Vec<String> = names.iter().map(Name::to_string).collect();
+            job_outcome.item.detail = Some(list.join(", ").into());
+            job_outcome.cells(names)
         })
     })
 }
 
-/// Shows the tags of jobs.
+/// RowContent the tags of jobs.
 fn show(jobs: &Targets, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;
-    session.ui.check_columns::<Bulk>()?;
+    session.ui.check_columns::<BulkReport>()?;
     jobs.check()?;
-    let told = jids::read(&mut Source::default(), &jobs.jids)?;
+    let told = jids::read(&mut InputSource::default(), &jobs.jids)?;
     let now = session.begin()?;
     let mut missing = Vec::new();
     let mut found = Vec::new();
@@ -116,11 +116,11 @@ fn show(jobs: &Targets, session: &mut Session) -> Result<Exit, Error> {
     }
     let out = &mut session.ui;
     if out.format() == Format::Table {
-        let row = |job: &Job| Row {
+        let row = |job: &Job| BulkRow {
             jid: job.jid.clone(),
             cells: job.tags.clone(),
         };
-        let rows: Vec<Row> = found.iter().map(row).collect();
+        let rows: Vec<BulkRow> = found.iter().map(row).collect();
         out.show(&rows_of(rows))?;
     } else {
         out.show(&Jobs {
@@ -134,11 +134,11 @@ fn show(jobs: &Targets, session: &mut Session) -> Result<Exit, Error> {
     }
 }
 
-fn rows_of(rows: Vec<Row>) -> Bulk {
-    Bulk {
-        sum: Sum::of("tag", false, 0),
+fn rows_of(rows: Vec<BulkRow>) -> BulkReport {
+    BulkReport {
+        sum: Totals::of("tag", false, 0),
         items: Vec::new(),
-        shows: Shows::Tags,
+        row_content: RowContent::Tags,
         rows,
     }
 }

@@ -3,15 +3,15 @@
 use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, Targets};
-use crate::bulk::{JobOutcome, Plan, Slice};
+use crate::args::value;
+use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::{Bulk, Code, Shows};
+use crate::model::bulk::{BulkReport, RowContent};
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::model::verb::Verb;
 use crate::session::Session;
-use crate::text::clean;
 
 /// Take the locks of running jobs away
 ///
@@ -24,6 +24,7 @@ use crate::text::clean;
 ///
 /// See also: `qless retry --force`, `qless help selectors`
 #[derive(Clone, Debug, clap::Args)]
+#[command(add = value::Jobs::Held)]
 pub(crate) struct Args {
     #[command(flatten)]
     bulk: BulkFlags,
@@ -33,34 +34,34 @@ pub(crate) struct Args {
 
 const TIMEOUT: Verb = Verb {
     word: "timeout",
-    asks: "time out",
+    infinitive: "time out",
     past: "timed out",
-    shows: Shows::Nothing,
+    row_content: RowContent::Nothing,
 };
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Recover, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
-    session.ui.check_columns::<Bulk>()?;
+    session.ui.check_columns::<BulkReport>()?;
     let states = [State::Running, State::Stalled];
-    let plan = Plan::open(session, &TIMEOUT, &args.bulk, &args.jobs, &states, judge)?;
+    let plan = BulkPlan::open(session, &TIMEOUT, &args.bulk, &args.jobs, &states, refuse)?;
     plan.consent(session, "")?;
     let note = plan.note();
     plan.run(session, |core, now, jobs| {
         let answers = core.timeout(now, &note, jobs);
-        Slice::each(jobs, answers, |job, ()| {
-            JobOutcome::done(&job.jid).now("stalled")
+        SliceOutcome::each(jobs, answers, |job, ()| {
+            JobOutcome::done(&job.jid).state_after("stalled")
         })
     })
 }
 
-fn judge(job: &JobSnapshot) -> Option<JobOutcome> {
+fn refuse(job: &JobSnapshot) -> Option<JobOutcome> {
     match job.is("running") {
         true => None,
         false => {
-            let why = format!("it is {}, not running", clean(job.state.as_bytes()));
-            Some(JobOutcome::refused(&job.jid, Code::StateChanged, why))
+            let state = job.state.clone();
+            Some(JobOutcome::wrong_state(&job.jid, state, Some("running")))
         }
     }
 }

@@ -5,14 +5,14 @@ use std::collections::HashSet;
 use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, Targets, Watch};
-use crate::bulk::{BulkRun, JobOutcome, Plan, Slice};
+use crate::bulk::{BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
 use crate::core::api::index::Index;
 use crate::core::api::job::Detail;
 use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids::JidArgs;
-use crate::model::bulk::{Bulk, Shows};
+use crate::model::bulk::{BulkReport, RowContent};
 use crate::model::list::{Jobs, List};
 use crate::model::verb::Verb;
 use crate::name::Name;
@@ -49,16 +49,16 @@ pub(crate) struct Args {
 
 const TRACK: Verb = Verb {
     word: "track",
-    asks: "track",
+    infinitive: "track",
     past: "tracked",
-    shows: Shows::Nothing,
+    row_content: RowContent::Nothing,
 };
 
 const UNTRACK: Verb = Verb {
     word: "untrack",
-    asks: "stop tracking",
+    infinitive: "stop tracking",
     past: "no longer tracked",
-    shows: Shows::Nothing,
+    row_content: RowContent::Nothing,
 };
 
 impl Args {
@@ -79,27 +79,27 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         return list(session);
     }
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
-    session.ui.check_columns::<Bulk>()?;
+    session.ui.check_columns::<BulkReport>()?;
     let verb = if args.remove { &UNTRACK } else { &TRACK };
-    let mut plan = Plan::open(session, verb, &args.bulk, &args.jobs, &[], |_| None)?;
-    if args.remove && plan.lacks_some() {
+    let mut plan = BulkPlan::open(session, verb, &args.bulk, &args.jobs, &[], |_| None)?;
+    if args.remove && plan.has_missing() {
         let now = session.now();
         let tracked: HashSet<Name> = session
             .core()?
             .members(now, &Index::Tracked)?
             .into_iter()
             .collect();
-        plan.readmit(|jid| tracked.contains(jid));
+        plan.readmit_missing(|jid| tracked.contains(jid));
     }
     plan.consent(session, "")?;
     track(plan, !args.remove, session)
 }
 
-fn track(plan: Plan, tracked: bool, session: &mut Session) -> Result<Exit, Error> {
+fn track(plan: BulkPlan, tracked: bool, session: &mut Session) -> Result<Exit, Error> {
     let note = plan.note();
     plan.run(session, |core, now, jobs| {
         let answers = core.track(now, &note, jobs, tracked);
-        Slice::each(jobs, answers, |job, changed| {
+        SliceOutcome::each(jobs, answers, |job, changed| {
             JobOutcome::done(&job.jid).raw(if changed { "1" } else { "0" })
         })
     })
@@ -108,12 +108,12 @@ fn track(plan: Plan, tracked: bool, session: &mut Session) -> Result<Exit, Error
 /// Drops tracked jobs that no longer exist.
 fn prune(bulk: &BulkFlags, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;
-    session.ui.check_columns::<Bulk>()?;
-    let order = BulkRun::new(session, &UNTRACK, bulk)?;
+    session.ui.check_columns::<BulkReport>()?;
+    let order = BulkOptions::new(session, &UNTRACK, bulk)?;
     let now = session.begin()?;
     let told = JidArgs::Many(session.core()?.members(now, &Index::Tracked)?);
-    let mut plan = Plan::told(session, now, order, &told, |_| None)?;
-    plan.keep_missing();
+    let mut plan = BulkPlan::from_jids(session, now, order, &told, |_| None)?;
+    plan.keep_only_missing();
     track(plan, false, session)
 }
 

@@ -8,7 +8,7 @@ use crate::core::api::index::Index;
 use crate::core::api::not_found;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::{Bulk, Shows, Sum};
+use crate::model::bulk::{BulkReport, RowContent, Totals};
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::{clean, plural};
@@ -29,10 +29,11 @@ use crate::text::{clean, plural};
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// The group
-    #[arg(value_parser = value::jids())]
+    #[arg(value_parser = value::jids(), add = value::Candidates::Groups)]
     group: Name,
     /// The queue
-    #[arg(long, value_name = "QUEUE", value_parser = value::new_name())]
+    #[arg(long, value_name = "QUEUE", value_parser = value::new_name(),
+          add = value::Candidates::Queues)]
     to: Name,
     /// At most so many jobs
     #[arg(long, value_name = "N", value_parser = value::at_least_one, default_value = "25")]
@@ -45,7 +46,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Recover, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
-    session.ui.check_columns::<Bulk>()?;
+    session.ui.check_columns::<BulkReport>()?;
     let now = session.begin()?;
     let index = Index::Failed(args.group.clone());
     let core = session.core()?;
@@ -62,7 +63,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     );
     let mut moved = 0;
     if args.dry.dry_run {
-        session.ui.would(&format!("would {what}"));
+        session.ui.note_dry_run(&format!("would {what}"));
     } else {
         let on = session.on()?;
         let consent = session.ui.confirm(&(what + &on), |_| String::new())?;
@@ -79,16 +80,16 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let count = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
     let done = count(u64::try_from(moved).unwrap_or(0));
     let sum = match args.dry.dry_run {
-        true => Sum::of("unfail", true, count(expected)),
-        false => Sum {
+        true => Totals::of("unfail", true, count(expected)),
+        false => Totals {
             done,
-            ..Sum::of("unfail", false, done)
+            ..Totals::of("unfail", false, done)
         },
     };
-    session.ui.show(&Bulk {
+    session.ui.show(&BulkReport {
         sum: sum.within(session.ui.context()),
         items: Vec::new(),
-        shows: Shows::Nothing,
+        row_content: RowContent::Nothing,
         rows: Vec::new(),
     })?;
     Ok(Exit::Ok)

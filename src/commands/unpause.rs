@@ -51,7 +51,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         (true, _) => session.ui.note_on_terminal("no paused queues"),
         (false, true) => session
             .ui
-            .would(&format!("would unpause {}", names.join(", "))),
+            .note_dry_run(&format!("would unpause {}", names.join(", "))),
         (false, false) => session
             .ui
             .note_on_terminal(&format!("unpaused {}", names.join(", "))),

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::list::List;
 use crate::model::pattern::Pattern;
-use crate::model::worker::{Holder, Worker};
+use crate::model::worker::{Worker, WorkerJobs};
 use crate::name::Name;
 use crate::session::Session;
 
@@ -26,7 +26,7 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// Only these workers, by name or glob
-    #[arg(value_name = "WORKER", value_parser = value::pattern())]
+    #[arg(value_name = "WORKER", value_parser = value::pattern(), add = value::Candidates::Workers)]
     workers: Vec<Pattern>,
     #[command(flatten)]
     pub watch: Watch,
@@ -42,7 +42,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     match one {
         Some(_) => {
             session.ui.require_format(&[Format::Jid, Format::Raw])?;
-            session.ui.check_columns::<Holder>()?;
+            session.ui.check_columns::<WorkerJobs>()?;
         }
         None => {
             session.ui.require_format(&[Format::Raw])?;

@@ -24,22 +24,22 @@ pub(crate) enum ArchiveLine<'t> {
         saved: bool,
         jobs: Option<u64>,
     },
-    Job(Box<Job<'t>>),
-    Recurring(Box<Recurring<'t>>),
+    Job(Box<ArchivedJob<'t>>),
+    Recurring(Box<ArchivedTemplate<'t>>),
     /// Names and values of options.
     Config(Vec<(Name, Name)>),
-    Paused(Paused),
+    Paused(ArchivedPause),
 }
 
 /// A job to be put again.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Job<'t> {
+pub(crate) struct ArchivedJob<'t> {
     pub jid: Name,
     pub klass: Name,
     /// Absent for a job that is complete.
     pub queue: Option<Name>,
     pub state: Option<State>,
-    pub data: Data<'t>,
+    pub data: ArchivedData<'t>,
     /// Numbers in their own digits.
     pub priority: Option<&'t str>,
     pub retries: Option<&'t str>,
@@ -49,37 +49,37 @@ pub(crate) struct Job<'t> {
     pub depends: Vec<Name>,
     pub spawned_from: Option<Name>,
     pub due: Option<Moment>,
-    pub failure: Option<Failure>,
+    pub failure: Option<ArchivedFailure>,
     /// The entries that the core takes, as it stores them.
     pub history: Vec<Name>,
     /// How many it does not.
     pub unreadable: usize,
 }
 
-/// Data as they stand in the line, or as `data_bytes` told them.
+/// ArchivedData as they stand in the line, or as `data_bytes` told them.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Data<'t> {
+pub(crate) enum ArchivedData<'t> {
     There(&'t [u8]),
     Decoded(Vec<u8>),
 }
 
-impl Default for Data<'_> {
+impl Default for ArchivedData<'_> {
     fn default() -> Self {
-        Data::There(b"{}")
+        ArchivedData::There(b"{}")
     }
 }
 
-impl Data<'_> {
+impl ArchivedData<'_> {
     pub(crate) fn as_bytes(&self) -> &[u8] {
         match self {
-            Data::There(bytes) => bytes,
-            Data::Decoded(bytes) => bytes,
+            ArchivedData::There(bytes) => bytes,
+            ArchivedData::Decoded(bytes) => bytes,
         }
     }
 }
 
 #[derive(Debug, PartialEq)]
-pub(crate) struct Failure {
+pub(crate) struct ArchivedFailure {
     pub group: Name,
     pub message: Name,
     pub worker: Name,
@@ -88,11 +88,11 @@ pub(crate) struct Failure {
 
 /// A recurring job to be made again.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Recurring<'t> {
+pub(crate) struct ArchivedTemplate<'t> {
     pub jid: Name,
     pub klass: Name,
     pub queue: Name,
-    pub data: Data<'t>,
+    pub data: ArchivedData<'t>,
     pub every: &'t str,
     /// At once where nothing is told.
     pub next: Option<Moment>,
@@ -104,7 +104,7 @@ pub(crate) struct Recurring<'t> {
 
 /// A queue to be paused again.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Paused {
+pub(crate) struct ArchivedPause {
     pub queue: Name,
     pub until: Option<Moment>,
     pub reason: Option<Name>,
@@ -145,7 +145,7 @@ fn line<'t>(fields: &Fields<'t>) -> Result<ArchiveLine<'t>, Wrong> {
         "job" => ArchiveLine::Job(Box::new(job(fields)?)),
         "recurring" => ArchiveLine::Recurring(Box::new(recurring(fields)?)),
         "config" => ArchiveLine::Config(config(fields)?),
-        "paused" => ArchiveLine::Paused(Paused {
+        "paused" => ArchiveLine::Paused(ArchivedPause {
             queue: queue(fields)?,
             until: fields.moment("until")?,
             reason: fields.name("reason")?,
@@ -160,7 +160,7 @@ fn line<'t>(fields: &Fields<'t>) -> Result<ArchiveLine<'t>, Wrong> {
     })
 }
 
-fn job<'t>(fields: &Fields<'t>) -> Result<Job<'t>, Wrong> {
+fn job<'t>(fields: &Fields<'t>) -> Result<ArchivedJob<'t>, Wrong> {
     let state = fields.needed("state")?;
     let state: State = match state.as_str().and_then(|state| state.parse().ok()) {
         Some(state) => state,
@@ -169,7 +169,7 @@ fn job<'t>(fields: &Fields<'t>) -> Result<Job<'t>, Wrong> {
             return Err(fields.wrong("state", format!("is none of {words}")));
         }
     };
-    let mut job = Job {
+    let mut job = ArchivedJob {
         jid: jid(fields)?,
         klass: fields.needed("klass")?,
         queue: match state {
@@ -221,15 +221,15 @@ fn queue(fields: &Fields) -> Result<Name, Wrong> {
     }
 }
 
-fn data<'t>(fields: &Fields<'t>) -> Result<Data<'t>, Wrong> {
+fn data<'t>(fields: &Fields<'t>) -> Result<ArchivedData<'t>, Wrong> {
     let bytes = match fields.value("data_bytes") {
         None | Some((_, Shape::Null)) => None,
         // The name of a text and its bytes are read alike.
         Some(_) => fields.name("data")?,
     };
     let data = match (bytes, fields.value("data")) {
-        (Some(bytes), _) => Data::Decoded(bytes.into_bytes()),
-        (None, Some((text, _))) => Data::There(text),
+        (Some(bytes), _) => ArchivedData::Decoded(bytes.into_bytes()),
+        (None, Some((text, _))) => ArchivedData::There(text),
         (None, None) => return Err((fields.place("data"), "there is no `data` in it".into())),
     };
     match data.as_bytes().trim_ascii() {
@@ -247,7 +247,7 @@ fn due(fields: &Fields, beside: &str) -> Result<Option<Moment>, Wrong> {
     Ok(exact.filter(same).or(told))
 }
 
-fn failure(fields: &Fields) -> Result<Option<Failure>, Wrong> {
+fn failure(fields: &Fields) -> Result<Option<ArchivedFailure>, Wrong> {
     let Some(failure) = fields.object("failure")? else {
         return Ok(None);
     };
@@ -258,7 +258,7 @@ fn failure(fields: &Fields) -> Result<Option<Failure>, Wrong> {
     let Some(when) = failure.moment("when")? else {
         return Err(failure.wrong("when", "wants the time of the failure"));
     };
-    Ok(Some(Failure {
+    Ok(Some(ArchivedFailure {
         group,
         message: failure.name("message")?.unwrap_or_default(),
         worker: failure.name("worker")?.unwrap_or_default(),
@@ -323,7 +323,7 @@ fn depth(text: &[u8]) -> usize {
     deepest
 }
 
-fn recurring<'t>(fields: &Fields<'t>) -> Result<Recurring<'t>, Wrong> {
+fn recurring<'t>(fields: &Fields<'t>) -> Result<ArchivedTemplate<'t>, Wrong> {
     let every = match fields.number("every_s")? {
         Some(every) if every.parse().is_ok_and(|every: f64| every > 0.0) => every,
         _ => return Err(fields.wrong("every_s", "wants a number of more than 0")),
@@ -332,7 +332,7 @@ fn recurring<'t>(fields: &Fields<'t>) -> Result<Recurring<'t>, Wrong> {
     if jid.is_empty() {
         return Err(fields.wrong("jid", "is empty"));
     }
-    Ok(Recurring {
+    Ok(ArchivedTemplate {
         jid,
         klass: fields.needed("klass")?,
         queue: queue(fields)?,
@@ -361,7 +361,7 @@ mod tests {
         format!("{}: {}", fault.column, fault.what)
     }
 
-    fn job_of(more: &str) -> Job<'static> {
+    fn job_of(more: &str) -> ArchivedJob<'static> {
         let text = format!(
             r#"{{"kind":"job","v":1,"jid":"j","klass":"K","queue":"q","state":"waiting","data":{{}}{more}}}"#
         );

@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 
-use super::source::Source;
+use super::source::InputSource;
 use crate::error::Error;
 use crate::json::quote::quote;
 use crate::json::syntax;
@@ -11,7 +11,7 @@ use crate::json::syntax::Shape;
 /// Reads data from an argument, `@FILE` or `-` and checks that it is JSON; the bytes stay as they
 /// are.
 pub(crate) fn read(
-    source: &mut Source,
+    source: &mut InputSource,
     given: &OsStr,
     most: usize,
 ) -> Result<(Vec<u8>, Shape), Error> {

@@ -8,7 +8,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 
-use super::source::Source;
+use super::source::InputSource;
 use crate::error::Error;
 use crate::name::Name;
 
@@ -31,7 +31,7 @@ impl JidArgs {
 }
 
 /// Reads `JID…`, `-` and `@FILE`.
-pub(crate) fn read(source: &mut Source, given: &[Name]) -> Result<JidArgs, Error> {
+pub(crate) fn read(source: &mut InputSource, given: &[Name]) -> Result<JidArgs, Error> {
     let mut jids = Vec::new();
     let mut listed = false;
     for name in given {

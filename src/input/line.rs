@@ -39,7 +39,7 @@ pub(crate) struct JobLine<'t> {
     pub data: Option<&'t [u8]>,
     /// Where the data begin.
     pub data_at: usize,
-    pub due: Option<Due>,
+    pub due: Option<DueTime>,
     pub priority: Option<&'t [u8]>,
     pub retries: Option<&'t [u8]>,
     pub tags: Option<&'t [u8]>,
@@ -51,24 +51,24 @@ pub(crate) struct JobLine<'t> {
 
 /// When a job is to run.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Due {
+pub(crate) enum DueTime {
     In(Duration),
     At(When),
 }
 
 /// Why a line is refused, and from which character on.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Fault {
+pub(crate) struct LineFault {
     pub column: usize,
     pub what: String,
     pub hint: Option<String>,
 }
 
-impl Fault {
+impl LineFault {
     /// A fault at a byte of the line.
-    pub(crate) fn at(line: &[u8], at: usize, what: impl Into<String>) -> Fault {
+    pub(crate) fn at(line: &[u8], at: usize, what: impl Into<String>) -> LineFault {
         let what = what.into();
-        Fault {
+        LineFault {
             hint: nearest(&what),
             column: syntax::fault(line, at, String::new()).column,
             what,
@@ -78,7 +78,7 @@ impl Fault {
 
 impl<'t> JobLine<'t> {
     /// Reads a line; its data may have `most` bytes.
-    pub(crate) fn read(text: &'t [u8], most: usize) -> Result<JobLine<'t>, Fault> {
+    pub(crate) fn read(text: &'t [u8], most: usize) -> Result<JobLine<'t>, LineFault> {
         let mut line = JobLine::default();
         let mut seen = 0_u16;
         let take = |member: Member<'t>| {
@@ -120,8 +120,8 @@ impl<'t> JobLine<'t> {
                 DELAY | AT if line.due.is_some() => {
                     return Err((member.key_at, "`delay` and `at` exclude each other".into()));
                 }
-                DELAY => line.due = Some(Due::In(delay(&member).map_err(wrong)?)),
-                AT => line.due = Some(Due::At(moment(&member).map_err(wrong)?)),
+                DELAY => line.due = Some(DueTime::In(delay(&member).map_err(wrong)?)),
+                AT => line.due = Some(DueTime::At(moment(&member).map_err(wrong)?)),
                 PRIORITY => {
                     number(&member, value::integer).map_err(wrong)?;
                     line.priority = Some(member.value);
@@ -144,7 +144,7 @@ impl<'t> JobLine<'t> {
         };
         match syntax::members(text, take) {
             Ok(()) => Ok(line),
-            Err(fault) => Err(Fault {
+            Err(fault) => Err(LineFault {
                 hint: nearest(&fault.what),
                 column: fault.column,
                 what: fault.what,
@@ -345,7 +345,7 @@ mod tests {
         assert!(texts(b"[]").is_empty());
         assert_eq!(line.priority, Some(&b"-3"[..]));
         assert_eq!(line.retries, Some(&b"0"[..]));
-        assert_eq!(line.due, Some(Due::In(Duration::from_secs(600))));
+        assert_eq!(line.due, Some(DueTime::In(Duration::from_secs(600))));
         assert_eq!(&text.as_bytes()[line.data_at..][..4], b"{\"n\"");
         assert_eq!(&text.as_bytes()[line.jid_at..][..2], b"\"a");
     }
@@ -356,14 +356,14 @@ mod tests {
             let text = format!("{{\"at\":{text}}}");
             JobLine::read(text.as_bytes(), 0).map(|line| line.due)
         };
-        let at = Moment::from_seconds(1000.5).map(When::At).map(Due::At);
+        let at = Moment::from_seconds(1000.5).map(When::At).map(DueTime::At);
         assert_eq!(due("1000.5").unwrap(), at);
         assert!(matches!(
             due("\"2026-11-21T06:00:00Z\""),
-            Ok(Some(Due::At(_)))
+            Ok(Some(DueTime::At(_)))
         ));
         let delay = JobLine::read(b"{\"delay\":1.5}", 0).unwrap().due;
-        assert_eq!(delay, Some(Due::In(Duration::from_millis(1500))));
+        assert_eq!(delay, Some(DueTime::In(Duration::from_millis(1500))));
         for text in ["1e300", "\"soon\"", "null", "[]"] {
             assert!(due(text).is_err(), "{text}");
         }

@@ -11,20 +11,20 @@ use crate::text::clean;
 
 /// The inputs of one command; standard input can be read only once.
 #[derive(Default)]
-pub(crate) struct Source {
+pub(crate) struct InputSource {
     /// What was read from standard input.
     stdin: Option<&'static str>,
 }
 
 /// What was read, and by which words to speak of it.
-pub(crate) struct Text {
+pub(crate) struct InputText {
     pub bytes: Vec<u8>,
     /// `data`, or the file as it was given.
     pub what: String,
 }
 
 /// An input that is open.
-struct Input {
+struct OpenInput {
     from: Box<dyn Read>,
     /// By which words to speak of what is read.
     what: String,
@@ -34,14 +34,14 @@ struct Input {
 /// As long as a line of a list may be: a job with the longest data, twice over.
 const LONGEST: u64 = 64 << 20;
 
-impl Source {
+impl InputSource {
     /// Reads `what` from where `given` says, at most `most` bytes.
     pub(crate) fn read(
         &mut self,
         given: &OsStr,
         what: &'static str,
         most: usize,
-    ) -> Result<Text, Error> {
+    ) -> Result<InputText, Error> {
         let text = match self.open(given, what)? {
             Some(mut input) => {
                 // One byte more than allowed, so that too much is seen as such.
@@ -50,9 +50,9 @@ impl Source {
                 let read = input.from.by_ref().take(more).read_to_end(&mut bytes);
                 read.map_err(|fault| input.failed(&fault))?;
                 let what = input.what;
-                Text { bytes, what }
+                InputText { bytes, what }
             }
-            None => Text {
+            None => InputText {
                 bytes: given.as_bytes().to_vec(),
                 what: what.to_owned(),
             },
@@ -95,8 +95,8 @@ impl Source {
     }
 
     /// Opens what `given` names: `-` or `@FILE`, else nothing.
-    fn open(&mut self, given: &OsStr, what: &'static str) -> Result<Option<Input>, Error> {
-        let mut input = Input {
+    fn open(&mut self, given: &OsStr, what: &'static str) -> Result<Option<OpenInput>, Error> {
+        let mut input = OpenInput {
             from: Box::new(io::empty()),
             what: what.to_owned(),
             stdin: true,
@@ -140,7 +140,7 @@ impl Source {
     }
 }
 
-impl Input {
+impl OpenInput {
     fn failed(&self, fault: &io::Error) -> Error {
         let (what, why) = (&self.what, io_words(fault));
         match self.stdin {

@@ -29,14 +29,14 @@ pub(crate) struct TwoPassFile {
     /// Where the lines come from the first time, if not from there.
     from: Option<File>,
     /// Of a file that others may change.
-    stamp: Option<Stamp>,
+    stamp: Option<FileStamp>,
     /// As long as a line may be.
     longest: usize,
 }
 
 /// A line, and where it stands.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Row<'l> {
+pub(crate) struct TextLine<'l> {
     /// Counted from 1, empty ones included.
     pub number: u64,
     /// The first byte, from the beginning of the file.
@@ -45,7 +45,7 @@ pub(crate) struct Row<'l> {
 }
 
 #[derive(Debug, PartialEq)]
-struct Stamp {
+struct FileStamp {
     length: u64,
     modified: Option<SystemTime>,
 }
@@ -103,7 +103,7 @@ impl TwoPassFile {
     fn of(what: String, file: File, start: u64, longest: usize) -> TwoPassFile {
         TwoPassFile {
             what,
-            stamp: Stamp::of(&file),
+            stamp: FileStamp::of(&file),
             file,
             start,
             end: u64::MAX,
@@ -129,19 +129,19 @@ impl TwoPassFile {
     /// Reads it for the first time: hands over each line that is not empty.
     pub(crate) fn first(
         &mut self,
-        take: impl FnMut(Row) -> Result<(), Error>,
+        take: impl FnMut(TextLine) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let end = match self.from.take() {
             None => self.each(self.lines(), take)?,
             Some(from) => {
-                let copy = Copying {
+                let copy = CopyingReader {
                     from,
                     to: &self.file,
-                    broke: None,
+                    write_error: None,
                 };
-                let mut lines = Lines::over(copy, 0, self.longest);
+                let mut lines = LineReader::over(copy, 0, self.longest);
                 let read = self.read(&mut lines, take);
-                if let Some(fault) = lines.from.into_inner().broke {
+                if let Some(fault) = lines.from.into_inner().write_error {
                     return Err(no_spool(&self.what, &fault));
                 }
                 read?;
@@ -153,13 +153,13 @@ impl TwoPassFile {
     }
 
     /// Reads it again, from the beginning.
-    pub(crate) fn lines(&self) -> Lines<impl Read + use<'_>> {
-        let part = Part {
+    pub(crate) fn lines(&self) -> LineReader<impl Read + use<'_>> {
+        let part = FileRange {
             file: &self.file,
             at: self.start,
             end: self.end,
         };
-        Lines::over(part, self.start, self.longest)
+        LineReader::over(part, self.start, self.longest)
     }
 
     /// Reads one line again.
@@ -172,8 +172,8 @@ impl TwoPassFile {
     /// Hands over each line that is not empty; returns where they end.
     pub(crate) fn each<R: Read>(
         &self,
-        mut lines: Lines<R>,
-        take: impl FnMut(Row) -> Result<(), Error>,
+        mut lines: LineReader<R>,
+        take: impl FnMut(TextLine) -> Result<(), Error>,
     ) -> Result<u64, Error> {
         self.read(&mut lines, take)?;
         Ok(lines.offset)
@@ -181,8 +181,8 @@ impl TwoPassFile {
 
     fn read<R: Read>(
         &self,
-        lines: &mut Lines<R>,
-        mut take: impl FnMut(Row) -> Result<(), Error>,
+        lines: &mut LineReader<R>,
+        mut take: impl FnMut(TextLine) -> Result<(), Error>,
     ) -> Result<(), Error> {
         while lines.next().map_err(|fault| self.failed(&fault))? {
             if lines.line.len() > self.longest {
@@ -202,7 +202,7 @@ impl TwoPassFile {
 
     /// Refuses to go on with a file that others have changed since it was opened.
     pub(crate) fn unchanged(&self) -> Result<(), Error> {
-        match self.stamp == Stamp::of(&self.file) || self.stamp.is_none() {
+        match self.stamp == FileStamp::of(&self.file) || self.stamp.is_none() {
             true => Ok(()),
             false => Err(self.changed()),
         }
@@ -222,10 +222,10 @@ impl TwoPassFile {
     }
 }
 
-impl Stamp {
-    fn of(file: &File) -> Option<Stamp> {
+impl FileStamp {
+    fn of(file: &File) -> Option<FileStamp> {
         let about = file.metadata().ok()?;
-        Some(Stamp {
+        Some(FileStamp {
             length: about.len(),
             modified: about.modified().ok(),
         })
@@ -253,8 +253,8 @@ fn no_spool(what: &str, fault: &io::Error) -> Error {
         .hint("TMPDIR names another directory")
 }
 
-/// Lines, one at a time.
-pub(crate) struct Lines<R> {
+/// LineReader, one at a time.
+pub(crate) struct LineReader<R> {
     from: BufReader<R>,
     line: Vec<u8>,
     number: u64,
@@ -264,9 +264,9 @@ pub(crate) struct Lines<R> {
     longest: usize,
 }
 
-impl<R: Read> Lines<R> {
-    fn over(from: R, offset: u64, longest: usize) -> Lines<R> {
-        Lines {
+impl<R: Read> LineReader<R> {
+    fn over(from: R, offset: u64, longest: usize) -> LineReader<R> {
+        LineReader {
             from: BufReader::with_capacity(PAGE, from),
             line: Vec::new(),
             number: 0,
@@ -291,12 +291,12 @@ impl<R: Read> Lines<R> {
         Ok(read > 0)
     }
 
-    fn row(&self) -> Row<'_> {
+    fn row(&self) -> TextLine<'_> {
         let first = self.number == 1;
         let marked = first && self.line.starts_with(BYTE_ORDER_MARK);
         let skipped = if marked { BYTE_ORDER_MARK.len() } else { 0 };
         let text = &self.line[skipped..];
-        Row {
+        TextLine {
             number: self.number,
             offset: self.begin + skipped as u64,
             text: text.strip_suffix(b"\n").unwrap_or(text),
@@ -305,13 +305,13 @@ impl<R: Read> Lines<R> {
 }
 
 /// A part of a file, read without moving the place where others read it.
-struct Part<'f> {
+struct FileRange<'f> {
     file: &'f File,
     at: u64,
     end: u64,
 }
 
-impl Read for Part<'_> {
+impl Read for FileRange<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let left = self.end.saturating_sub(self.at);
         let most = buffer
@@ -324,19 +324,19 @@ impl Read for Part<'_> {
 }
 
 /// What is read once, and copied on the way.
-struct Copying<'f> {
+struct CopyingReader<'f> {
     from: File,
     to: &'f File,
     /// Why it could not be.
-    broke: Option<io::Error>,
+    write_error: Option<io::Error>,
 }
 
-impl Read for Copying<'_> {
+impl Read for CopyingReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.from.read(buffer)?;
         if let Err(fault) = self.to.write_all(&buffer[..read]) {
             let kind = fault.kind();
-            self.broke = Some(fault);
+            self.write_error = Some(fault);
             return Err(kind.into());
         }
         Ok(read)
@@ -354,8 +354,8 @@ mod tests {
         let mut twice = TwoPassFile::open(path.as_os_str(), longest).unwrap();
         let (mut first, mut again) = (Vec::new(), Vec::new());
         let told = |error: Error| error.message().rsplit("jobs`, ").next().unwrap().to_owned();
-        let row = |row: Row| (row.number, row.offset, row.text.to_vec());
-        let keep = |rows: &mut Vec<_>, found: Row| {
+        let row = |row: TextLine| (row.number, row.offset, row.text.to_vec());
+        let keep = |rows: &mut Vec<_>, found: TextLine| {
             rows.push(row(found));
             Ok(())
         };

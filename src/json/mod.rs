@@ -1,4 +1,4 @@
-//! JSON as the server stores it: read without rounding a number, reordering a key or losing a byte.
+//! JSON as the server stores it. Reading rounds no number, reorders no key and loses no byte.
 
 pub(crate) mod path;
 pub(crate) mod quote;
@@ -12,19 +12,19 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::name::{Name, letters, stray};
+use crate::name::{Name, invalid_byte, lossless_text};
 
 /// A JSON text written by the core or by another client.
 ///
-/// Its strings need not be UTF-8: the core's JSON copies what it was given, so it is kept in
-/// [`letters`] until they are a [`Name`] again.
+/// Its strings need not be UTF-8, because the core copies bytes as they are. The text is therefore
+/// kept as [`lossless_text`]; its strings become a [`Name`] again when they are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Json(String);
 
 impl Json {
-    /// Reads one JSON value; `None` if it is none.
+    /// Reads one JSON value; `None` if the bytes are not JSON.
     pub fn read(bytes: &[u8]) -> Option<Json> {
-        let text = letters(bytes);
+        let text = lossless_text(bytes);
         serde_json::from_str::<IgnoredAny>(&text).ok()?;
         Some(Json(text.into_owned()))
     }
@@ -44,7 +44,7 @@ impl Json {
         Some(
             members
                 .into_iter()
-                .map(|(key, value)| (Name::spelt(&key), Json::from(value)))
+                .map(|(key, value)| (Name::from_lossless_text(&key), Json::from(value)))
                 .collect(),
         )
     }
@@ -52,7 +52,7 @@ impl Json {
     /// Returns a string, byte for byte.
     pub fn text(&self) -> Option<Name> {
         let text: String = serde_json::from_str(&self.0).ok()?;
-        Some(Name::spelt(&text))
+        Some(Name::from_lossless_text(&text))
     }
 
     /// Returns a list of strings, as tags are stored.
@@ -64,9 +64,9 @@ impl Json {
         serde_json::from_str(&self.0).ok()
     }
 
-    /// Returns the text on one line, for people; whoever shows it cleans it.
+    /// Returns the text on one line, for people.
     pub fn to_name(&self) -> Name {
-        Name::spelt(&compact(&self.0))
+        Name::from_lossless_text(&compact(&self.0))
     }
 }
 
@@ -76,14 +76,14 @@ impl From<&RawValue> for Json {
     }
 }
 
-/// The value with its digits and key order, on one line; a byte that is not UTF-8 as `\xff`.
+/// The value on one line, with its digits and key order. A byte that is not UTF-8 is written `\xff`.
 impl Serialize for Json {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut text = compact(&self.0);
-        if text.chars().any(|c| stray(c).is_some()) {
+        if text.chars().any(|c| invalid_byte(c).is_some()) {
             text = text
                 .chars()
-                .map(|c| stray(c).map_or(c.to_string(), |byte| format!("\\\\x{byte:02x}")))
+                .map(|c| invalid_byte(c).map_or(c.to_string(), |byte| format!("\\\\x{byte:02x}")))
                 .collect();
         }
         let raw = RawValue::from_string(text).map_err(serde::ser::Error::custom)?;
@@ -108,7 +108,7 @@ fn compact(text: &str) -> String {
     short
 }
 
-/// The members of an object as they stand; a map would sort them.
+/// The members of an object in their order; a map would sort them.
 struct Members<'a>(Vec<(String, &'a RawValue)>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
@@ -135,22 +135,22 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
     }
 }
 
-/// A job's sealed payload, byte for byte as stored.
+/// The data of a job, byte for byte as stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Data {
     bytes: Vec<u8>,
     form: Form,
 }
 
-/// How data are written in a document.
+/// How a document writes the data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Form {
     /// The value on one line.
     #[default]
     Line,
-    /// The text with its blanks: what is read back is what is stored.
+    /// The text with its blanks, which preserves the stored bytes.
     Whole,
-    /// The value, and the bytes beside it, which it does not tell.
+    /// The value, and beside it the bytes, which the value does not preserve.
     Both,
 }
 
@@ -159,16 +159,16 @@ impl Data {
         &self.bytes
     }
 
-    /// Returns data of which a document tells each byte. `plain` says whether a text is written
-    /// into it as it is.
+    /// Returns the data in a form that preserves each byte in a document. `plain` decides whether a
+    /// document holds a text unchanged.
     pub fn exactly(self, plain: impl Fn(&str) -> bool) -> Data {
         let text = std::str::from_utf8(&self.bytes);
-        let whole = text.is_ok_and(|text| text.trim_ascii() == text && plain(text));
-        let form = if whole { Form::Whole } else { Form::Both };
+        let unchanged = text.is_ok_and(|text| text.trim_ascii() == text && plain(text));
+        let form = if unchanged { Form::Whole } else { Form::Both };
         Data { form, ..self }
     }
 
-    /// Returns the JSON value; `None` if the stored bytes are none.
+    /// Returns the JSON value; `None` if the stored bytes are not JSON.
     fn json(&self) -> Option<Box<RawValue>> {
         let text = std::str::from_utf8(&self.bytes).ok()?;
         let text = match self.form {
@@ -186,7 +186,7 @@ impl From<Vec<u8>> for Data {
     }
 }
 
-/// The fields `data` and, where the bytes are not JSON, `data_bytes`; for `serde(flatten)`.
+/// The field `data` and, if the bytes are not JSON, `data_bytes`; for `serde(flatten)`.
 impl Serialize for Data {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         use serde::ser::SerializeMap;
@@ -201,7 +201,7 @@ impl Serialize for Data {
     }
 }
 
-/// A number as documents show it: whole where it is whole, `null` where it is none.
+/// A number in a document: without a fraction if it is whole, `null` if it is not finite.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Number(pub f64);
 
@@ -216,7 +216,7 @@ impl Number {
             .map(Number)
     }
 
-    /// Returns the whole number at or below, for counts.
+    /// Returns the largest whole number that is not greater.
     pub fn floor(self) -> i64 {
         self.0.floor() as i64
     }
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn values_stand_on_one_line_and_strings_keep_their_spaces() {
+    fn values_are_on_one_line_and_strings_keep_their_spaces() {
         let data = Data::from(b"{ \"a b\" :\n [ 1 , \"\\\" x\" ] }\n".to_vec());
         assert_eq!(written(&data), r#"{"data":{"a b":[1,"\" x"]}}"#);
     }
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exact_document_has_blanks_too_or_the_bytes() {
+    fn an_exact_document_preserves_blanks_or_has_the_bytes() {
         let exactly = |text: &str| {
             let plain = |text: &str| !text.contains(['\n', '\u{7f}']);
             written(&Data::from(text.as_bytes().to_vec()).exactly(plain))
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_numbers_have_no_fraction_and_the_rest_is_null() {
+    fn whole_numbers_have_no_fraction_and_infinite_ones_are_null() {
         let numbers = [10.0, 1.5, -3.0, f64::INFINITY, f64::NAN].map(Number);
         assert_eq!(written(&numbers), "[10,1.5,-3,null,null]");
     }

@@ -1,4 +1,4 @@
-//! Places in a JSON text: `user.id`, `items.0.sku`, or a JSON pointer such as `/user/id`.
+//! Paths in a JSON text: `user.id`, `items.0.sku`, or a JSON pointer such as `/user/id`.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,20 +7,20 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::name::letters;
+use crate::name::lossless_text;
 
-/// The way from the outside of a JSON value to one inside it.
+/// The keys and indexes that lead to a value within a JSON value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Path(Vec<String>);
 
 impl Path {
-    /// Reads what was typed; the error is what it should have been.
+    /// Parses a path; the error names the form that is expected.
     pub(crate) fn new(typed: &[u8]) -> Result<Path, &'static str> {
-        let text = letters(typed);
+        let text = lossless_text(typed);
         if let Some(pointer) = text.strip_prefix('/') {
             return pointer
                 .split('/')
-                .map(unescaped)
+                .map(unescape)
                 .collect::<Result<_, _>>()
                 .map(Path);
         }
@@ -31,8 +31,8 @@ impl Path {
         }
     }
 
-    /// Returns the value at this place of a JSON text; `None` if there is none, or the text is no
-    /// JSON before that place. Of two members with one name the last counts.
+    /// Returns the value at this path; `None` if there is none, or if the text is not JSON up to
+    /// there. If two members have the same name, the last one counts.
     pub(crate) fn find<'j>(&self, json: &'j str) -> Option<&'j RawValue> {
         let mut value: &RawValue = serde_json::from_str(json).ok()?;
         for step in &self.0 {
@@ -49,8 +49,8 @@ impl Path {
     }
 }
 
-/// Reads a step of a JSON pointer.
-fn unescaped(step: &str) -> Result<String, &'static str> {
+/// Replaces the escapes in a step of a JSON pointer.
+fn unescape(step: &str) -> Result<String, &'static str> {
     let mut parts = step.split('~');
     let mut text = parts.next().unwrap_or_default().to_owned();
     for part in parts {
@@ -65,7 +65,7 @@ fn unescaped(step: &str) -> Result<String, &'static str> {
     Ok(text)
 }
 
-/// Returns the place in a list that a step means.
+/// Returns the index in a list that a step stands for.
 fn index(step: &str) -> Option<usize> {
     let plain = step == "0" || !step.starts_with(['0', '+']);
     step.parse().ok().filter(|_| plain)
@@ -114,7 +114,7 @@ impl<'de> Visitor<'de> for Element {
     }
 }
 
-/// A key, borrowed where nothing in it is escaped.
+/// A key, borrowed if it contains no escapes.
 #[derive(Deserialize)]
 struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
 
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn elsewhere_is_nothing() {
+    fn a_path_to_nothing_finds_nothing() {
         for path in [
             "a.b",
             "user.id.x",
@@ -181,14 +181,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_path_is_told() {
+    fn an_invalid_path_is_refused() {
         for path in ["", ".", "a.", ".a", "a..b", "/a~2", "/a~"] {
             assert!(Path::new(path.as_bytes()).is_err(), "{path}");
         }
     }
 
     #[test]
-    fn deep_data_is_no_danger() {
+    fn deep_data_do_not_overflow_the_stack() {
         let deep = format!(
             "{{\"a\":{}1{},\"b\":2}}",
             "[".repeat(100_000),

@@ -1,7 +1,7 @@
-//! Names and texts as JSON, byte for byte: what goes to the core.
+//! Names and texts as JSON for the core, byte for byte.
 
-/// Returns `text` as a JSON string. Bytes that are not UTF-8 stay as they are: the core's decoder
-/// gives them back.
+/// Returns `text` as a JSON string. Bytes that are not UTF-8 stay as they are; the core's decoder
+/// preserves them.
 pub(crate) fn quote(text: &[u8]) -> Vec<u8> {
     let mut quoted = Vec::with_capacity(text.len() + 2);
     quoted.push(b'"');
@@ -16,7 +16,7 @@ pub(crate) fn quote(text: &[u8]) -> Vec<u8> {
     quoted
 }
 
-/// Returns `text` as a JSON string in the spelling of the core's encoder.
+/// Returns `text` as a JSON string exactly as the core's encoder writes it.
 pub(crate) fn encoded(text: &[u8]) -> Vec<u8> {
     let mut quoted = Vec::with_capacity(text.len() + 2);
     quoted.push(b'"');
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_quoted_text_is_json_again() {
+    fn a_quoted_text_is_valid_json() {
         let text = "a\"b\\c\u{1}\n\u{e9}";
         assert_eq!(
             serde_json::from_slice::<String>(&quote(text.as_bytes())).unwrap(),

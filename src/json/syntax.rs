@@ -1,14 +1,14 @@
-//! The local check that a text is JSON before anything is sent, with the place of the first fault.
+//! Checks that a text is JSON before it is sent, and reports the position of the first fault.
 //!
-//! It is stricter than the core's decoder, which takes `NaN`, hexadecimal numbers and broken
-//! surrogates, and it keeps nothing: the bytes go on unchanged.
+//! The check is stricter than the core's decoder, which accepts `NaN`, hexadecimal numbers and
+//! broken surrogates. It builds no value: the bytes are sent unchanged.
 
 use std::borrow::Cow;
 
-/// As deep as the core decodes.
+/// The maximum depth that the core decodes.
 pub(crate) const DEEPEST: usize = 1000;
 
-/// The first place at which a text stops being JSON. Lines and columns start at 1; a column is a
+/// The position at which a text stops being JSON, and why. Lines and columns start at 1; a column is a
 /// character, not a byte.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
@@ -24,7 +24,7 @@ impl std::fmt::Display for Fault {
     }
 }
 
-/// What a JSON text is at its outermost.
+/// The type of a JSON value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
     Object,
@@ -36,7 +36,7 @@ pub(crate) enum Shape {
 }
 
 impl Shape {
-    /// Returns it with its article.
+    /// Returns its name with an article.
     pub(crate) const fn words(self) -> &'static str {
         match self {
             Shape::Object => "an object",
@@ -49,7 +49,7 @@ impl Shape {
     }
 }
 
-/// Returns what the text is, or where and why it is not JSON.
+/// Returns the type of the value, or where and why the text is not JSON.
 pub(crate) fn check(text: &[u8]) -> Result<Shape, Fault> {
     let mut reader = Reader::new(text);
     let read = reader.value().and_then(|shape| {
@@ -59,22 +59,22 @@ pub(crate) fn check(text: &[u8]) -> Result<Shape, Fault> {
     read.map_err(|what| reader.fault(what))
 }
 
-/// A member of an object, as it stands in the text.
+/// A member of an object, as it is written in the text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Member<'t> {
-    /// The key without its quotes, escapes and all.
+    /// The key without its quotes, with its escapes.
     pub key: &'t [u8],
     pub value: &'t [u8],
     pub shape: Shape,
-    /// Where the key and the value begin.
+    /// The offsets of the key and of the value.
     pub key_at: usize,
     pub at: usize,
 }
 
-/// What is wrong, from which byte on.
+/// A fault: its offset in the text, and what is wrong.
 pub(crate) type Wrong = (usize, String);
 
-/// Hands over each member of the object that the text is, and checks the text to its end.
+/// Calls `take` with each member of the object in the text, and checks the text to its end.
 pub(crate) fn members<'t>(
     text: &'t [u8],
     mut take: impl FnMut(Member<'t>) -> Result<(), Wrong>,
@@ -89,14 +89,14 @@ pub(crate) fn members<'t>(
     read().map_err(|(at, what)| fault(text, at, what))
 }
 
-/// Returns the place of a byte as a fault.
+/// Returns a fault at the line and column of this offset.
 pub(crate) fn fault(text: &[u8], at: usize, what: String) -> Fault {
     let mut reader = Reader::new(text);
     reader.at = at;
     reader.fault(what)
 }
 
-/// Hands over each element of an array that is known to be JSON, and where it begins.
+/// Calls `take` with the offset and the text of each element of an array that is known to be JSON.
 pub(crate) fn elements<'t>(
     text: &'t [u8],
     mut take: impl FnMut(usize, &'t [u8], Shape) -> Result<(), Wrong>,
@@ -119,7 +119,7 @@ pub(crate) fn elements<'t>(
     Ok(())
 }
 
-/// Returns the text of a JSON string, given without its quotes.
+/// Returns the text of a JSON string that is given without its quotes.
 pub(crate) fn unescaped(text: &[u8]) -> Cow<'_, [u8]> {
     if !text.contains(&b'\\') {
         return Cow::Borrowed(text);
@@ -131,13 +131,13 @@ pub(crate) fn unescaped(text: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// What may come next inside the open arrays and objects.
+/// The token that may come next inside the open arrays and objects.
 enum Next {
     /// A value, or `]` right after `[`.
     Value { or_end: bool },
     /// A key, or `}` right after `{`.
     Key { or_end: bool },
-    /// A comma, or the end of what is open.
+    /// A comma, or the end of the innermost array or object.
     More,
 }
 
@@ -157,7 +157,7 @@ impl Default for Open {
 }
 
 impl Open {
-    /// Goes into an array or an object; never deeper than [`DEEPEST`].
+    /// Opens an array or an object. The depth must be less than [`DEEPEST`].
     fn push(&mut self, array: bool) {
         let (at, bit) = (self.depth / 64, 1 << (self.depth % 64));
         match array {
@@ -171,14 +171,14 @@ impl Open {
         self.depth = self.depth.saturating_sub(1);
     }
 
-    /// Whether what is open innermost is an array.
-    fn array(&self) -> bool {
+    /// Returns whether the innermost open value is an array.
+    fn is_array(&self) -> bool {
         let last = self.depth.saturating_sub(1);
         self.arrays[last / 64] >> (last % 64) & 1 == 1
     }
 }
 
-/// Where a member stands.
+/// The offsets of a member.
 struct Span {
     key_at: usize,
     key_end: usize,
@@ -222,7 +222,7 @@ impl<'t> Reader<'t> {
                 return Ok(());
             }
             if !self.skip(b',') {
-                return Err((self.at, self.wanted("`,` or `}`")));
+                return Err((self.at, self.expected("`,` or `}`")));
             }
         }
     }
@@ -231,7 +231,7 @@ impl<'t> Reader<'t> {
         self.blanks();
         let key_at = self.at;
         if self.peek() != Some(b'"') {
-            return Err(self.wanted("a key in double quotes"));
+            return Err(self.expected("a key in double quotes"));
         }
         self.string()?;
         let key_end = self.at - 1;
@@ -252,7 +252,7 @@ impl<'t> Reader<'t> {
         self.blanks();
         match self.peek() {
             None => Ok(()),
-            Some(_) => Err(self.wanted("the end")),
+            Some(_) => Err(self.expected("the end")),
         }
     }
 
@@ -303,8 +303,8 @@ impl<'t> Reader<'t> {
                     self.expect(b':')?;
                     Next::Value { or_end: false }
                 }
-                (Next::Key { .. }, _) => return Err(self.wanted("a key in double quotes")),
-                (Next::More, found) => match (open.array(), found) {
+                (Next::Key { .. }, _) => return Err(self.expected("a key in double quotes")),
+                (Next::More, found) => match (open.is_array(), found) {
                     (true, Some(b',')) => {
                         self.at += 1;
                         Next::Value { or_end: false }
@@ -318,8 +318,8 @@ impl<'t> Reader<'t> {
                         open.pop();
                         Next::More
                     }
-                    (true, _) => return Err(self.wanted("`,` or `]`")),
-                    (false, _) => return Err(self.wanted("`,` or `}`")),
+                    (true, _) => return Err(self.expected("`,` or `]`")),
+                    (false, _) => return Err(self.expected("`,` or `}`")),
                 },
             };
             if open.depth == 0 {
@@ -335,13 +335,13 @@ impl<'t> Reader<'t> {
             Some(b't') => self.word("true"),
             Some(b'f') => self.word("false"),
             Some(b'n') => self.word("null"),
-            _ => Err(self.wanted("a value")),
+            _ => Err(self.expected("a value")),
         }
     }
 
     fn word(&mut self, word: &str) -> Step<()> {
         if !self.text[self.at..].starts_with(word.as_bytes()) {
-            return Err(self.wanted("a value"));
+            return Err(self.expected("a value"));
         }
         self.at += word.len();
         Ok(())
@@ -378,7 +378,7 @@ impl<'t> Reader<'t> {
             self.at += 1;
         }
         if start == self.at {
-            Err(self.wanted("a digit"))
+            Err(self.expected("a digit"))
         } else {
             Ok(())
         }
@@ -421,7 +421,7 @@ impl<'t> Reader<'t> {
             }
             Some(b'u') => {
                 let Some(unit) = self.unit() else {
-                    return refuse(self, "`\\u` wants four hexadecimal digits");
+                    return refuse(self, "`\\u` expects four hexadecimal digits");
                 };
                 match unit {
                     0xdc00..=0xdfff => refuse(self, "half of a surrogate pair stands alone"),
@@ -464,7 +464,8 @@ impl<'t> Reader<'t> {
             .ok_or_else(|| format!("byte 0x{:02x} is not UTF-8", self.text[self.at]))
     }
 
-    fn wanted(&self, what: &str) -> String {
+    /// Returns the message for a text in which `what` does not come next.
+    fn expected(&self, what: &str) -> String {
         match self.peek() {
             None if self.at == 0 => format!("it is empty, {what} was expected"),
             None => format!("it ends where {what} was expected"),
@@ -485,7 +486,7 @@ impl<'t> Reader<'t> {
         if self.skip(byte) {
             Ok(())
         } else {
-            Err(self.wanted(&format!("`{}`", byte as char)))
+            Err(self.expected(&format!("`{}`", byte as char)))
         }
     }
 
@@ -566,7 +567,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_almost_json_is_refused() {
+    fn near_misses_are_refused_with_the_reason() {
         assert_eq!(
             fault(""),
             "line 1, column 1: it is empty, a value was expected"
@@ -604,7 +605,7 @@ mod tests {
         );
         assert_eq!(
             fault("\"\\u12g4\""),
-            "line 1, column 2: `\\u` wants four hexadecimal digits"
+            "line 1, column 2: `\\u` expects four hexadecimal digits"
         );
         assert_eq!(fault("tru"), "line 1, column 1: expected a value, not `t`");
         assert_eq!(
@@ -624,7 +625,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_the_core_would_take_is_refused() {
+    fn json_that_only_the_core_accepts_is_refused() {
         assert_eq!(
             fault("[NaN]"),
             "line 1, column 2: `NaN` is not a JSON number"

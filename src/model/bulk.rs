@@ -1,27 +1,30 @@
-//! What became of many jobs that one command changed: each outcome, and the sum.
+//! The report of a bulk action: the outcome of each job, and the totals.
+
+use std::fmt;
 
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
+use super::field::Field;
 use super::queue::Seconds;
 use crate::name;
 use crate::name::Name;
 
-/// The most jobs that one call takes.
-pub(crate) const MOST: usize = 500;
+/// Maximum number of jobs in one call.
+pub(crate) const MAX_JOBS_PER_CALL: usize = 500;
 
-/// What became of one job, as the core's guarded calls say it.
+/// The outcome of one job, as the core's guarded calls report it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Code {
     Ok,
-    /// It is not as it was seen, or its state forbids it.
+    /// The job differs from its snapshot, or its state forbids the change.
     StateChanged,
-    /// There is no such job.
+    /// The job does not exist.
     Gone,
     Complete,
-    /// Another worker holds it.
+    /// Another worker holds the job.
     NotHolder,
-    /// Other jobs wait for it.
+    /// Other jobs depend on the job.
     HasDependents,
     MissingDependency,
     Cycle,
@@ -29,12 +32,12 @@ pub enum Code {
     Invalid,
     /// The server refused the call.
     Server,
-    /// The answer was lost.
+    /// The reply was lost.
     Unknown,
 }
 
 impl Code {
-    /// All codes, for reading one.
+    /// All codes, for `read`.
     const ALL: [Code; 12] = [
         Code::Ok,
         Code::StateChanged,
@@ -50,7 +53,7 @@ impl Code {
         Code::Unknown,
     ];
 
-    /// Returns the word in documents.
+    /// Returns the code in documents.
     pub const fn word(self) -> &'static str {
         match self {
             Code::Ok => "ok",
@@ -68,7 +71,7 @@ impl Code {
         }
     }
 
-    /// Reads the word of a guarded call; its `done` is `ok` here.
+    /// Reads the code of a guarded call; its `done` is `ok` here.
     pub fn read(word: &[u8]) -> Option<Code> {
         match word {
             b"done" => Some(Code::Ok),
@@ -78,56 +81,135 @@ impl Code {
         }
     }
 
-    /// Returns how such a job is counted: what changed meanwhile is no failure.
-    pub const fn result(self) -> Result {
+    /// Returns how a job with this code is counted. A change by another client is not a failure.
+    pub const fn result(self) -> ItemResult {
         match self {
-            Code::Ok => Result::Done,
-            Code::StateChanged | Code::Gone | Code::Complete => Result::Skipped,
-            _ => Result::Failed,
+            Code::Ok => ItemResult::Done,
+            Code::StateChanged | Code::Gone | Code::Complete => ItemResult::Skipped,
+            _ => ItemResult::Failed,
         }
     }
 }
 
 /// How a job is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Result {
+pub enum ItemResult {
     Done,
     Skipped,
     Failed,
-    /// In a dry run: would be tried.
+    /// In a dry run: the job would be tried.
     Planned,
 }
 
-impl Result {
+impl ItemResult {
     pub const fn word(self) -> &'static str {
         match self {
-            Result::Done => "done",
-            Result::Skipped => "skipped",
-            Result::Failed => "failed",
-            Result::Planned => "planned",
+            ItemResult::Done => "done",
+            ItemResult::Skipped => "skipped",
+            ItemResult::Failed => "failed",
+            ItemResult::Planned => "planned",
         }
+    }
+}
+
+/// The part of an outcome that its code does not say.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum ItemDetail {
+    /// The job is in a state that forbids the change; `required` is the state that the change
+    /// requires, if there is exactly one.
+    State {
+        is: Name,
+        required: Option<&'static str>,
+    },
+    /// The end of a sentence that begins with "it is".
+    Is(String),
+    /// A clause, or any other text.
+    Text(String),
+}
+
+impl ItemDetail {
+    /// Returns the text in documents and report files.
+    pub(crate) fn document(&self) -> String {
+        match self {
+            ItemDetail::Text(text) => text.clone(),
+            _ => format!("it is {}", self.short()),
+        }
+    }
+
+    /// Returns the text in a summary of several jobs: `depends, not running`.
+    pub(crate) fn short(&self) -> String {
+        match self {
+            ItemDetail::State { is, required: None } => is.to_string(),
+            ItemDetail::State {
+                is,
+                required: Some(required),
+            } => format!("{is}, not {required}"),
+            ItemDetail::Is(text) | ItemDetail::Text(text) => text.clone(),
+        }
+    }
+}
+
+/// Displays the text in an error about one job: ``its state is `depends`, not `running` ``.
+impl fmt::Display for ItemDetail {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            ItemDetail::State { is, required } => {
+                write!(f, "its state is `{is}`")?;
+                match required {
+                    Some(required) => write!(f, ", not `{required}`"),
+                    None => Ok(()),
+                }
+            }
+            ItemDetail::Is(_) | ItemDetail::Text(_) => f.write_str(&self.document()),
+        }
+    }
+}
+
+impl From<String> for ItemDetail {
+    fn from(text: String) -> ItemDetail {
+        ItemDetail::Text(text)
+    }
+}
+
+impl From<&str> for ItemDetail {
+    fn from(text: &str) -> ItemDetail {
+        ItemDetail::Text(text.into())
     }
 }
 
 /// One job of a bulk action.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Item {
+pub(crate) struct BulkItem {
     pub jid: Name,
-    pub result: Result,
+    pub result: ItemResult,
     pub code: Code,
-    /// Why, or what further there is to say.
-    pub detail: Option<String>,
+    /// The reason of a refusal, or further information.
+    pub detail: Option<ItemDetail>,
     pub queue: Option<Name>,
     pub state_before: Option<Name>,
     pub state_after: Option<Name>,
-    /// Where it stands in the file that was submitted.
+    /// The line of the job in the file that was submitted.
     pub line: Option<u64>,
 }
 
-impl Item {
+impl BulkItem {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::name("jid", "the job's id"),
+        Field::text("result", "done, skipped, failed or planned"),
+        Field::text("code", "ok, or why not"),
+        Field::text("detail", "why, in words").null(),
+        Field::name("queue", "its queue").null(),
+        Field::name("state_before", "its state when it was read").null(),
+        Field::name("state_after", "its state now").null(),
+        Field::count("line", "its line in the file: put --from").optional(),
+    ];
+}
+
+impl BulkItem {
     /// Returns the outcome of a job.
-    pub(crate) fn new(jid: &Name, code: Code) -> Item {
-        Item {
+    pub(crate) fn new(jid: &Name, code: Code) -> BulkItem {
+        BulkItem {
             jid: jid.clone(),
             result: code.result(),
             code,
@@ -139,29 +221,29 @@ impl Item {
         }
     }
 
-    /// Returns a job that would be tried.
-    pub(crate) fn planned(jid: &Name) -> Item {
-        Item {
-            result: Result::Planned,
-            ..Item::new(jid, Code::Ok)
+    /// Returns the outcome of a job that a dry run would try.
+    pub(crate) fn planned(jid: &Name) -> BulkItem {
+        BulkItem {
+            result: ItemResult::Planned,
+            ..BulkItem::new(jid, Code::Ok)
         }
     }
 
-    pub(crate) fn detail(mut self, detail: impl Into<String>) -> Item {
+    pub(crate) fn detail(mut self, detail: impl Into<ItemDetail>) -> BulkItem {
         self.detail = Some(detail.into());
         self
     }
 }
 
-impl Serialize for Item {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+impl Serialize for BulkItem {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
         struct Fields<'a> {
             #[serde(flatten, serialize_with = "name::jid")]
             jid: Name,
             result: &'static str,
             code: &'static str,
-            detail: &'a Option<String>,
+            detail: Option<String>,
             #[serde(flatten, serialize_with = "name::queue")]
             queue: Option<Name>,
             state_before: &'a Option<Name>,
@@ -173,7 +255,7 @@ impl Serialize for Item {
             jid: self.jid.clone(),
             result: self.result.word(),
             code: self.code.word(),
-            detail: &self.detail,
+            detail: self.detail.as_ref().map(ItemDetail::document),
             queue: self.queue.clone(),
             state_before: &self.state_before,
             state_after: &self.state_after,
@@ -183,26 +265,26 @@ impl Serialize for Item {
     }
 }
 
-/// The sum of a bulk action.
+/// The totals of a bulk action.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Sum {
+pub(crate) struct Totals {
     pub action: &'static str,
     pub dry_run: bool,
-    /// The settings by name.
+    /// The name of the context in use.
     pub context: Option<String>,
     pub matched: usize,
     pub done: usize,
     pub skipped: usize,
     pub failed: usize,
-    /// Not tried, because the action was interrupted or the server went away.
+    /// Jobs that were not tried, because the action was interrupted or the server went away.
     pub remaining: usize,
     pub elapsed_s: Seconds,
 }
 
-impl Sum {
-    /// Nothing so far.
-    pub(crate) fn of(action: &'static str, dry_run: bool, matched: usize) -> Sum {
-        Sum {
+impl Totals {
+    /// Returns totals without any outcome.
+    pub(crate) fn of(action: &'static str, dry_run: bool, matched: usize) -> Totals {
+        Totals {
             action,
             dry_run,
             context: None,
@@ -215,17 +297,17 @@ impl Sum {
         }
     }
 
-    /// Says which settings hold.
-    pub(crate) fn within(self, context: Option<&str>) -> Sum {
-        Sum {
+    /// Sets the name of the context in use.
+    pub(crate) fn within(self, context: Option<&str>) -> Totals {
+        Totals {
             context: context.map(str::to_owned),
             ..self
         }
     }
 }
 
-impl Serialize for Sum {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+impl Serialize for Totals {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut doc = serializer.serialize_struct("sum", 9)?;
         doc.serialize_field("action", self.action)?;
         doc.serialize_field("dry_run", &self.dry_run)?;
@@ -240,34 +322,58 @@ impl Serialize for Sum {
     }
 }
 
-/// The document of a bulk action, and its table.
+/// The document of a bulk action, and the rows of its table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct Bulk {
+pub(crate) struct BulkReport {
     #[serde(flatten)]
-    pub sum: Sum,
-    pub items: Vec<Item>,
+    pub sum: Totals,
+    pub items: Vec<BulkItem>,
     #[serde(skip)]
-    pub shows: Shows,
+    pub row_content: RowContent,
     #[serde(skip)]
-    pub rows: Vec<Row>,
+    pub rows: Vec<BulkRow>,
 }
 
-/// What a table shows of each job.
+impl BulkReport {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::text("action", "the command"),
+        Field::bool("dry_run", "true if nothing was changed"),
+        Field::text("context", "the context that was used").null(),
+        Field::count("matched", "jobs that were selected"),
+        Field::count("done", "jobs that were changed"),
+        Field::count(
+            "skipped",
+            "jobs that had changed meanwhile or no longer exist",
+        ),
+        Field::count("failed", "jobs that could not be changed"),
+        Field::count("remaining", "jobs that were not tried"),
+        Field::number("elapsed_s", "how long it took"),
+        Field::object(
+            "items",
+            BulkItem::FIELDS,
+            "the jobs that were skipped or failed; with -v, all",
+        )
+        .list(),
+    ];
+}
+
+/// The rows that a table shows for a verb.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shows {
+pub(crate) enum RowContent {
     Nothing,
     Jids,
-    /// The old and the new priority.
+    /// The old and the new priority of each job.
     Priorities,
-    /// All its tags.
+    /// All tags of each job.
     Tags,
-    /// How many tries it has left.
-    Left,
+    /// How many retries each job has left.
+    Remaining,
 }
 
-/// A job in that table, with what is shown besides the jid.
+/// A row of that table: the jid, and the cells after it.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Row {
+pub(crate) struct BulkRow {
     pub jid: Name,
     pub cells: Vec<Name>,
 }

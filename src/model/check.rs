@@ -2,7 +2,9 @@
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
+use super::field::Field;
 use super::finding::{Approval, Finding, Form, Severity};
+use super::repair::{Planned, RepairCounts};
 use crate::json::Number;
 use crate::name;
 use crate::name::Name;
@@ -25,6 +27,26 @@ pub(crate) struct Check {
     pub items: Vec<Found>,
 }
 
+impl Check {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+    Field::count("keys", "keys scanned"),
+    Field::count("jobs", "keys of them that are jobs"),
+    Field::count("queues", "queues that exist, or that were given"),
+    Field::number("elapsed_s", "how long the scan took"),
+    Field::bool("complete", "whether everything was scanned"),
+    Field::bool("clean", "whether the scan is complete and no finding is at or above `fail_on`"),
+    Field::text("fail_on", "the lowest severity of finding for which the exit code is 7"),
+    Field::text("causes", "probable causes").list(),
+    Field::text("run", "with --repair: the name under which whole keys were set aside; null if nothing was repaired").null().optional(),
+    RepairCounts::MENDED,
+    RepairCounts::GONE,
+    RepairCounts::REFUSED,
+    Field::bool("dry_run", "true if the repair was only simulated").optional(),
+    Field::object("plan", Planned::FIELDS, "with --repair --dry-run: the repairs that would be made, in order").list().optional(),
+    ];
+}
+
 /// A finding, with how often it was made.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
@@ -39,6 +61,35 @@ pub(crate) struct Found {
     pub examples: Vec<Example>,
 }
 
+impl Found {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::text("severity", "critical, error, warn or info"),
+        Field::text(
+            "finding",
+            "the kind of problem; names are stable and never used again",
+        ),
+        Field::count("count", "how many there are"),
+        Field::bool("at_least", "whether there may be more"),
+        Field::text("problem", "the problem, in words"),
+        Field::text("invariants", "the invariants of the core that it breaks").list(),
+        Field::count("mends", "how many of them --repair repairs"),
+        Field::count(
+            "asks",
+            "how many of them --repair repairs only if `--only` names the finding",
+        ),
+        Field::text(
+            "choices",
+            "the possible decisions, with the command for each",
+        )
+        .list(),
+        Field::object("examples", Example::FIELDS, "the first few").list(),
+        RepairCounts::MENDED,
+        RepairCounts::GONE,
+        RepairCounts::REFUSED,
+    ];
+}
+
 /// One item that it was made of.
 #[derive(Clone, Debug, serde::Serialize)]
 pub(crate) struct Example {
@@ -46,6 +97,14 @@ pub(crate) struct Example {
     pub item: Name,
     #[serde(flatten, serialize_with = "name::detail")]
     pub detail: Name,
+}
+
+impl Example {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::name("item", "the job, name or key"),
+        Field::name("detail", "the problem with it"),
+    ];
 }
 
 impl Found {

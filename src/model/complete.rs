@@ -1,23 +1,33 @@
-//! A job that was completed or handed on, and a lock that was pushed back.
+//! A job that was completed or advanced, and a lock that was extended.
 
 use serde::Serialize;
 
+use super::field::Field;
 use crate::clock::moment::Moment;
 use crate::name;
 use crate::name::Name;
 
-/// The job and where it is now.
+/// The job, with its new state and queue.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Complete {
     #[serde(flatten, serialize_with = "name::jid")]
     pub jid: Name,
     pub state: Name,
-    /// Absent where the job has ended.
+    /// Absent if the job has ended.
     #[serde(flatten, serialize_with = "name::queue")]
     pub queue: Option<Name>,
 }
 
-/// A lock and its new end.
+impl Complete {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::name("jid", "the job's id"),
+        Field::name("state", "its state now"),
+        Field::name("queue", "its queue now; null when complete").null(),
+    ];
+}
+
+/// A lock and when it expires now.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Lock {
     #[serde(flatten, serialize_with = "name::jid")]
@@ -25,4 +35,13 @@ pub(crate) struct Lock {
     #[serde(flatten, serialize_with = "name::worker")]
     pub worker: Name,
     pub expires: Moment,
+}
+
+impl Lock {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::name("jid", "the job's id"),
+        Field::name("worker", "the holder of its lock"),
+        Field::moment("expires", "when the lock expires"),
+    ];
 }

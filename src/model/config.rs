@@ -1,39 +1,50 @@
-//! The options of the core: which there are, what they mean, and what is set.
+//! The options of the core: the known ones with their meanings, and the values that are set.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::field::Field;
 use crate::name;
 use crate::name::Name;
 
 /// An option that is set, or that the core knows.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Item {
+pub struct ConfigOption {
     #[serde(flatten, serialize_with = "name::key")]
     pub key: Name,
     #[serde(flatten, serialize_with = "name::value")]
     pub value: Name,
     pub default: Option<&'static str>,
     pub known: bool,
-    /// Whether the value was set, or is the default.
+    /// Whether the value was set; else it is the default.
     #[serde(skip)]
     pub set: bool,
 }
 
-/// What an option's value must be.
+impl ConfigOption {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::name("key", "the option"),
+        Field::name("value", "its value, set or by default"),
+        Field::text("default", "its default").null(),
+        Field::bool("known", "whether the core knows it"),
+    ];
+}
+
+/// The type of an option's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OptionKind {
     Text,
-    /// Seconds, a fraction allowed.
+    /// Seconds, with or without a fraction.
     Seconds,
     /// A whole number.
     Count,
 }
 
-/// An option that has a meaning.
+/// An option that the core reads or that other clients use.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Setting {
+pub(crate) struct OptionSpec {
     pub key: &'static str,
     pub default: &'static str,
     pub kind: OptionKind,
@@ -42,153 +53,158 @@ pub(crate) struct Setting {
     pub used: bool,
 }
 
-/// The options by name; [`FOR_A_QUEUE`] has those whose names begin with a queue's.
-pub(crate) const SETTINGS: [Setting; 9] = [
-    Setting {
+/// The options of all queues, by name. [`QUEUE_OPTIONS`] has those of single queues.
+pub(crate) const SETTINGS: [OptionSpec; 9] = [
+    OptionSpec {
         key: "application",
         default: "qless",
         kind: OptionKind::Text,
         meaning: "name shown by web interfaces",
         used: false,
     },
-    Setting {
+    OptionSpec {
         key: "grace-period",
         default: "10",
         kind: OptionKind::Seconds,
-        meaning: "seconds a worker may still settle a job whose lock ran out",
+        meaning: "seconds a worker may still finish a job after its lock expires",
         used: true,
     },
-    Setting {
+    OptionSpec {
         key: "heartbeat",
         default: "60",
         kind: OptionKind::Seconds,
         meaning: "seconds a lock lasts between heartbeats",
         used: true,
     },
-    Setting {
+    OptionSpec {
         key: "histogram-history",
         default: "7",
         kind: OptionKind::Count,
-        meaning: "nothing reads it",
+        meaning: "unused",
         used: false,
     },
-    Setting {
+    OptionSpec {
         key: "jobs-history",
         default: "604800",
         kind: OptionKind::Seconds,
         meaning: "seconds completed jobs are kept",
         used: true,
     },
-    Setting {
+    OptionSpec {
         key: "jobs-history-count",
         default: "50000",
         kind: OptionKind::Count,
-        meaning: "most completed jobs kept",
+        meaning: "maximum number of completed jobs kept",
         used: true,
     },
-    Setting {
+    OptionSpec {
         key: "max-job-history",
         default: "100",
         kind: OptionKind::Count,
-        meaning: "most history entries kept of a job",
+        meaning: "maximum number of history entries kept per job",
         used: true,
     },
-    Setting {
+    OptionSpec {
         key: "max-worker-age",
         default: "86400",
         kind: OptionKind::Seconds,
         meaning: "seconds after which a silent worker is forgotten",
         used: true,
     },
-    Setting {
+    OptionSpec {
         key: "stats-history",
         default: "30",
         kind: OptionKind::Count,
-        meaning: "nothing reads it",
+        meaning: "unused",
         used: false,
     },
 ];
 
-/// The options of one queue: the end of their names, after the queue's and a hyphen.
-pub(crate) const FOR_A_QUEUE: [Setting; 2] = [
-    Setting {
+/// The options of one queue. The full name is the queue, a hyphen and this key.
+pub(crate) const QUEUE_OPTIONS: [OptionSpec; 2] = [
+    OptionSpec {
         key: "heartbeat",
         default: "–",
         kind: OptionKind::Seconds,
-        meaning: "the same for queue",
+        meaning: "seconds a lock lasts between heartbeats in queue",
         used: true,
     },
-    Setting {
+    OptionSpec {
         key: "max-concurrency",
         default: "–",
         kind: OptionKind::Count,
-        meaning: "most jobs running at once in",
+        meaning: "maximum number of jobs running at the same time in queue",
         used: true,
     },
 ];
 
-/// What is known of an option.
+/// A known option, and the queue if its name begins with one.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Known {
-    pub setting: &'static Setting,
-    /// The queue that it is for; `None` for an option of all queues.
+pub(crate) struct KnownOption {
+    pub setting: &'static OptionSpec,
+    /// The queue of the option; `None` for an option of all queues.
     pub queue: Option<Name>,
 }
 
-/// Returns what is known of an option of this name.
-pub(crate) fn known(key: &Name) -> Option<Known> {
+/// Returns the known option of this name.
+pub(crate) fn known(key: &Name) -> Option<KnownOption> {
     if let Some(setting) = SETTINGS
         .iter()
         .find(|known| known.key.as_bytes() == key.as_bytes())
     {
-        return Some(Known {
+        return Some(KnownOption {
             setting,
             queue: None,
         });
     }
-    FOR_A_QUEUE.iter().find_map(|setting| {
+    QUEUE_OPTIONS.iter().find_map(|setting| {
         let queue = key
             .as_bytes()
             .strip_suffix(setting.key.as_bytes())?
             .strip_suffix(b"-")?;
         let queue = (!queue.is_empty()).then(|| Name::from(queue))?;
-        Some(Known {
+        Some(KnownOption {
             setting,
             queue: Some(queue),
         })
     })
 }
 
-/// What loading does to one option.
+/// The change of one option by `config load`.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Change {
+pub(crate) struct OptionChange {
     pub key: Name,
-    /// What is set; `None` where it is to be added.
+    /// The value that is set; `None` if the option is added.
     pub before: Option<Name>,
-    /// What is to be set; `None` where it is to be removed.
+    /// The new value; `None` if the option is removed.
     pub after: Option<Name>,
 }
 
-impl Change {
-    /// Returns by name what makes the options those that are wanted; the others stay unless they
-    /// are to be cleared.
-    pub(crate) fn all(items: &[Item], wanted: &BTreeMap<Name, Name>, clear: bool) -> Vec<Change> {
-        let now: BTreeMap<&Name, &Item> = items.iter().map(|item| (&item.key, item)).collect();
+impl OptionChange {
+    /// Returns the changes, by name, from the current options to the wanted ones. Options that are
+    /// not among the wanted ones stay, unless `clear` is given.
+    pub(crate) fn all(
+        items: &[ConfigOption],
+        wanted: &BTreeMap<Name, Name>,
+        clear: bool,
+    ) -> Vec<OptionChange> {
+        let now: BTreeMap<&Name, &ConfigOption> =
+            items.iter().map(|item| (&item.key, item)).collect();
         let mut changes = Vec::new();
         for (key, value) in wanted {
             let item = now.get(key);
             let before = item.filter(|item| item.set).map(|item| item.value.clone());
-            // Of this option alone the core does not tell whether its default was set.
-            let told =
+            // The core reports `application` in the same way whether its default was set or not.
+            let unchanged =
                 key.as_bytes() == b"application" && item.is_some_and(|item| item.value == *value);
-            if !told && before.as_ref() != Some(value) {
+            if !unchanged && before.as_ref() != Some(value) {
                 let (key, after) = (key.clone(), Some(value.clone()));
-                changes.push(Change { key, before, after });
+                changes.push(OptionChange { key, before, after });
             }
         }
         for item in items.iter().filter(|item| clear && item.set) {
             if !wanted.contains_key(&item.key) {
-                changes.push(Change {
+                changes.push(OptionChange {
                     key: item.key.clone(),
                     before: Some(item.value.clone()),
                     after: None,
@@ -205,7 +221,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_queue_has_options_of_its_own() {
+    fn an_option_of_a_queue_begins_with_the_queue() {
         let known = |key: &str| known(&Name::from(key));
         assert_eq!(known("heartbeat").unwrap().queue, None);
         assert_eq!(

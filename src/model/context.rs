@@ -1,9 +1,11 @@
-//! Settings by name, as they are shown: without passwords.
+//! Contexts as they are shown: without passwords.
 
 use serde::Serialize;
 
+use super::field::Field;
 use super::list::List;
 
+/// A context: named settings of the config file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Context {
     pub name: String,
@@ -13,20 +15,41 @@ pub(crate) struct Context {
     pub label: String,
     pub protected: bool,
     pub read_only: bool,
-    /// Where its password comes from.
+    /// The source of its password.
     pub password: Option<&'static str>,
     pub default: bool,
     pub used: bool,
-    /// What answered, where it was asked.
+    /// The server that replied, if it was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
-    /// Why nothing did.
+    /// Why no server replied.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
 impl Context {
-    /// Returns what it forbids, in words.
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::text("name", "the context"),
+        Field::text("redis", "its address; a password is shown as `***`").null(),
+        Field::text("prefix", "the prefix of its keys, if the file has one").null(),
+        Field::text("label", "its name in prompts"),
+        Field::bool("protected", "whether writes to many jobs ask for the label"),
+        Field::bool("read_only", "whether writes are refused"),
+        Field::text(
+            "password",
+            "the source of its password: password-command, password-env or redis",
+        )
+        .null(),
+        Field::bool("default", "whether it is the file's default"),
+        Field::bool("used", "whether commands use it"),
+        Field::text("server", "the server that replied: context validate").optional(),
+        Field::text("error", "why no server replied: context validate").optional(),
+    ];
+}
+
+impl Context {
+    /// Returns the protections that are on: `protected, read-only`.
     pub(crate) fn flags(&self) -> String {
         let flags = [(self.protected, "protected"), (self.read_only, "read-only")];
         let set = flags.into_iter().filter(|(set, _)| *set);
@@ -34,12 +57,12 @@ impl Context {
     }
 }
 
-/// One context, told at length.
+/// Contexts that are shown in full.
 #[derive(Clone, Debug, Serialize)]
 #[serde(transparent)]
-pub(crate) struct One(pub List<Context>);
+pub(crate) struct ContextsInFull(pub List<Context>);
 
-/// Contexts with what came of connecting.
+/// Contexts with the result of connecting to each.
 #[derive(Clone, Debug, Serialize)]
 #[serde(transparent)]
-pub(crate) struct Validated(pub List<Context>);
+pub(crate) struct ValidatedContexts(pub List<Context>);

@@ -1,8 +1,8 @@
-//! What a value in a job's data has to be: `PATH=VALUE`, compared as it is stored.
+//! A filter on the data of jobs: `PATH=VALUE`, compared with the stored text.
 //!
-//! No number is rounded: 9007199254740993 is not 9007199254740992. Numbers of one value are equal
-//! however they are written (1, 1.0, 1e0), strings by their letters, objects whatever the order of
-//! their members. A string is never a number.
+//! No number is rounded: 9007199254740993 is not 9007199254740992. Numbers are equal if their values
+//! are (1, 1.0, 1e0), strings if their characters are, objects if their members are, in any order.
+//! A string never equals a number.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +10,11 @@ use serde_json::value::RawValue;
 
 use crate::json::Data;
 use crate::json::path::Path;
-use crate::name::{Name, letters};
+use crate::name::{Name, lossless_text};
 
-/// A value that must stand at a place in the data.
+/// A path in the data and the value that it must have.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Equal {
+pub(crate) struct DataFilter {
     path: Path,
     value: Value,
 }
@@ -30,32 +30,32 @@ enum Value {
     Object(BTreeMap<String, Value>),
 }
 
-/// As deep as a value may be that is typed; what is stored and deeper is not it.
-const DEEPEST: usize = 100;
+/// The maximum depth of a value that is given. A deeper stored value never matches.
+const MAX_DEPTH: usize = 100;
 
-impl Equal {
+impl DataFilter {
     /// Reads `PATH=VALUE`; the error is the end of a sentence that begins with the flag.
-    pub(crate) fn new(typed: &Name) -> Result<Equal, String> {
+    pub(crate) fn new(typed: &Name) -> Result<DataFilter, String> {
         let bytes = typed.as_bytes();
         let Some(end) = bytes.iter().position(|&byte| byte == b'=') else {
             return Err("wants PATH=VALUE such as `user.id=42`".into());
         };
         let path =
             Path::new(&bytes[..end]).map_err(|what| format!("wants {what} before its `=`"))?;
-        let text = letters(&bytes[end + 1..]);
+        let text = lossless_text(&bytes[end + 1..]);
         let value = match serde_json::from_str::<&RawValue>(&text) {
-            Ok(json) => Value::read(json, DEEPEST)
-                .ok_or_else(|| format!("wants a value nested at most {DEEPEST} deep"))?,
+            Ok(json) => Value::read(json, MAX_DEPTH)
+                .ok_or_else(|| format!("wants a value nested at most {MAX_DEPTH} deep"))?,
             Err(_) => Value::Text(text.into_owned()),
         };
-        Ok(Equal { path, value })
+        Ok(DataFilter { path, value })
     }
 
-    /// Whether the data of a job fits.
-    pub(crate) fn fits(&self, data: &Data) -> bool {
-        let text = letters(data.as_bytes());
+    /// Returns whether the data of a job match.
+    pub(crate) fn matches(&self, data: &Data) -> bool {
+        let text = lossless_text(data.as_bytes());
         let found = self.path.find(&text);
-        found.is_some_and(|found| self.value.is(found))
+        found.is_some_and(|found| self.value.equals(found))
     }
 }
 
@@ -86,9 +86,9 @@ impl Value {
         })
     }
 
-    /// Whether a stored value is this one. What cannot be it is not read.
-    fn is(&self, stored: &RawValue) -> bool {
-        let like = match stored.get().as_bytes().first() {
+    /// Returns whether a stored value equals this one. A value of another type is not read.
+    fn equals(&self, stored: &RawValue) -> bool {
+        let same_type = match stored.get().as_bytes().first() {
             Some(b'n') => matches!(self, Value::Null),
             Some(b't' | b'f') => matches!(self, Value::Bool(_)),
             Some(b'"') => matches!(self, Value::Text(_)),
@@ -96,17 +96,17 @@ impl Value {
             Some(b'{') => matches!(self, Value::Object(_)),
             _ => matches!(self, Value::Number(_)),
         };
-        like && Value::read(stored, DEEPEST).as_ref() == Some(self)
+        same_type && Value::read(stored, MAX_DEPTH).as_ref() == Some(self)
     }
 }
 
-/// A decimal number of any length: equal if the value is.
+/// A decimal number of any length. Two are equal if their values are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Decimal {
     negative: bool,
-    /// Without zeros at either end; none for 0.
+    /// The digits without zeros at either end; empty for 0.
     digits: String,
-    /// How many places stand before the point, counted from the first digit.
+    /// The position of the decimal point, counted from the first digit.
     point: i128,
 }
 
@@ -130,7 +130,7 @@ impl Decimal {
                 point: 0,
             };
         }
-        // An exponent of forty digits is beyond all that a list of digits could make up for.
+        // No mantissa is long enough to compensate an exponent that overflows `i128`.
         let exponent = exponent
             .parse::<i128>()
             .unwrap_or(match exponent.starts_with('-') {
@@ -153,7 +153,7 @@ mod tests {
 
     fn fits(typed: &[u8], data: &[u8]) -> bool {
         let data = Data::from(data.to_vec());
-        Equal::new(&typed.into()).unwrap().fits(&data)
+        DataFilter::new(&typed.into()).unwrap().matches(&data)
     }
 
     #[test]
@@ -225,9 +225,9 @@ mod tests {
     }
 
     #[test]
-    fn deep_values_are_refused_and_deep_data_is_not() {
+    fn deep_values_are_refused_and_deep_data_never_match() {
         let deep = format!("{}{}", "[".repeat(20_000), "]".repeat(20_000));
-        assert!(Equal::new(&format!("a={deep}").into()).is_err());
+        assert!(DataFilter::new(&format!("a={deep}").into()).is_err());
         assert!(!fits(b"a=[]", format!("{{\"a\":{deep}}}").as_bytes()));
     }
 

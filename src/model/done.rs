@@ -1,15 +1,17 @@
-//! What was done by a write that answers nothing.
+//! The result of a write without a reply.
 
 use serde::Serialize;
 
+use super::field::Field;
 use crate::name;
 use crate::name::Name;
 
+/// A command and the things that it changed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Done {
     /// The command, such as `pause`.
     pub action: &'static str,
-    /// What it was done to.
+    /// The things that it changed.
     #[serde(flatten, serialize_with = "name::targets")]
     pub targets: Vec<Name>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -17,6 +19,15 @@ pub(crate) struct Done {
     /// Whether the targets are printed.
     #[serde(skip)]
     pub prints: bool,
+}
+
+impl Done {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::text("action", "the command"),
+        Field::name("targets", "the things that it changed").list(),
+        Field::bool("dry_run", "true if nothing was changed").optional(),
+    ];
 }
 
 impl Done {
@@ -29,7 +40,7 @@ impl Done {
         }
     }
 
-    /// Prints the targets: they are what was asked for.
+    /// Prints the targets, unless nothing was changed.
     pub(crate) fn prints(mut self) -> Done {
         self.prints = !self.dry_run;
         self

@@ -1,8 +1,8 @@
-//! What an export holds besides the documents that other commands show: its head, and what of a
-//! job these leave out.
+//! The lines of an export: its head, and jobs with the facts that other documents leave out.
 
 use serde::Serialize;
 
+use super::field::Field;
 use super::job::Job;
 use super::recur::Recurring;
 use crate::clock::moment::Moment;
@@ -11,36 +11,46 @@ use crate::name::Name;
 
 /// The first line.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct Head {
+pub(crate) struct ExportHead {
     pub at: Moment,
-    /// That of the keys.
+    /// The prefix of the keys.
     pub prefix: String,
-    /// How many jobs there were to be at the beginning, where that was known.
+    /// The number of jobs when the export began, if it was known.
     pub jobs: Option<u64>,
-    /// What wrote it.
+    /// The command that wrote it.
     pub command: &'static str,
 }
 
-/// A job with all that it takes to put it again.
+impl ExportHead {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::moment("at", "when the export began"),
+        Field::text("prefix", "the prefix of the keys"),
+        Field::count("jobs", "jobs to export, if the index knows the number").null(),
+        Field::text("command", "export, or cancel"),
+    ];
+}
+
+/// A job with everything `import` needs.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Saved {
+pub(crate) struct SavedJob {
     pub job: Job,
-    /// Its history as stored, with what an older core kept elsewhere.
+    /// Its history as stored, including entries that an older core stored elsewhere.
     pub entries: Vec<Name>,
     /// When it is due, to the microsecond.
     pub due: Option<Moment>,
 }
 
-/// A recurring job likewise.
+/// A recurring job with everything `import` needs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct SavedRecurring {
     pub recurring: Recurring,
     pub due: Option<Moment>,
 }
 
-/// By whom and why a job was deleted after it was saved.
+/// Who cancelled a job after it was saved, when, and why.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct Cancelled {
+pub(crate) struct Cancellation {
     pub at: Moment,
     #[serde(flatten, serialize_with = "name::by")]
     pub by: Name,
@@ -48,9 +58,18 @@ pub(crate) struct Cancelled {
     pub reason: Option<Name>,
 }
 
-/// A queue from which nothing is popped.
+impl Cancellation {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::moment("at", "when"),
+        Field::name("by", "the user and host that cancelled it"),
+        Field::name("reason", "the reason, if one was given").null(),
+    ];
+}
+
+/// A queue that is paused.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Paused {
+pub struct PausedQueue {
     #[serde(flatten, serialize_with = "name::queue")]
     pub queue: Name,
     pub since: Option<Moment>,
@@ -59,4 +78,15 @@ pub struct Paused {
     pub reason: Option<Name>,
     #[serde(flatten, serialize_with = "name::by")]
     pub by: Option<Name>,
+}
+
+impl PausedQueue {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::name("queue", "the queue"),
+        Field::moment("since", "when it was paused, if known").null(),
+        Field::moment("until", "when the pause ends, if an end was given").null(),
+        Field::name("reason", "the reason, if one was given").null(),
+        Field::name("by", "the user and host that paused it, if known").null(),
+    ];
 }

@@ -1,14 +1,15 @@
-//! A failure group: jobs that failed for the same reason.
+//! Failure groups: jobs that failed for the same reason.
 
 use serde::Serialize;
 
+use super::field::Field;
 use crate::clock::moment::Moment;
 use crate::name;
 use crate::name::Name;
 
 /// A group with its newest failure.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Group {
+pub struct FailureGroup {
     #[serde(flatten, serialize_with = "name::group")]
     pub group: Name,
     pub jobs: u64,
@@ -19,4 +20,15 @@ pub struct Group {
     /// The message of its newest failure.
     #[serde(flatten, serialize_with = "name::sample")]
     pub sample: Option<Name>,
+}
+
+impl FailureGroup {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::name("group", "the kind of failure"),
+        Field::count("jobs", "how many jobs are in it"),
+        Field::moment("last", "its newest failure").null(),
+        Field::name("queues", "the queues of its newest 200 jobs").list(),
+        Field::name("sample", "the message of its newest failure").null(),
+    ];
 }

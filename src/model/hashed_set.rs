@@ -1,12 +1,12 @@
-//! Names that were met before, without keeping them.
+//! A set of names that stores hashes instead of names.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 
 use crate::name::Name;
 
-/// A set of names, each known by 128 bits of keyed hash: of ten million, two look alike by a
-/// chance of one in 10^25. So a million of them take 32 MiB, however long they are.
+/// A set of names, each stored as 128 bits of keyed hash: of ten million names, two collide with a
+/// probability of one in 10^25. A million names take 32 MiB, whatever their length.
 #[derive(Debug, Default)]
 pub(crate) struct HashedSet {
     hashes: HashSet<u128>,
@@ -14,12 +14,12 @@ pub(crate) struct HashedSet {
 }
 
 impl HashedSet {
-    /// Returns whether this name was not met before, and meets it.
-    pub(crate) fn first(&mut self, name: &Name) -> bool {
+    /// Inserts the name. Returns whether it was new.
+    pub(crate) fn insert(&mut self, name: &Name) -> bool {
         self.hashes.insert(self.hash(name))
     }
 
-    pub(crate) fn knows(&self, name: &Name) -> bool {
+    pub(crate) fn contains(&self, name: &Name) -> bool {
         self.hashes.contains(&self.hash(name))
     }
 
@@ -39,12 +39,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_met_once() {
-        let mut met = HashedSet::default();
+    fn a_name_is_new_once() {
+        let mut names = HashedSet::default();
         let name = Name::from("j");
-        assert!(met.is_empty() && !met.knows(&name));
-        assert!(met.first(&name));
-        assert!(!met.first(&name));
-        assert!(met.knows(&name) && !met.knows(&Name::from("k")));
+        assert!(names.is_empty() && !names.contains(&name));
+        assert!(names.insert(&name));
+        assert!(!names.insert(&name));
+        assert!(names.contains(&name) && !names.contains(&Name::from("k")));
     }
 }

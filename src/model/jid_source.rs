@@ -1,15 +1,15 @@
-//! Where the jids of submitted jobs come from.
+//! The origin of the jids of submitted jobs.
 
 use crate::json::path::Path;
 
-/// Where jids come from.
+/// The origin of a jid that the line of the job does not give.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) enum Jids {
-    /// A new one for each job.
+pub(crate) enum JidSource {
+    /// A new jid for each job.
     #[default]
     Fresh,
-    /// What the job is.
+    /// A hash of the job's content.
     Content,
-    /// A place in the data, and how it was typed.
+    /// A path in the data, and the text that was typed for it.
     Path(Path, String),
 }

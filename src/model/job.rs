@@ -1,4 +1,4 @@
-//! A job as an operator sees it, and what belongs to it: state, failure, history, edges.
+//! A job as an operator sees it, with its state, failure, history and neighbors.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,13 +6,15 @@ use std::str::FromStr;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
+use super::export::Cancellation;
+use super::field::Field;
 use crate::clock::moment::Moment;
 use crate::json::quote::encoded;
 use crate::json::{Data, Json, Number};
 use crate::name;
 use crate::name::Name;
 
-/// Where a job is in its life; `stalled` is a running job whose lock ran out or was taken away.
+/// The state of a job. `stalled` is a running job whose lock has expired or was revoked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum State {
     Running,
@@ -84,7 +86,7 @@ impl Serialize for State {
     }
 }
 
-/// A job. What the server does not hold, or holds unreadable, is absent.
+/// A job. A field is absent if the server does not have it, or if it is unreadable.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Job {
     #[serde(flatten, serialize_with = "name::jid")]
@@ -98,10 +100,10 @@ pub struct Job {
     pub priority: Option<Number>,
     pub retries: Option<Number>,
     pub remaining: Option<Number>,
-    /// Who holds the lock, or held it when it was lost.
+    /// The holder of the lock, or the last holder if it was lost.
     #[serde(flatten, serialize_with = "name::worker")]
     pub worker: Option<Name>,
-    /// When the lock lapses, or did.
+    /// When the lock expires, or expired.
     pub expires: Option<Moment>,
     pub tracked: bool,
     #[serde(flatten, serialize_with = "name::tags")]
@@ -120,15 +122,45 @@ pub struct Job {
     pub since: Option<Moment>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub history: Option<Vec<Entry>>,
-    /// What a guarded call compares: the job as it was seen.
+    /// The mark of the job as it was read, which a guarded call compares.
     #[serde(skip)]
     pub mark: Vec<u8>,
-    /// How many of its dependencies have failed, where that was looked up.
+    /// How many of its dependencies have failed; 0 if they were not read.
     #[serde(skip)]
     pub failed_dependencies: u64,
-    /// The jobs it waits for and those waiting for it, where they were looked up.
+    /// Its dependencies and dependents, if they were read.
     #[serde(skip)]
-    pub neighbours: Vec<Neighbour>,
+    pub neighbors: Vec<Neighbor>,
+}
+
+impl Job {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+    Field::name("jid", "the job's id"),
+    Field::name("klass", "the kind of work").null(),
+    Field::name("queue", "its queue; null when complete").null(),
+    Field::text("state", "waiting, running, stalled, scheduled, depends, failed or complete").null(),
+    Field::name("state_stored", "the state as stored: an expired lock does not change it").null(),
+    Field::number("priority", "higher runs first").null(),
+    Field::number("retries", "retries allowed").null(),
+    Field::number("remaining", "retries remaining").null(),
+    Field::name("worker", "the holder of its lock, or the last holder").null(),
+    Field::moment("expires", "when its lock expires, or expired").null(),
+    Field::bool("tracked", "whether it has events of its own"),
+    Field::name("tags", "its tags").list(),
+    Field::any("data", "its data as stored; null if that is not JSON"),
+    Field::text("data_bytes", "its data in base64, if it is not JSON; in an export also if `data` does not preserve each byte").optional(),
+    Field::object("failure", Failure::FIELDS, "its last failure").null(),
+    Field::name("dependencies", "the jobs that it depends on").list(),
+    Field::name("dependents", "the jobs that depend on it").list(),
+    Field::name("spawned_from", "the recurring job that put it").null(),
+    Field::moment("scheduled_for", "when it is due, if that is in the future").null(),
+    Field::moment("since", "when its newest history entry was made").null(),
+    Field::object("history", Entry::FIELDS, "its history, with the notes of each entry; lists have it if it is asked for").list().optional(),
+    Field::text("history_bytes", "in an export, each entry as stored, in base64, if `history` does not preserve each byte").list().optional(),
+    Field::number("due", "in an export, `scheduled_for` in seconds since the epoch, if milliseconds are not exact").optional(),
+    Field::object("cancelled", Cancellation::FIELDS, "in the file of `cancel --save`: who deleted it, when and why").optional(),
+    ];
 }
 
 /// Why and when a job failed last.
@@ -144,7 +176,17 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// Reads the stored field; a job that never failed, or was completed since, has none.
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::name("group", "the kind of failure"),
+        Field::name("message", "the message"),
+        Field::name("worker", "the worker that ran the job").null(),
+        Field::moment("when", "when it failed").null(),
+    ];
+}
+
+impl Failure {
+    /// Reads the stored field; `None` for a job that never failed or was completed later.
     pub fn read(bytes: &[u8]) -> Option<Failure> {
         let members = Json::read(bytes)?.object()?;
         if members.is_empty() {
@@ -164,13 +206,24 @@ impl Failure {
     }
 }
 
-/// One line of a job's history: what happened, when, and what was noted with it.
+/// An entry of a job's history: what happened, when, and a note.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     pub what: Name,
     pub when: Option<Moment>,
-    /// Further members as stored; the queue of a `put` is called `queue` here.
+    /// The other members, as stored. The member `q` of a `put` is called `queue` here.
     pub note: Vec<(Name, Json)>,
+}
+
+impl Entry {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::name(
+            "what",
+            "put, popped, done, failed, timed-out, or the text of a log entry",
+        ),
+        Field::moment("when", "when it happened").null(),
+    ];
 }
 
 impl Entry {
@@ -192,7 +245,7 @@ impl Entry {
         Some(Entry { what, when, note })
     }
 
-    /// Returns the entry as the core writes it; what others wrote may have been spelled otherwise.
+    /// Returns the entry as the core writes it. The stored text can differ if another client wrote it.
     pub fn stored(&self) -> Vec<u8> {
         let put = self.what.as_bytes() == b"put";
         let mut text = b"[".to_vec();
@@ -221,7 +274,7 @@ impl Entry {
         text
     }
 
-    /// Returns a noted text, such as the worker of `popped`.
+    /// Returns a text of the note, such as the worker of `popped`.
     pub fn text(&self, key: &str) -> Option<Name> {
         let (_, value) = self
             .note
@@ -256,6 +309,20 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::count("waiting", "jobs in this state"),
+        Field::count("running", "jobs in this state"),
+        Field::count("stalled", "jobs in this state"),
+        Field::count("scheduled", "jobs in this state"),
+        Field::count("depends", "jobs in this state"),
+        Field::count("complete", "jobs in this state"),
+        Field::count("failed", "jobs in this state"),
+    ];
+}
+
+impl Counts {
+    /// Returns the count of a state.
     pub(crate) fn of(&mut self, state: State) -> &mut u64 {
         match state {
             State::Running => &mut self.running,
@@ -269,7 +336,7 @@ impl Counts {
     }
 }
 
-/// A job's neighbours, both ways.
+/// The dependencies and dependents of a job.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Dependencies {
     #[serde(flatten, serialize_with = "name::jid")]
@@ -278,13 +345,29 @@ pub struct Dependencies {
     pub klass: Option<Name>,
     #[serde(flatten, serialize_with = "name::queue")]
     pub queue: Option<Name>,
-    pub dependencies: Vec<Neighbour>,
-    pub dependents: Vec<Neighbour>,
+    pub dependencies: Vec<Neighbor>,
+    pub dependents: Vec<Neighbor>,
+}
+
+impl Dependencies {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::name("jid", "the job's id"),
+        Field::name("klass", "the kind of work").null(),
+        Field::name("queue", "its queue").null(),
+        Field::object(
+            "dependencies",
+            Neighbor::FIELDS,
+            "the jobs that it depends on",
+        )
+        .list(),
+        Field::object("dependents", Neighbor::FIELDS, "the jobs that depend on it").list(),
+    ];
 }
 
 /// A job at the other end of an edge.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Neighbour {
+pub struct Neighbor {
     #[serde(flatten, serialize_with = "name::jid")]
     pub jid: Name,
     #[serde(flatten, serialize_with = "name::klass")]
@@ -297,13 +380,23 @@ pub struct Neighbour {
     pub job: Option<Box<Job>>,
 }
 
-impl Neighbour {
-    pub fn new(jid: Name, job: Option<Job>) -> Neighbour {
+impl Neighbor {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::name("jid", "the job's id"),
+        Field::name("klass", "the kind of work").null(),
+        Field::name("queue", "its queue").null(),
+        Field::text("state", "its state; null for a job that does not exist").null(),
+    ];
+}
+
+impl Neighbor {
+    pub fn new(jid: Name, job: Option<Job>) -> Neighbor {
         let (klass, queue, state) = match &job {
             Some(job) => (job.klass.clone(), job.queue.clone(), job.state),
             None => (None, None, None),
         };
-        Neighbour {
+        Neighbor {
             jid,
             klass,
             queue,
@@ -322,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_keep_what_others_noted() {
+    fn entries_keep_the_notes_of_other_clients() {
         let entry = Entry::read(br#"[11,"cli",{"verb":"retry","n":9007199254740993}]"#).unwrap();
         assert_eq!(
             written(&entry),
@@ -357,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_is_written_as_the_contract_says() {
+    fn a_document_of_a_job_has_all_fields_in_order() {
         let job = Job {
             jid: Name::from("j"),
             queue: Some(Name::from(&b"q\xff"[..])),

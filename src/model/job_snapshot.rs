@@ -1,6 +1,7 @@
-//! A job as a write saw it just before: what it needs to judge it, and the mark that guards it.
+//! A job as it was just before a write: the fields that decide about the write, and the mark that
+//! guards it.
 //!
-//! A plan holds a million of them: what many jobs have in common is held once.
+//! A plan may hold a million snapshots, so the fields that many jobs share are stored once.
 
 use std::collections::HashSet;
 use std::ops::Deref;
@@ -11,45 +12,45 @@ use super::job::Job;
 use crate::clock::moment::Moment;
 use crate::name::Name;
 
-/// What was seen of a job.
+/// A job as it was when it was read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct JobSnapshot {
     pub jid: Name,
-    /// What a guarded call compares.
+    /// The guarded call compares this mark with the present one.
     pub mark: Box<[u8]>,
     pub common: Arc<SharedFields>,
     pub since: Option<Moment>,
-    /// When it is to run, if that is still ahead.
+    /// When the job is due, if that is in the future.
     pub due: Option<Moment>,
-    /// How much later than the others it is to run, where they are spread over a time.
+    /// How much later than the first job it is to run, if the starts are spread over a time.
     pub later: Duration,
 }
 
-/// What many jobs have in common.
+/// Fields that many jobs share.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SharedFields {
     /// The stored state.
     pub stored: Name,
-    /// The state an operator sees: `stalled` for a lock that ran out.
+    /// The state that is shown: `stalled` for a lock that has expired.
     pub state: Name,
     /// Absent for a job that is complete.
     pub queue: Option<Name>,
-    /// Who holds it, or held it last.
+    /// The worker that holds the job, or held it last.
     pub worker: Option<Name>,
     pub priority: Option<Name>,
-    /// How many tries it has when it begins anew.
+    /// The retries of a fresh run.
     pub retries: Option<Name>,
 }
 
-/// What was met so far.
+/// Stores equal fields once.
 #[derive(Debug, Default)]
 pub struct Interner(HashSet<Arc<SharedFields>>);
 
 impl Interner {
-    /// Returns the one that is held of those that are alike.
+    /// Returns the stored fields that equal these, after storing them if there are none.
     pub fn share(&mut self, common: SharedFields) -> Arc<SharedFields> {
-        if let Some(held) = self.0.get(&common) {
-            return held.clone();
+        if let Some(shared) = self.0.get(&common) {
+            return shared.clone();
         }
         let common = Arc::new(common);
         self.0.insert(common.clone());
@@ -71,7 +72,7 @@ impl JobSnapshot {
         self.stored.as_bytes() == state.as_bytes()
     }
 
-    pub fn of(job: Job, alike: &mut Interner) -> JobSnapshot {
+    pub fn of(job: Job, interner: &mut Interner) -> JobSnapshot {
         let stored = job.state_stored.unwrap_or_default();
         let common = SharedFields {
             state: job
@@ -86,7 +87,7 @@ impl JobSnapshot {
         JobSnapshot {
             jid: job.jid,
             mark: job.mark.into(),
-            common: alike.share(common),
+            common: interner.share(common),
             since: job.since,
             due: job.scheduled_for,
             later: Duration::ZERO,

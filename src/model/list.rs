@@ -1,23 +1,30 @@
-//! The documents that are lists: how many match, from where, and the items.
+//! Lists: how many items match, the offset, and the items.
 
 use serde::Serialize;
 
+use super::field::Field;
 use super::job::Job;
 use super::recur::Recurring;
 use crate::name;
 use crate::name::Name;
 
+const TOTAL: Field = Field::count("total", "how many match, if the index knows the number").null();
+const OFFSET: Field = Field::count("offset", "how many were skipped at the beginning");
+
 /// Items of one kind.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct List<T> {
-    /// How many match, where the index knows it.
+    /// How many match, if the index knows the number.
     pub total: Option<u64>,
     pub offset: u64,
     pub items: Vec<T>,
 }
 
 impl<T> List<T> {
-    /// A list that is whole.
+    /// The fields of its document, without `items`.
+    pub(crate) const FIELDS: &'static [Field] = &[TOTAL, OFFSET];
+
+    /// A list of all items.
     pub(crate) fn whole(items: Vec<T>) -> List<T> {
         List {
             total: Some(items.len() as u64),
@@ -28,7 +35,7 @@ impl<T> List<T> {
 }
 
 impl<T> List<T> {
-    /// Keeps a part of the items; `total` still counts them all.
+    /// Keeps the items of one page. `total` still counts all.
     pub(crate) fn page(&mut self, offset: u64, limit: Option<u64>) {
         let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
         self.items.drain(..size(offset).min(self.items.len()));
@@ -43,7 +50,7 @@ impl<T> Default for List<T> {
     }
 }
 
-/// Jobs, and the jids asked for that no job has.
+/// Jobs, and the jids that were asked for and that no job has.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Jobs {
     #[serde(flatten)]
@@ -52,28 +59,37 @@ pub(crate) struct Jobs {
     pub missing: Vec<Name>,
 }
 
-/// Jobs and templates, told in full.
+impl Jobs {
+    /// The fields of its document, without `items`.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        TOTAL,
+        OFFSET,
+        Field::name("missing", "jids that were asked for and that no job has").list(),
+    ];
+}
+
+/// Jobs and recurring jobs in full.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub(crate) struct Details {
+pub(crate) struct JobDetails {
     #[serde(flatten)]
-    pub list: List<Detail>,
+    pub list: List<JobDetail>,
     #[serde(flatten, serialize_with = "name::missing")]
     pub missing: Vec<Name>,
 }
 
-/// What a jid can be of.
+/// The thing that has a jid.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
-pub(crate) enum Detail {
+pub(crate) enum JobDetail {
     Job(Box<Job>),
     Recurring(Box<Recurring>),
 }
 
-impl Detail {
+impl JobDetail {
     pub(crate) fn jid(&self) -> &Name {
         match self {
-            Detail::Job(job) => &job.jid,
-            Detail::Recurring(recurring) => &recurring.jid,
+            JobDetail::Job(job) => &job.jid,
+            JobDetail::Recurring(recurring) => &recurring.jid,
         }
     }
 }

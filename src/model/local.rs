@@ -2,9 +2,11 @@
 
 use serde::Serialize;
 
+use super::field::Field;
 use crate::name;
 use crate::name::Name;
 
+/// The state of the private server.
 #[derive(Debug, Serialize)]
 pub(crate) struct Status {
     pub running: bool,
@@ -13,8 +15,20 @@ pub(crate) struct Status {
     pub dir: Name,
     #[serde(flatten, serialize_with = "name::url")]
     pub url: Name,
-    /// Only a server that runs can tell.
+    /// How many jobs it holds; unknown if it does not run.
     pub jobs: Option<u64>,
-    /// What the directory holds on disk.
+    /// The size of its directory on disk.
     pub bytes: u64,
+}
+
+impl Status {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::bool("running", "whether the server runs"),
+        Field::count("pid", "its process").null(),
+        Field::name("dir", "its directory"),
+        Field::name("url", "its address for other clients"),
+        Field::count("jobs", "jobs that it holds").null(),
+        Field::count("bytes", "size on disk"),
+    ];
 }

@@ -1,22 +1,22 @@
-//! What a failure's message has to look like: a regular expression, found anywhere in it.
+//! A filter on the messages of failures: a regular expression that matches anywhere in the message.
 //!
-//! It is searched in linear time, whatever was typed, and over bytes: messages need not be UTF-8.
+//! The search takes linear time for every expression, and works on bytes: messages need not be UTF-8.
 
 use regex::bytes::{Regex, RegexBuilder};
 use regex_syntax::Error as Fault;
 
 use crate::name::Name;
 
-/// An expression for the words of a failure.
+/// A regular expression for the message of a failure.
 #[derive(Clone, Debug)]
-pub(crate) struct Wording(Regex);
+pub(crate) struct MessageRegex(Regex);
 
-/// As much memory as an expression may take.
-const LARGEST: usize = 1 << 20;
+/// The maximum memory of a compiled expression, in bytes.
+const MAX_SIZE: usize = 1 << 20;
 
-impl Wording {
+impl MessageRegex {
     /// Reads what was typed; the error is the end of a sentence that begins with the flag.
-    pub(crate) fn new(typed: &str) -> Result<Wording, String> {
+    pub(crate) fn new(typed: &str) -> Result<MessageRegex, String> {
         let wants = |why: String| format!("wants a regular expression ({why})");
         let (what, at) = match regex_syntax::ParserBuilder::new()
             .utf8(false)
@@ -24,9 +24,9 @@ impl Wording {
             .parse(typed)
         {
             Ok(_) => {
-                let regex = RegexBuilder::new(typed).size_limit(LARGEST).build();
+                let regex = RegexBuilder::new(typed).size_limit(MAX_SIZE).build();
                 return regex
-                    .map(Wording)
+                    .map(MessageRegex)
                     .map_err(|_| wants("that is not that large".into()));
             }
             Err(Fault::Parse(fault)) => (fault.kind().to_string(), fault.span().start.offset),
@@ -37,7 +37,8 @@ impl Wording {
         Err(wants(format!("{what}, at character {}", before + 1)))
     }
 
-    pub(crate) fn is_in(&self, message: &Name) -> bool {
+    /// Returns whether the message contains a match.
+    pub(crate) fn matches(&self, message: &Name) -> bool {
         self.0.is_match(message.as_bytes())
     }
 }
@@ -47,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_found_anywhere_in_the_message() {
+    fn a_match_is_found_anywhere_in_the_message() {
         for (typed, message) in [
             ("timed? out", &b"the call timed out after 5s"[..]),
             ("^a$", b"a"),
@@ -59,15 +60,17 @@ mod tests {
             ("", b""),
         ] {
             assert!(
-                Wording::new(typed).unwrap().is_in(&Name::from(message)),
+                MessageRegex::new(typed)
+                    .unwrap()
+                    .matches(&Name::from(message)),
                 "{typed}"
             );
         }
-        assert!(!Wording::new("^a$").unwrap().is_in(&Name::from("ab")));
+        assert!(!MessageRegex::new("^a$").unwrap().matches(&Name::from("ab")));
     }
 
     #[test]
-    fn a_mistake_is_told_with_its_place() {
+    fn a_syntax_error_is_reported_with_its_position() {
         for (typed, why) in [
             ("é(", "unclosed group, at character 2"),
             ("a{2", "at character 2"),
@@ -76,15 +79,15 @@ mod tests {
             (r"(a)\1", "backreferences are not supported, at character 4"),
             ("(((((a{50}){50}){50}){50}){50})", "not that large"),
         ] {
-            let told = Wording::new(typed).unwrap_err();
-            assert!(told.starts_with("wants a regular expression ("), "{told}");
-            assert!(told.contains(why), "{typed}: {told}");
+            let error = MessageRegex::new(typed).unwrap_err();
+            assert!(error.starts_with("wants a regular expression ("), "{error}");
+            assert!(error.contains(why), "{typed}: {error}");
         }
     }
 
     #[test]
-    fn no_expression_takes_long() {
-        let wording = Wording::new("(a*)*(a*)*b").unwrap();
-        assert!(!wording.is_in(&Name::from("a".repeat(100_000))));
+    fn every_expression_is_searched_in_linear_time() {
+        let regex = MessageRegex::new("(a*)*(a*)*b").unwrap();
+        assert!(!regex.matches(&Name::from("a".repeat(100_000))));
     }
 }

@@ -9,6 +9,7 @@ pub(crate) mod data_filter;
 pub(crate) mod done;
 pub(crate) mod export;
 pub(crate) mod failure;
+pub(crate) mod field;
 pub mod finding;
 pub(crate) mod hashed_set;
 pub(crate) mod jid_source;

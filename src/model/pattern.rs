@@ -1,27 +1,28 @@
-//! Names as they may be typed: plain, or with `*`, `?`, `[ab]`, `[!ab]` and `{a,b}`.
+//! Names and globs: a plain name, or a pattern with `*`, `?`, `[ab]`, `[!ab]` and `{a,b}`.
 
 use globset::GlobBuilder;
 use regex::{Regex, RegexBuilder};
 
 use crate::name::Name;
 
-/// What a name must look like, from its first byte to its last.
+/// A name, or a glob that matches whole names.
 #[derive(Clone, Debug)]
 pub enum Pattern {
-    /// This name and no other.
+    /// Exactly this name.
     Plain(Name),
     Glob(Glob),
 }
 
-/// A pattern that may fit several names.
+/// A pattern that can match several names.
 #[derive(Clone, Debug)]
 pub struct Glob {
     typed: Name,
     regex: Regex,
 }
 
-/// Braces nest, and who reads them goes down with them: so no pattern is longer.
-const LONGEST: usize = 4096;
+/// The maximum length of a glob, in bytes. It bounds the depth of nested braces, whose parser is
+/// recursive.
+const MAX_LENGTH: usize = 4096;
 
 impl Pattern {
     /// Reads what was typed; the error is the end of a sentence that begins with the flag.
@@ -29,17 +30,17 @@ impl Pattern {
         if !typed.as_bytes().iter().any(|byte| b"*?[{\\".contains(byte)) {
             return Ok(Pattern::Plain(typed));
         }
-        let letters = typed.letters();
-        match unescaped(&letters) {
-            Some(plain) => Ok(Pattern::Plain(Name::spelt(&plain))),
+        let text = typed.lossless_text();
+        match unescaped(&text) {
+            Some(plain) => Ok(Pattern::Plain(Name::from_lossless_text(&plain))),
             None => {
-                let regex = compiled(&letters)?;
+                let regex = compile(&text)?;
                 Ok(Pattern::Glob(Glob { typed, regex }))
             }
         }
     }
 
-    /// Returns the name, if it is one and not a glob.
+    /// Returns the name if the pattern is not a glob.
     pub fn plain(&self) -> Option<&Name> {
         match self {
             Pattern::Plain(name) => Some(name),
@@ -47,7 +48,7 @@ impl Pattern {
         }
     }
 
-    /// Returns what was typed.
+    /// Returns the pattern as it was given.
     pub fn typed(&self) -> &Name {
         match self {
             Pattern::Plain(name) => name,
@@ -58,44 +59,46 @@ impl Pattern {
     pub fn matches(&self, name: &Name) -> bool {
         match self {
             Pattern::Plain(plain) => plain == name,
-            Pattern::Glob(glob) => glob.regex.is_match(&name.letters()),
+            Pattern::Glob(glob) => glob.regex.is_match(&name.lossless_text()),
         }
     }
 }
 
-/// Returns the name that is meant where backslashes are all that is special.
+/// Returns the plain name of a pattern without wildcards, its backslashes removed; `None` for a
+/// glob.
 fn unescaped(typed: &str) -> Option<String> {
-    let (mut plain, mut letters) = (String::new(), typed.chars());
-    while let Some(c) = letters.next() {
+    let (mut plain, mut chars) = (String::new(), typed.chars());
+    while let Some(c) = chars.next() {
         match c {
             '*' | '?' | '[' | '{' => return None,
-            '\\' => plain.push(letters.next()?),
+            '\\' => plain.push(chars.next()?),
             c => plain.push(c),
         }
     }
     Some(plain)
 }
 
-fn compiled(typed: &str) -> Result<Regex, String> {
+/// Compiles a glob to a regular expression over the characters of lossless texts.
+fn compile(typed: &str) -> Result<Regex, String> {
     let wants = |why: &str| format!("wants a name or a glob ({why})");
-    if typed.len() > LONGEST {
-        return Err(wants(&format!("of at most {LONGEST} bytes")));
+    if typed.len() > MAX_LENGTH {
+        return Err(wants(&format!("of at most {MAX_LENGTH} bytes")));
     }
     let typed = one_star(typed);
-    // Names are no paths: `*` and `?` also fit `/`.
+    // Names are not paths: `*` and `?` also match `/`.
     let glob = GlobBuilder::new(&typed)
         .literal_separator(false)
         .backslash_escape(true)
         .empty_alternates(true)
         .build()
-        .map_err(|error| wants(&format!("{}; `\\` takes a letter as it is", error.kind())))?;
-    RegexBuilder::new(&by_letters(glob.regex()))
+        .map_err(|error| wants(&format!("{}; `\\` escapes a character", error.kind())))?;
+    RegexBuilder::new(&by_characters(glob.regex()))
         .dot_matches_new_line(true)
         .build()
         .map_err(|_| wants("that is not that large"))
 }
 
-/// Writes several stars in a row as one: to paths, `**` would mean something of its own.
+/// Replaces several stars in a row by one, because globset gives `**` a meaning for paths.
 fn one_star(typed: &str) -> String {
     let (mut text, mut escaped) = (String::with_capacity(typed.len()), false);
     for c in typed.chars() {
@@ -108,11 +111,11 @@ fn one_star(typed: &str) -> String {
     text
 }
 
-/// Turns an expression over bytes into one over letters: the bytes of a letter stand in it as
-/// `\xc3\xa9`, one by one, also within brackets.
-fn by_letters(bytes: &str) -> String {
+/// Turns an expression over bytes into one over characters. globset writes a character as its bytes,
+/// `\xc3\xa9`, even within brackets.
+fn by_characters(bytes: &str) -> String {
     let text = bytes.strip_prefix("(?-u)").unwrap_or(bytes);
-    let (mut regex, mut letter) = (String::with_capacity(text.len()), Vec::new());
+    let (mut regex, mut bytes_of_char) = (String::with_capacity(text.len()), Vec::new());
     let mut rest = text.chars();
     while let Some(c) = rest.next() {
         if c != '\\' {
@@ -125,10 +128,10 @@ fn by_letters(bytes: &str) -> String {
             continue;
         }
         let digits: String = rest.by_ref().take(2).collect();
-        letter.extend(u8::from_str_radix(&digits, 16));
-        if let Ok(whole) = std::str::from_utf8(&letter) {
+        bytes_of_char.extend(u8::from_str_radix(&digits, 16));
+        if let Ok(whole) = std::str::from_utf8(&bytes_of_char) {
             regex.push_str(whole);
-            letter.clear();
+            bytes_of_char.clear();
         }
     }
     regex
@@ -149,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_name_fits_itself() {
+    fn a_plain_name_matches_itself() {
         assert!(fits("mail", "mail"));
         assert!(!fits("mail", "mails"));
         for (typed, name) in [
@@ -166,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn globs_fit_whole_names() {
+    fn globs_match_whole_names() {
         for (typed, name) in [
             ("*", ""),
             ("*", "anything"),
@@ -191,7 +194,7 @@ mod tests {
             ("a\\*?", "a*b"),
             ("a\\***", "a*b"),
             ("*\\\\xff", "a\\xff"),
-            // No paths: nothing is special about `/`, `.` and a line end.
+            // Names are not paths: nothing is special about `/`, `.` and a line end.
             ("m*l", "m/a/../i/l"),
             ("*", "/"),
             ("m?l", "m/l"),
@@ -229,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_bytes() {
+    fn globs_match_names_that_are_not_utf8() {
         let bytes = |bytes: &[u8]| Name::from(bytes);
         let typed = pattern(bytes(b"q\xff*"));
         assert!(typed.matches(&bytes(b"q\xff\xfe")));
@@ -242,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_glob_is_told() {
+    fn an_invalid_glob_is_refused_with_its_reason() {
         for (typed, why) in [
             ("a[b", "unclosed character class"),
             ("{a", "unclosed alternate group"),
@@ -251,13 +254,13 @@ mod tests {
             ("a\\", "dangling '\\'"),
             ("*a\\", "dangling '\\'"),
         ] {
-            let told = Pattern::new(typed.into()).unwrap_err();
-            assert!(told.contains(why), "{typed}: {told}");
+            let error = Pattern::new(typed.into()).unwrap_err();
+            assert!(error.contains(why), "{typed}: {error}");
         }
     }
 
     #[test]
-    fn many_stars_and_braces_end_soon() {
+    fn many_stars_and_braces_are_matched_quickly() {
         assert!(!fits(&"*a".repeat(50), &"a".repeat(40)));
         assert!(!fits(&"{a,b}".repeat(50), "a"));
         let deep = format!("{}{}", "{".repeat(2000), "}".repeat(2000));
@@ -267,7 +270,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_escaped_name_fits_itself_alone(name: Vec<u8>, other: Vec<u8>) {
+        fn an_escaped_name_matches_only_itself(name: Vec<u8>, other: Vec<u8>) {
             let mut typed = Vec::new();
             for chunk in name.utf8_chunks() {
                 for c in chunk.valid().chars() {

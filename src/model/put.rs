@@ -1,10 +1,12 @@
-//! What became of a job that was put.
+//! The result of `put`.
 
 use serde::Serialize;
 
+use super::field::Field;
 use crate::name;
 use crate::name::Name;
 
+/// A job that was put, or that existed already.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Put {
     #[serde(flatten, serialize_with = "name::jid")]
@@ -12,8 +14,19 @@ pub(crate) struct Put {
     #[serde(flatten, serialize_with = "name::queue")]
     pub queue: Option<Name>,
     pub state: Option<Name>,
-    /// False for a job that existed and was left as it is.
+    /// False for a job that existed and was not changed.
     pub created: bool,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
+}
+
+impl Put {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::name("jid", "the job's id"),
+        Field::name("queue", "its queue").null(),
+        Field::name("state", "its state").null(),
+        Field::bool("created", "false if the job existed and was not changed"),
+        Field::bool("dry_run", "true if nothing was changed").optional(),
+    ];
 }

@@ -1,7 +1,8 @@
-//! A queue: how many jobs it holds in which state, and whether it moves.
+//! A queue: how many jobs it has in each state, and whether it is paused.
 
 use serde::{Serialize, Serializer};
 
+use super::field::Field;
 use crate::clock::moment::Moment;
 use crate::json::Number;
 use crate::name;
@@ -25,7 +26,7 @@ pub struct Queue {
     pub paused_reason: Option<Name>,
     /// How long the next job to pop has been waiting.
     pub head_wait_s: Option<Seconds>,
-    /// Who paused it, where that is known.
+    /// The user and host that paused it, if known.
     #[serde(skip)]
     pub paused_by: Option<Name>,
     /// Whether it is in the list of queues.
@@ -34,7 +35,29 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// Returns whether there is a trace of it.
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::name("name", "the queue"),
+        Field::count("waiting", "jobs that can be popped now"),
+        Field::count("running", "jobs that a worker holds"),
+        Field::count("stalled", "jobs whose lock has expired or was revoked"),
+        Field::count("scheduled", "jobs that are not due yet"),
+        Field::count("depends", "jobs that wait for their dependencies"),
+        Field::count("recurring", "recurring jobs"),
+        Field::bool("paused", "whether pops from it get no jobs"),
+        Field::moment("paused_since", "when it was paused, if known").null(),
+        Field::moment("paused_until", "when the pause ends, if an end was given").null(),
+        Field::name("paused_reason", "the reason, if one was given").null(),
+        Field::number(
+            "head_wait_s",
+            "how long the next job to pop has been waiting",
+        )
+        .null(),
+    ];
+}
+
+impl Queue {
+    /// Returns whether the server has anything of the queue.
     pub fn exists(&self) -> bool {
         self.known
             || self.paused
@@ -43,7 +66,7 @@ impl Queue {
     }
 }
 
-/// A duration in a document: seconds, milliseconds kept.
+/// A duration in a document: seconds, rounded to milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Seconds(pub f64);
 

@@ -1,14 +1,14 @@
-//! A rate: so many jobs in a second.
+//! A rate: a number of jobs per second.
 
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// At most so many jobs a second; more than none.
+/// The maximum number of jobs per second, which is more than 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Rate(f64);
 
-/// `20 jobs a second`, or slower ones by the minute or the hour.
+/// Displays as `20 jobs a second`; slower rates by the minute or the hour.
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (number, unit) = match self.0 {
@@ -23,12 +23,12 @@ impl fmt::Display for Rate {
 }
 
 impl Rate {
-    /// Returns how long so many jobs take.
+    /// Returns the time that this number of jobs takes.
     pub(crate) fn time(self, jobs: usize) -> Duration {
         Duration::try_from_secs_f64(jobs as f64 / self.0).unwrap_or(Duration::MAX)
     }
 
-    /// Returns how many jobs a moment of this length takes, one at least.
+    /// Returns the number of jobs in this time, at least 1.
     pub(crate) fn jobs(self, time: Duration) -> usize {
         ((self.0 * time.as_secs_f64()) as usize).max(1)
     }
@@ -38,23 +38,23 @@ impl FromStr for Rate {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Rate, String> {
-        let wants = || "wants a number per second, such as `20/s`, or `90/m`".to_string();
-        let (number, unit) = text.split_once('/').ok_or_else(wants)?;
+        let expected = || "wants a number per second, such as `20/s`, or `90/m`".to_string();
+        let (number, unit) = text.split_once('/').ok_or_else(expected)?;
         let seconds = match unit {
             "s" => 1.0,
             "m" => 60.0,
             "h" => 3600.0,
-            _ => return Err(wants()),
+            _ => return Err(expected()),
         };
         let digits = |byte: u8| byte.is_ascii_digit() || byte == b'.';
         if !number.bytes().all(digits) {
-            return Err(wants());
+            return Err(expected());
         }
-        let number: f64 = number.parse().map_err(|_| wants())?;
+        let number: f64 = number.parse().map_err(|_| expected())?;
         match number / seconds {
-            // Slower than a job in a month is a slip, not a wish.
+            // A rate below one job per month is a typing error.
             rate if rate.is_finite() && rate > 3e-7 => Ok(Rate(rate)),
-            _ => Err(wants()),
+            _ => Err(expected()),
         }
     }
 }
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rates_are_numbers_of_jobs_in_a_time() {
+    fn a_rate_is_a_number_of_jobs_per_time() {
         let rate = |text: &str| text.parse::<Rate>();
         assert_eq!(rate("20/s"), Ok(Rate(20.0)));
         assert_eq!(rate("90/m"), Ok(Rate(1.5)));

@@ -1,13 +1,14 @@
-//! A recurring job: the template from which jobs are put, one each interval.
+//! Recurring jobs: templates from which jobs are put, one per interval.
 
 use serde::Serialize;
 
+use super::field::Field;
 use crate::clock::moment::Moment;
 use crate::json::{Data, Number};
 use crate::name;
 use crate::name::Name;
 
-/// A template. Its jobs are made when someone pops or peeks its queue.
+/// A recurring job. The core puts its jobs when a client pops from or peeks at the queue.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Recurring {
     #[serde(flatten, serialize_with = "name::jid")]
@@ -18,7 +19,7 @@ pub struct Recurring {
     pub queue: Option<Name>,
     pub every_s: Option<Number>,
     pub next: Option<Moment>,
-    /// The most missed runs that are made up for; 0 is all.
+    /// The maximum number of missed jobs that are put later; 0 is all.
     pub backlog: Option<Number>,
     /// How many jobs it has put so far.
     pub count: Option<Number>,
@@ -28,4 +29,23 @@ pub struct Recurring {
     pub tags: Vec<Name>,
     #[serde(flatten)]
     pub data: Data,
+}
+
+impl Recurring {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+    Field::name("jid", "its id"),
+    Field::name("klass", "the kind of work").null(),
+    Field::name("queue", "the queue of its jobs").null(),
+    Field::number("every_s", "seconds from one job to the next").null(),
+    Field::moment("next", "when the next job is due").null(),
+    Field::number("backlog", "maximum number of missed jobs that are put later; 0 is all").null(),
+    Field::number("count", "how many jobs it has put").null(),
+    Field::number("priority", "the priority of its jobs").null(),
+    Field::number("retries", "the retries of its jobs").null(),
+    Field::name("tags", "the tags of its jobs").list(),
+    Field::any("data", "the data of its jobs; null if that is not JSON"),
+    Field::text("data_bytes", "the data in base64, if it is not JSON; in an export also if `data` does not preserve each byte").optional(),
+    Field::number("due", "in an export, `next` in seconds since the epoch, if milliseconds are not exact").optional(),
+    ];
 }

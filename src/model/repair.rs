@@ -3,6 +3,7 @@
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use super::check::{Check, Found};
+use super::field::Field;
 use crate::name;
 use crate::name::Name;
 
@@ -70,6 +71,21 @@ impl From<Found> for Row {
 }
 
 impl RepairCounts {
+    /// The field of [`RepairCounts::mended`] in documents.
+    pub(crate) const MENDED: Field =
+        Field::count("mended", "with --repair: how many were repaired").optional();
+
+    /// The field of [`RepairCounts::gone`] in documents.
+    pub(crate) const GONE: Field = Field::count(
+        "gone",
+        "how many no longer existed when they were to be repaired",
+    )
+    .optional();
+
+    /// The field of [`RepairCounts::refused`] in documents.
+    pub(crate) const REFUSED: Field =
+        Field::count("refused", "how many repairs the server refused").optional();
+
     pub(crate) fn add(&mut self, other: RepairCounts) {
         self.mended += other.mended;
         self.gone += other.gone;
@@ -87,6 +103,16 @@ pub(crate) struct Planned {
     pub detail: Name,
     /// The commands of Redis that would do it, as redis-cli takes them.
     pub commands: Vec<String>,
+}
+
+impl Planned {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::text("finding", "the kind of problem"),
+        Field::name("item", "the job, name or key"),
+        Field::name("detail", "the problem with it"),
+        Field::text("commands", "the Redis commands, as redis-cli takes them").list(),
+    ];
 }
 
 /// The document of a repair that only shows what it would do.

@@ -1,14 +1,15 @@
-//! What happened in a queue on a day: counts, and how long jobs waited and ran.
+//! Statistics of a queue for a day: counts, and how long jobs waited and ran.
 
 use clap::ValueEnum;
 use serde::Serialize;
 
+use super::field::Field;
 use super::list::List;
 use crate::json::Number;
 use crate::name;
 use crate::name::Name;
 
-/// What happened in a queue on one day.
+/// The statistics of a queue for one day.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Stats {
     #[serde(flatten, serialize_with = "name::queue")]
@@ -20,10 +21,26 @@ pub struct Stats {
     pub retries: u64,
     pub wait: Spread,
     pub run: Spread,
-    /// Of the day's hours so far.
+    /// Completed jobs per hour of the day so far.
     pub completed_per_hour: Number,
-    /// How much of that more than on the day before: 0.1 is a tenth.
+    /// The change of `completed_per_hour` since the day before: 0.1 is a tenth more.
     pub change: Option<Number>,
+}
+
+impl Stats {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+    Field::name("queue", "the queue"),
+    Field::text("day", "the day, in UTC"),
+    Field::count("completed", "jobs completed"),
+    Field::count("failures", "failures"),
+    Field::count("failed", "jobs that failed on this day and are still failed"),
+    Field::count("retries", "locks lost"),
+    Field::object("wait", Spread::FIELDS, "how long jobs waited"),
+    Field::object("run", Spread::FIELDS, "how long jobs ran"),
+    Field::number("completed_per_hour", "jobs completed per hour of the day so far"),
+    Field::number("change", "its change since the day before: 0.1 is a tenth more; null without `--days`, or if nothing was completed then").null(),
+    ];
 }
 
 impl Stats {
@@ -34,8 +51,8 @@ impl Stats {
         }
     }
 
-    /// Tells how much was completed in an hour, of those that have passed of the day.
-    pub fn in_hours(&mut self, hours: f64) {
+    /// Sets the rate from the hours of the day that have passed.
+    pub fn set_rate(&mut self, hours: f64) {
         let rate = if hours > 0.0 {
             self.completed as f64 / hours
         } else {
@@ -44,8 +61,8 @@ impl Stats {
         self.completed_per_hour = thousandths(rate);
     }
 
-    /// Tells the change since another day; there is none where nothing was completed.
-    pub fn since(&mut self, before: &Stats) {
+    /// Sets the change since another day. There is none if nothing was completed on that day.
+    pub fn set_change(&mut self, before: &Stats) {
         let (now, then) = (self.completed_per_hour.0, before.completed_per_hour.0);
         self.change = (then > 0.0).then(|| thousandths(now / then - 1.0));
     }
@@ -55,7 +72,7 @@ fn thousandths(number: f64) -> Number {
     Number((number * 1000.0).round() / 1000.0)
 }
 
-/// What is measured of a job.
+/// The durations that are measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Measure {
     /// How long jobs waited
@@ -73,21 +90,21 @@ impl Measure {
     }
 }
 
-/// Queues on a day, and whose histogram is to be seen.
+/// Queues on one day, and the histogram to show.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct Day {
+pub(crate) struct DayStats {
     #[serde(flatten)]
     pub list: List<Stats>,
     #[serde(skip)]
     pub picture: Option<Measure>,
 }
 
-/// Queues on some days, a line for each.
+/// Queues on several days, a line for each.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(transparent)]
-pub(crate) struct Days(pub List<Stats>);
+pub(crate) struct StatsByDay(pub List<Stats>);
 
-/// How long something took, over many jobs.
+/// The distribution of a duration over many jobs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Spread {
     pub count: u64,
@@ -99,6 +116,30 @@ pub struct Spread {
     pub p99: Bound,
     pub max: Bound,
     pub buckets: Vec<Bucket>,
+}
+
+impl Spread {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::count("count", "how many jobs"),
+        Field::number("mean_s", "their mean").null(),
+        Field::number("std_s", "their standard deviation").null(),
+        Field::object(
+            "p50",
+            Bound::FIELDS,
+            "the range of the median; 0 to 0 without jobs",
+        ),
+        Field::object("p90", Bound::FIELDS, "the range of the 90th percentile"),
+        Field::object("p95", Bound::FIELDS, "the range of the 95th percentile"),
+        Field::object("p99", Bound::FIELDS, "the range of the 99th percentile"),
+        Field::object("max", Bound::FIELDS, "the range of the longest"),
+        Field::object(
+            "buckets",
+            Bucket::FIELDS,
+            "the histogram, without empty buckets",
+        )
+        .list(),
+    ];
 }
 
 impl Spread {
@@ -127,7 +168,7 @@ impl Spread {
     }
 }
 
-/// What a value is known to lie between; beyond the last bucket there is no upper end.
+/// The range of a value. Beyond the last bucket there is no upper end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Bound {
     pub lo_s: u64,
@@ -135,7 +176,15 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// Where there is nothing to bound.
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::number("lo_s", "at least this long"),
+        Field::number("hi_s", "at most this long; null beyond the last bucket").null(),
+    ];
+}
+
+impl Bound {
+    /// The range without any jobs.
     pub const NONE: Bound = Bound {
         lo_s: 0,
         hi_s: Some(0),
@@ -148,11 +197,19 @@ impl Default for Bound {
     }
 }
 
-/// How many took as long as this, and longer than the bucket before.
+/// How many jobs took at most `le_s`, and longer than the bucket before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Bucket {
     pub le_s: Option<u64>,
     pub count: u64,
+}
+
+impl Bucket {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::number("le_s", "at most this long; null beyond the last bucket").null(),
+        Field::count("count", "how many jobs, without those of shorter buckets"),
+    ];
 }
 
 /// The day's histogram as the core keeps it: seconds to a minute, minutes to an hour, hours to a
@@ -166,13 +223,13 @@ const SLOTS: usize = 148;
 const WEEK: u64 = 7 * 86400;
 
 impl Histogram {
-    /// Reads the core's slots. It counts jobs that are in none of them: those of a week and more,
-    /// and those that took less than no time, where clocks disagree. The mean tells how many can
-    /// be of the first kind; the others are put to the shortest.
+    /// Reads the core's slots. `count` includes jobs that are in no slot: those of a week and more,
+    /// and those with a negative duration, if clocks disagree. The mean bounds the number of the
+    /// long ones; the others are added to the shortest.
     pub fn read(slots: &[u64], count: u64, mean: f64) -> Histogram {
         let mut all = [0; SLOTS + 1];
-        for (slot, told) in all[..SLOTS].iter_mut().zip(slots) {
-            *slot = *told;
+        for (slot, count) in all[..SLOTS].iter_mut().zip(slots) {
+            *slot = *count;
         }
         let inside = sum(&all);
         let outside = u64::try_from(u128::from(count).saturating_sub(inside)).unwrap_or(u64::MAX);
@@ -182,7 +239,7 @@ impl Histogram {
         Histogram { slots: all }
     }
 
-    /// Returns the bucket that so many percent of the jobs took at most: the nearest rank.
+    /// Returns the bucket of a percentile, by the nearest rank.
     pub fn percentile(&self, percent: u32) -> Bound {
         let rank = (sum(&self.slots) * u128::from(percent)).div_ceil(100);
         let mut counted = 0;
@@ -195,7 +252,7 @@ impl Histogram {
         Bound::NONE
     }
 
-    /// Returns the buckets that hold some, shortest first.
+    /// Returns the buckets that are not empty, shortest first.
     fn buckets(&self) -> Vec<Bucket> {
         let slots = self.slots.iter().enumerate();
         slots
@@ -212,7 +269,7 @@ fn sum(slots: &[u64]) -> u128 {
     slots.iter().copied().map(u128::from).sum()
 }
 
-/// Returns what a slot stands for.
+/// Returns the range of a slot.
 fn bound(slot: usize) -> Bound {
     let (unit, n) = match slot as u64 {
         n @ 0..60 => (1, n),
@@ -272,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_was_counted_all_is_zero() {
+    fn without_jobs_all_percentiles_are_zero() {
         for percent in [50, 99, 100] {
             assert_eq!(histogram(&[]).percentile(percent), Bound::NONE);
         }
@@ -280,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn one_job_is_every_percentile() {
+    fn one_job_is_at_every_percentile() {
         for percent in [1, 50, 95, 99, 100] {
             assert_eq!(histogram(&[(23, 1)]).percentile(percent), between(23, 24));
         }
@@ -306,53 +363,53 @@ mod tests {
     }
 
     #[test]
-    fn what_took_a_week_is_beyond_the_last_bucket() {
+    fn durations_of_a_week_are_beyond_the_last_bucket() {
         let week = WEEK as f64;
-        let told = Histogram::read(&slots(&[(3, 9)]), 10, (9.0 * 3.5 + week) / 10.0);
-        assert_eq!(told.percentile(90), between(3, 4));
-        assert_eq!(told.percentile(95), BEYOND);
+        let histogram = Histogram::read(&slots(&[(3, 9)]), 10, (9.0 * 3.5 + week) / 10.0);
+        assert_eq!(histogram.percentile(90), between(3, 4));
+        assert_eq!(histogram.percentile(95), BEYOND);
         let last = Bucket {
             le_s: None,
             count: 1,
         };
-        assert_eq!(told.buckets().last(), Some(&last));
+        assert_eq!(histogram.buckets().last(), Some(&last));
         let all = Histogram::read(&slots(&[]), 3, week);
         assert_eq!(all.percentile(1), BEYOND);
         assert_eq!(all.buckets(), [Bucket { count: 3, ..last }]);
     }
 
     #[test]
-    fn what_took_less_than_no_time_is_not_long() {
-        let told = Histogram::read(&slots(&[(3, 9)]), 10, 2.9);
-        assert_eq!(told.percentile(100), between(3, 4));
-        assert_eq!(told.percentile(1), between(0, 1));
+    fn negative_durations_count_as_the_shortest() {
+        let histogram = Histogram::read(&slots(&[(3, 9)]), 10, 2.9);
+        assert_eq!(histogram.percentile(100), between(3, 4));
+        assert_eq!(histogram.percentile(1), between(0, 1));
     }
 
     #[test]
-    fn counts_that_cannot_be_are_borne() {
-        let told = Histogram::read(&[u64::MAX; 200], u64::MAX, f64::NAN);
-        assert_eq!(told.percentile(100), between(6 * 86400, WEEK));
-        let told = Histogram::read(&slots(&[(0, u64::MAX)]), 1, f64::INFINITY);
-        assert_eq!(told.percentile(99), between(0, 1));
+    fn impossible_counts_do_not_overflow() {
+        let histogram = Histogram::read(&[u64::MAX; 200], u64::MAX, f64::NAN);
+        assert_eq!(histogram.percentile(100), between(6 * 86400, WEEK));
+        let histogram = Histogram::read(&slots(&[(0, u64::MAX)]), 1, f64::INFINITY);
+        assert_eq!(histogram.percentile(99), between(0, 1));
         Histogram::read(&[], u64::MAX, f64::MAX).percentile(99);
         Histogram::read(&[], 1, f64::MIN).percentile(99);
     }
 
     #[test]
-    fn rates_are_of_the_hours_so_far_and_change() {
+    fn rates_count_the_hours_so_far_and_the_change_compares_them() {
         let day = |completed: u64, hours: f64| {
             let mut stats = Stats {
                 completed,
                 ..Stats::default()
             };
-            stats.in_hours(hours);
+            stats.set_rate(hours);
             stats
         };
         let (nothing, before, mut today) = (day(0, 24.0), day(240, 24.0), day(30, 2.5));
-        today.since(&before);
+        today.set_change(&before);
         assert_eq!(today.completed_per_hour, Number(12.0));
         assert_eq!(today.change, Some(Number(0.2)));
-        today.since(&nothing);
+        today.set_change(&nothing);
         assert_eq!(today.change, None);
         assert_eq!(day(5, 0.0).completed_per_hour, Number(0.0));
     }

@@ -1,16 +1,16 @@
-//! The words of a bulk verb, for plans, questions and reports.
+//! The forms of a bulk verb in plans, questions and reports.
 
-use super::bulk::Shows;
+use super::bulk::RowContent;
 
-/// What is done to the jobs.
+/// A bulk verb.
 #[derive(Debug)]
 pub(crate) struct Verb {
     /// The document's `action`, as it is typed: `retry`.
     pub word: &'static str,
-    /// What is proposed: `time out`.
-    pub asks: &'static str,
-    /// What was done: `retried`.
+    /// The verb in plans and questions: `time out`.
+    pub infinitive: &'static str,
+    /// The verb in reports: `retried`.
     pub past: &'static str,
-    /// What is printed of each job; nothing where this is empty.
-    pub shows: Shows,
+    /// The rows of the table.
+    pub row_content: RowContent,
 }

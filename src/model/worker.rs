@@ -1,7 +1,8 @@
-//! A worker: who has been popping lately, and what it holds.
+//! Workers that have popped recently, and the jobs that they hold.
 
 use serde::Serialize;
 
+use super::field::Field;
 use super::job::Job;
 use crate::clock::moment::Moment;
 use crate::name;
@@ -17,9 +18,19 @@ pub struct Worker {
     pub last_seen: Option<Moment>,
 }
 
-/// A worker's jobs: those it runs, and those whose locks ran out.
+impl Worker {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::name("name", "the worker"),
+        Field::count("running", "jobs that it runs"),
+        Field::count("stalled", "jobs whose lock it lost"),
+        Field::moment("last_seen", "its last pop or heartbeat").null(),
+    ];
+}
+
+/// A worker's jobs: those it runs, and those whose locks it lost.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Holder {
+pub struct WorkerJobs {
     #[serde(flatten, serialize_with = "name::name")]
     pub name: Name,
     pub last_seen: Option<Moment>,
@@ -27,7 +38,17 @@ pub struct Holder {
     pub jobs: Vec<Name>,
     #[serde(flatten, serialize_with = "name::stalled")]
     pub stalled: Vec<Name>,
-    /// All of them, the stalled ones first; what has gone meanwhile is left out.
+    /// All of them, the stalled ones first, without those that no longer exist.
     #[serde(skip)]
     pub details: Vec<Job>,
+}
+
+impl WorkerJobs {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::name("name", "the worker"),
+        Field::moment("last_seen", "its last pop or heartbeat").null(),
+        Field::name("jobs", "jids of the jobs that it runs").list(),
+        Field::name("stalled", "jids of the jobs whose lock it lost").list(),
+    ];
 }

@@ -1,7 +1,7 @@
-//! What a selector asks of a job, once an index has named it.
+//! The conditions of a selector, checked for each job that an index contains.
 //!
-//! It is asked twice: first of a few stored fields, read plainly and cheaply, of which most jobs
-//! are turned away; then of all that the core tells of the job at one moment, which decides.
+//! They are checked twice: first on a few stored fields, which are cheap to read and exclude most
+//! jobs; then on the consistent view of the job that the core returns, which decides.
 
 use std::borrow::Cow;
 
@@ -21,7 +21,7 @@ pub(super) struct Filter<'a> {
     now: Moment,
 }
 
-/// A stored field of a job that a flag asks about.
+/// A stored field that a condition depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Field {
     State,
@@ -56,13 +56,13 @@ impl<'a> Filter<'a> {
         }
     }
 
-    /// Whether jobs in any state are meant.
+    /// Whether jobs in any state match.
     pub(super) fn any_state(&self) -> bool {
         self.states.len() == State::ALL.len()
     }
 
-    /// Returns why no index helps.
-    pub(super) fn unsorted(&self) -> String {
+    /// Returns why every job is read.
+    pub(super) fn unindexed_reason(&self) -> String {
         let flags = [
             ("`--klass`", !self.selector.klasses.is_empty()),
             ("`--where`", !self.selector.wheres.is_empty()),
@@ -75,7 +75,7 @@ impl<'a> Filter<'a> {
         }
     }
 
-    /// Returns the fields that flags ask about.
+    /// Returns the fields that the conditions depend on.
     fn fields(&self) -> impl Iterator<Item = Field> {
         let selector = self.selector;
         let asked = [
@@ -96,8 +96,8 @@ impl<'a> Filter<'a> {
             .map(|(field, _)| field)
     }
 
-    /// Returns the fields that may turn away a member of this index, or a job of no index.
-    pub(super) fn doubts(&self, index: Option<&Index>) -> Doubts {
+    /// Returns the fields that may exclude a member of this index; any field if there is no index.
+    pub(super) fn prefilter(&self, index: Option<&Index>) -> Prefilter {
         let selector = self.selector;
         let sure = |field: Field| match (index, field) {
             (None, _) => false,
@@ -111,14 +111,14 @@ impl<'a> Filter<'a> {
             ) => true,
             _ => false,
         };
-        Doubts(self.fields().filter(|field| !sure(*field)).collect())
+        Prefilter(self.fields().filter(|field| !sure(*field)).collect())
     }
 
-    /// Returns what the core has to tell, so that this much is known and what decides; the state,
-    /// where it decides about the order, too.
-    pub(super) fn names(&self, tell: Detail, ordered: bool) -> Cow<'static, str> {
-        let base = tell.word();
-        if matches!(tell, Detail::Brief | Detail::Full) {
+    /// Returns the fields to read: those of `detail` and those of the conditions; with `ordered` also
+    /// the state.
+    pub(super) fn names(&self, detail: Detail, ordered: bool) -> Cow<'static, str> {
+        let base = detail.word();
+        if matches!(detail, Detail::Brief | Detail::Full) {
             return base.into();
         }
         let mut names: Vec<&str> = base.split(',').collect();
@@ -150,18 +150,18 @@ impl<'a> Filter<'a> {
         names.join(",").into()
     }
 
-    /// Whether a job is meant, as far as it is told.
-    pub(super) fn means(&self, job: &Job) -> bool {
+    /// Whether a job meets all conditions.
+    pub(super) fn matches(&self, job: &Job) -> bool {
         let selector = self.selector;
         let failure = job.failure.as_ref();
         let age = job.since.map(|since| self.now.since(since).max(0.0));
         (self.any_state() || job.state.is_some_and(|state| self.states.contains(&state)))
-            && fits(&selector.queues, job.queue.as_ref())
-            && fits(&selector.klasses, job.klass.as_ref())
-            && self.held(job)
-            && self.fails(failure)
-            && self.tagged(&job.tags)
-            && self.holds(&job.data)
+            && matches_any(&selector.queues, job.queue.as_ref())
+            && matches_any(&selector.klasses, job.klass.as_ref())
+            && self.is_held(job)
+            && self.has_failure(failure)
+            && self.has_tags(&job.tags)
+            && self.has_data(&job.data)
             && (!selector.tracked || job.tracked)
             && selector
                 .older_than
@@ -171,37 +171,37 @@ impl<'a> Filter<'a> {
                 .is_none_or(|than| age.is_some_and(|age| age < than.as_secs_f64()))
     }
 
-    /// Whether one of the workers has its lock. A job whose lock was taken away still tells who had
-    /// it, but nobody holds it.
-    fn held(&self, job: &Job) -> bool {
+    /// Whether one of the selected workers holds the job. A job whose lock was revoked still names its
+    /// last worker, but no worker holds it.
+    fn is_held(&self, job: &Job) -> bool {
         let held_by = &self.selector.held_by;
         let stored = job.state_stored.as_ref().map(Name::as_bytes);
-        held_by.is_empty() || stored == Some(b"running") && fits(held_by, job.worker.as_ref())
+        held_by.is_empty()
+            || stored == Some(b"running") && matches_any(held_by, job.worker.as_ref())
     }
 
-    fn fails(&self, failure: Option<&Failure>) -> bool {
+    fn has_failure(&self, failure: Option<&Failure>) -> bool {
         let selector = self.selector;
-        let wording = selector.message.as_ref();
-        fits(&selector.groups, failure.map(|failure| &failure.group))
-            && wording.is_none_or(|wording| {
-                failure.is_some_and(|failure| wording.is_in(&failure.message))
-            })
+        let regex = selector.message.as_ref();
+        matches_any(&selector.groups, failure.map(|failure| &failure.group))
+            && regex
+                .is_none_or(|regex| failure.is_some_and(|failure| regex.matches(&failure.message)))
     }
 
-    fn tagged(&self, tags: &[Name]) -> bool {
+    fn has_tags(&self, tags: &[Name]) -> bool {
         self.selector.tags.iter().all(|tag| tags.contains(tag))
     }
 
-    fn holds(&self, data: &Data) -> bool {
-        self.selector.wheres.iter().all(|equal| equal.fits(data))
+    fn has_data(&self, data: &Data) -> bool {
+        self.selector.wheres.iter().all(|equal| equal.matches(data))
     }
 }
 
-/// Fields by which a job may be turned away before it is looked at.
+/// Fields by which a job may be excluded before it is read as a whole.
 #[derive(Debug, Default)]
-pub(super) struct Doubts(Vec<Field>);
+pub(super) struct Prefilter(Vec<Field>);
 
-impl Doubts {
+impl Prefilter {
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -211,37 +211,37 @@ impl Doubts {
         self.0.iter().map(|field| field.name()).collect()
     }
 
-    /// Whether a job with these fields, in that order, may be meant, if it is one.
-    pub(super) fn leave(&self, filter: &Filter, told: Vec<Option<Vec<u8>>>) -> bool {
+    /// Whether a job with these fields, in that order, may match.
+    pub(super) fn may_match(&self, filter: &Filter, values: Vec<Option<Vec<u8>>>) -> bool {
         let selector = filter.selector;
-        self.0.iter().zip(told).all(|(field, text)| {
+        self.0.iter().zip(values).all(|(field, text)| {
             let text = text.unwrap_or_default();
             match field {
                 Field::State => {
                     let stored = |state: &State| match state {
-                        // A lock that ran out leaves its job running.
+                        // A job whose lock has expired is still stored as running.
                         State::Stalled => text == b"stalled" || text == b"running",
                         state => text == state.word().as_bytes(),
                     };
                     filter.states.iter().any(stored)
                 }
-                Field::Queue => fits(&selector.queues, Some(&Name::from(text))),
-                Field::Klass => fits(&selector.klasses, Some(&Name::from(text))),
-                Field::Worker => fits(&selector.held_by, Some(&Name::from(text))),
+                Field::Queue => matches_any(&selector.queues, Some(&Name::from(text))),
+                Field::Klass => matches_any(&selector.klasses, Some(&Name::from(text))),
+                Field::Worker => matches_any(&selector.held_by, Some(&Name::from(text))),
                 Field::Tags => {
                     let tags = Json::read(&text).and_then(|tags| tags.names());
-                    filter.tagged(&tags.unwrap_or_default())
+                    filter.has_tags(&tags.unwrap_or_default())
                 }
-                Field::Failure => filter.fails(Failure::read(&text).as_ref()),
-                Field::Data => filter.holds(&Data::from(text)),
+                Field::Failure => filter.has_failure(Failure::read(&text).as_ref()),
+                Field::Data => filter.has_data(&Data::from(text)),
             }
         })
     }
 }
 
-/// Whether a name is among those that are meant; what has no name is like an empty one.
-fn fits(patterns: &[Pattern], name: Option<&Name>) -> bool {
-    let nobody = Name::default();
-    let name = name.unwrap_or(&nobody);
+/// Whether a name matches one of the patterns. No name is like an empty one.
+fn matches_any(patterns: &[Pattern], name: Option<&Name>) -> bool {
+    let empty = Name::default();
+    let name = name.unwrap_or(&empty);
     patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(name))
 }

@@ -1,8 +1,8 @@
-//! Which jobs are meant: selectors, resolved by the cheapest index.
+//! Selectors: the jobs that match, found through the cheapest index.
 //!
-//! [`source`] finds the sets that hold all that is meant, [`filter`] judges their members by what
-//! no set knows. Where no set helps, every job is read, and `announce` says so. No call tells more
-//! than a slice, and of what was told before only hashes are kept.
+//! [`source`] finds the sets that contain all jobs that may match, [`filter`] checks their members for
+//! the conditions without an index. If no set helps, every job is read, and `announce` notes it. Each
+//! call returns a slice; only hashes of the jids of earlier slices are kept.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -28,127 +28,127 @@ mod source;
 
 pub(crate) use count::count;
 
-use filter::{Doubts, Filter};
-use source::Source;
+use filter::{Filter, Prefilter};
+use source::IndexSource;
 
-/// The jobs that a selector means, slice by slice, in the order in which lists show them.
+/// The jobs that match a selector, slice by slice, in the order of lists.
 pub(crate) struct Selection<'a> {
     now: Moment,
-    tell: Detail,
+    detail: Detail,
     filter: Filter<'a>,
-    sources: VecDeque<Source>,
-    walk: Option<Searched>,
+    sources: VecDeque<IndexSource>,
+    current: Option<ActiveSource>,
     jids: VecDeque<Name>,
-    /// The jobs told so far; empty where no job can come twice.
-    told: Option<HashedSet>,
+    /// The jobs returned so far; `None` if no job can come twice.
+    seen: Option<HashedSet>,
     skip: u64,
     left: u64,
-    /// How many there are in the indexes that were begun, if they are exact.
+    /// The total of the indexes read so far, if they are exact.
     total: Option<u64>,
     matched: u64,
     ended: bool,
     newest: bool,
-    /// Workers that were named and nobody knows.
-    strangers: Vec<Name>,
-    strays: Vec<MisplacedEntry>,
+    /// Workers that were named but are unknown.
+    unknown_workers: Vec<Name>,
+    misplaced: Vec<MisplacedEntry>,
 }
 
-/// A set that is just searched.
-struct Searched {
-    source: Source,
-    doubts: Doubts,
-    way: Way,
+/// The set that is being searched.
+struct ActiveSource {
+    source: IndexSource,
+    prefilter: Prefilter,
+    reader: MemberReader,
 }
 
-enum Way {
+enum MemberReader {
     Index(IndexReader),
-    Every(JobScan),
+    AllJobs(JobScan),
 }
 
-/// What stands in a failure list and does not belong there.
+/// An entry of a failure list that does not belong there.
 #[derive(Debug)]
 pub(crate) struct MisplacedEntry {
     pub jid: Name,
     pub group: Name,
-    /// What it is instead; nothing where there is no such job.
+    /// The job, if it exists.
     pub job: Option<Job>,
 }
 
-/// Returns all jobs that are meant; of a job only what `tell` says is read.
+/// Returns all matching jobs with the fields of `detail`.
 pub(crate) fn all(
     session: &mut Session,
     now: Moment,
     selector: &Selector,
-    tell: Detail,
+    detail: Detail,
 ) -> Result<Vec<Job>, Error> {
     let mut jobs = Vec::new();
-    each(session, now, selector, tell, |job| jobs.push(job))?;
+    each(session, now, selector, detail, |job| jobs.push(job))?;
     Ok(jobs)
 }
 
-/// Returns all jobs that are meant, as a write sees them, and what else stands in the failure lists
-/// that were read.
-pub(crate) fn seen(
+/// Returns snapshots of all matching jobs, and the misplaced entries of the failure lists that were
+/// read.
+pub(crate) fn snapshots(
     session: &mut Session,
     now: Moment,
     selector: &Selector,
 ) -> Result<(Vec<JobSnapshot>, Vec<MisplacedEntry>), Error> {
     let (mut jobs, mut alike) = (Vec::new(), Interner::default());
-    let mut strays = each(session, now, selector, Detail::Mark, |job| {
+    let mut misplaced = each(session, now, selector, Detail::Mark, |job| {
         jobs.push(JobSnapshot::of(job, &mut alike))
     })?;
-    if !strays.is_empty() {
-        // What is at home in another list that was read is no stray.
+    if !misplaced.is_empty() {
+        // An entry that belongs to another list that was read is not misplaced.
         let jids: HashSet<&Name> = jobs.iter().map(|job: &JobSnapshot| &job.jid).collect();
-        strays.retain(|stray| !jids.contains(&stray.jid));
+        misplaced.retain(|entry| !jids.contains(&entry.jid));
     }
-    Ok((jobs, strays))
+    Ok((jobs, misplaced))
 }
 
-/// Takes all jobs that are meant, one by one.
+/// Passes all matching jobs to `take`. Returns the misplaced entries.
 fn each(
     session: &mut Session,
     now: Moment,
     selector: &Selector,
-    tell: Detail,
+    detail: Detail,
     mut take: impl FnMut(Job),
 ) -> Result<Vec<MisplacedEntry>, Error> {
     let (core, ui) = session.core_and_ui()?;
-    let mut selection = Selection::open(core, now, selector, tell)?;
+    let mut selection = Selection::open(core, now, selector, detail)?;
     selection.announce(ui);
     while let Some(slice) = selection.next(core)? {
         slice.into_iter().for_each(&mut take);
     }
-    Ok(selection.strays)
+    Ok(selection.misplaced)
 }
 
 impl<'a> Selection<'a> {
-    /// Finds the indexes to read. A queue or group that is named plainly and unknown is an error.
+    /// Finds the indexes to read. A queue or group named without a wildcard must exist.
     pub(crate) fn open(
         core: &mut Core,
         now: Moment,
         selector: &'a Selector,
-        tell: Detail,
+        detail: Detail,
     ) -> Result<Selection<'a>, Error> {
         let filter = Filter::new(selector, now);
-        let found = source::sources(core, now, selector, &filter)?;
-        let twice = found.sets.len() > 1 || found.sets.iter().any(|set| set.index.is_none());
+        let found = source::plan_search(core, now, selector, &filter)?;
+        let may_repeat = found.sets.len() > 1 || found.sets.iter().any(|set| set.index.is_none());
         Ok(Selection {
             now,
-            tell,
+            detail,
             filter,
             sources: found.sets.into(),
-            walk: None,
+            current: None,
             jids: VecDeque::new(),
-            told: twice.then(HashedSet::default),
+            seen: may_repeat.then(HashedSet::default),
             skip: selector.offset,
             left: selector.limit.unwrap_or(u64::MAX),
             total: Some(0),
             matched: 0,
             ended: false,
             newest: false,
-            strangers: found.strangers,
-            strays: Vec::new(),
+            unknown_workers: found.unknown_workers,
+            misplaced: Vec::new(),
         })
     }
 
@@ -157,16 +157,19 @@ impl<'a> Selection<'a> {
         Selection { newest, ..self }
     }
 
-    /// Says that every job will be read, if that is so.
+    /// Writes a note if every job will be read.
     pub(crate) fn announce(&self, ui: &mut Ui) {
         if self.left > 0 && self.sources.iter().any(|source| source.index.is_none()) {
-            ui.note(&format!("reading every job: {}", self.filter.unsorted()));
+            ui.note(&format!(
+                "reading every job: {}",
+                self.filter.unindexed_reason()
+            ));
         }
     }
 
-    /// Refuses a name that was typed, where nothing was found and nothing has that name.
+    /// Refuses a name that was typed if nothing was found and nothing has that name.
     fn unknown(&self, core: &mut Core) -> Result<(), Error> {
-        if let Some(stranger) = self.strangers.first() {
+        if let Some(stranger) = self.unknown_workers.first() {
             let known = core.members(self.now, &Index::Workers)?;
             return Err(Error::unknown("worker", stranger, &known));
         }
@@ -189,23 +192,26 @@ impl<'a> Selection<'a> {
             }
             return Ok(None);
         }
-        let Some(Searched { source, doubts, .. }) = &self.walk else {
+        let Some(ActiveSource {
+            source, prefilter, ..
+        }) = &self.current
+        else {
             return Ok(None);
         };
         let front = source.front;
         let locks = matches!(source.index, Some(Index::Locks(_)));
         let group = match &source.index {
-            Some(Index::Failed(group)) if self.tell == Detail::Mark => Some(group.clone()),
+            Some(Index::Failed(group)) if self.detail == Detail::Mark => Some(group.clone()),
             _ => None,
         };
-        // Locks are put in order by state, so that slices of one size are looked at.
+        // Jobs with locks are sorted by state, which requires slices of one size.
         let exact = source.exact && !locks;
-        // Where every member counts, those before the offset need not be looked at.
+        // If every member matches, those before the offset need not be read.
         while exact && self.skip > 0 && self.jids.pop_front().is_some() {
             self.skip -= 1;
             self.matched += 1;
         }
-        let mut size = match self.tell {
+        let mut size = match self.detail {
             Detail::Mark => JOBS_PER_READ as u64,
             _ => MOST as u64,
         };
@@ -214,34 +220,34 @@ impl<'a> Selection<'a> {
         }
         let size = (size as usize).min(self.jids.len());
         let mut slice: Vec<Name> = self.jids.drain(..size).collect();
-        if !exact && !doubts.is_empty() {
-            let told = core.fields(self.now, &doubts.names(), &slice)?;
-            let mut left = told
+        if !exact && !prefilter.is_empty() {
+            let fields = core.fields(self.now, &prefilter.names(), &slice)?;
+            let mut kept = fields
                 .into_iter()
-                .map(|told| doubts.leave(&self.filter, told));
-            slice.retain(|_| left.next().unwrap_or(false));
+                .map(|fields| prefilter.may_match(&self.filter, fields));
+            slice.retain(|_| kept.next().unwrap_or(false));
         }
-        let certain = exact && self.tell == Detail::Match;
+        let certain = exact && self.detail == Detail::Match;
         let names = match certain {
-            true => self.tell.word().into(),
-            false => self.filter.names(self.tell, locks),
+            true => self.detail.word().into(),
+            false => self.filter.names(self.detail, locks),
         };
-        let told = core.jobs_with(self.now, &names, &slice)?;
+        let found = core.jobs_with(self.now, &names, &slice)?;
         let mut jobs: Vec<Job> = Vec::with_capacity(slice.len());
-        for (jid, job) in slice.into_iter().zip(told) {
+        for (jid, job) in slice.into_iter().zip(found) {
             match (job, &group) {
-                (Some(job), _) if (certain || self.filter.means(&job)) && self.first(&job) => {
+                (Some(job), _) if (certain || self.filter.matches(&job)) && self.is_new(&job) => {
                     jobs.push(job);
                 }
-                (job, Some(group)) if job.as_ref().is_none_or(|job| !at_home(job, group)) => {
+                (job, Some(group)) if job.as_ref().is_none_or(|job| !belongs_to(job, group)) => {
                     let group = group.clone();
-                    self.strays.push(MisplacedEntry { jid, group, job });
+                    self.misplaced.push(MisplacedEntry { jid, group, job });
                 }
                 _ => {}
             }
         }
         if front && jobs.is_empty() {
-            self.walk = None;
+            self.current = None;
             self.jids.clear();
         }
         self.matched += jobs.len() as u64;
@@ -256,14 +262,14 @@ impl<'a> Selection<'a> {
         Ok(Some(jobs))
     }
 
-    /// Returns how many jobs match, if that is known without reading on.
+    /// Returns how many jobs match, if that is known without further reads.
     pub(crate) fn total(&mut self, core: &mut Core) -> Result<Option<u64>, Error> {
         if self.ended {
             return Ok(Some(self.matched));
         }
-        let begun = match &self.walk {
+        let begun = match &self.current {
             Some(searched) if !searched.source.exact => return Ok(None),
-            Some(searched) => searched.way.total().unwrap_or(0),
+            Some(searched) => searched.reader.total().unwrap_or(0),
             None => 0,
         };
         if !self.sources.iter().all(|source| source.exact) {
@@ -282,18 +288,18 @@ impl<'a> Selection<'a> {
         Ok(self.total.map(|total| total + begun + rest))
     }
 
-    /// Makes sure that there are jids to look at; returns whether there are any.
+    /// Makes sure that there are jids to read. Returns whether there are any.
     fn fill(&mut self, core: &mut Core) -> Result<bool, Error> {
         loop {
             if !self.jids.is_empty() {
                 return Ok(true);
             }
-            if let Some(Searched { source, way, .. }) = &mut self.walk {
-                if let Some(members) = way.next(core, self.now)? {
+            if let Some(ActiveSource { source, reader, .. }) = &mut self.current {
+                if let Some(members) = reader.next(core, self.now)? {
                     self.jids.extend(members);
                     continue;
                 }
-                let total = way.total();
+                let total = reader.total();
                 self.total = match (source.exact, self.total, total) {
                     (true, Some(before), Some(total)) => Some(before + total),
                     _ => None,
@@ -301,56 +307,56 @@ impl<'a> Selection<'a> {
                 if let (true, Some(0), Some(index)) = (source.typed, total, &source.index) {
                     not_found::index(core, self.now, index)?;
                 }
-                self.walk = None;
+                self.current = None;
             }
             let Some(source) = self.sources.pop_front() else {
                 return Ok(false);
             };
             let size = match &source {
-                Source { front: true, .. } => MOST as u64,
-                Source { exact: true, .. } => self.left.saturating_add(self.skip),
+                IndexSource { front: true, .. } => MOST as u64,
+                IndexSource { exact: true, .. } => self.left.saturating_add(self.skip),
                 _ => self.left.saturating_add(self.skip).max(MOST as u64),
             };
-            let way = match &source.index {
-                None => Way::Every(JobScan::default()),
+            let reader = match &source.index {
+                None => MemberReader::AllJobs(JobScan::default()),
                 Some(index @ Index::Failed(_)) if self.newest => {
-                    Way::Index(IndexReader::back(index.clone(), size))
+                    MemberReader::Index(IndexReader::back(index.clone(), size))
                 }
-                Some(index) => Way::Index(IndexReader::new(index.clone(), size)),
+                Some(index) => MemberReader::Index(IndexReader::new(index.clone(), size)),
             };
-            self.walk = Some(Searched {
-                doubts: self.filter.doubts(source.index.as_ref()),
+            self.current = Some(ActiveSource {
+                prefilter: self.filter.prefilter(source.index.as_ref()),
                 source,
-                way,
+                reader,
             });
         }
     }
 
-    /// Whether a job is met for the first time.
-    fn first(&mut self, job: &Job) -> bool {
-        self.told.as_mut().is_none_or(|told| told.first(&job.jid))
+    /// Returns whether a job comes for the first time.
+    fn is_new(&mut self, job: &Job) -> bool {
+        self.seen.as_mut().is_none_or(|seen| seen.insert(&job.jid))
     }
 }
 
-/// Returns whether a job belongs into the list of a group.
-fn at_home(job: &Job, group: &Name) -> bool {
+/// Returns whether a job belongs in the failure list of a group.
+fn belongs_to(job: &Job, group: &Name) -> bool {
     let failure = job.failure.as_ref();
     job.state == Some(State::Failed) && failure.is_some_and(|failure| failure.group == *group)
 }
 
-impl Way {
+impl MemberReader {
     fn next(&mut self, core: &mut Core, now: Moment) -> Result<Option<Vec<Name>>, Error> {
         match self {
-            Way::Index(walk) => walk.next(core, now),
-            Way::Every(scan) => scan.next(core, now),
+            MemberReader::Index(walk) => walk.next(core, now),
+            MemberReader::AllJobs(scan) => scan.next(core, now),
         }
     }
 
-    /// Returns how many members there are, where that is known.
+    /// Returns the number of members, if it is known.
     fn total(&self) -> Option<u64> {
         match self {
-            Way::Index(walk) => walk.total,
-            Way::Every(_) => None,
+            MemberReader::Index(walk) => walk.total,
+            MemberReader::AllJobs(_) => None,
         }
     }
 }

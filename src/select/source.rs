@@ -1,4 +1,4 @@
-//! Where to look for the jobs that a selector means: the cheapest sets that hold them all.
+//! The search plan of a selector: the cheapest sets that contain all jobs that may match.
 
 use super::filter::Filter;
 use crate::args::shared::Selector;
@@ -9,22 +9,22 @@ use crate::error::Error;
 use crate::model::job::State;
 use crate::name::Name;
 
-/// A set in which jobs are searched.
+/// A set that is searched for jobs.
 #[derive(Debug)]
-pub(super) struct Source {
-    /// All jobs there are, where there is none.
+pub(super) struct IndexSource {
+    /// `None` stands for all jobs.
     pub index: Option<Index>,
-    /// Whether each of its members is meant, as far as the index knows.
+    /// Whether every member matches, if the index is sound.
     pub exact: bool,
-    /// Whether what is meant stands first, so that the rest need not be read.
+    /// Whether the matching members come first, so that the rest need not be read.
     pub front: bool,
-    /// Whether somebody typed its name, so that nothing of that name is an error.
+    /// Whether its name was typed, so that an unknown name is an error.
     pub typed: bool,
 }
 
-impl Source {
-    fn new(index: Index, exact: bool) -> Source {
-        Source {
+impl IndexSource {
+    fn new(index: Index, exact: bool) -> IndexSource {
+        IndexSource {
             index: Some(index),
             exact,
             front: false,
@@ -35,89 +35,100 @@ impl Source {
 
 /// The sets to search.
 #[derive(Debug, Default)]
-pub(super) struct Sources {
-    pub sets: Vec<Source>,
-    /// Workers that were named and are not known: an error if no job turns up that one holds.
-    pub strangers: Vec<Name>,
+pub(super) struct SearchPlan {
+    pub sets: Vec<IndexSource>,
+    /// Workers that were named but are unknown: an error if no job matches.
+    pub unknown_workers: Vec<Name>,
 }
 
-/// Returns the sets to search. A queue or group that is named plainly and unknown is an error.
-pub(super) fn sources(
+/// Returns the sets to search. A queue or group named without a wildcard must exist.
+pub(super) fn plan_search(
     core: &mut Core,
     now: Moment,
     selector: &Selector,
     filter: &Filter,
-) -> Result<Sources, Error> {
+) -> Result<SearchPlan, Error> {
     let states = &filter.states;
     if states.is_empty() {
-        return Ok(Sources::default());
+        return Ok(SearchPlan::default());
     }
-    let mut strangers = Vec::new();
-    let mut ways: Vec<Vec<Source>> = Vec::new();
+    let mut unknown_workers = Vec::new();
+    let mut plans: Vec<Vec<IndexSource>> = Vec::new();
     if !selector.groups.is_empty() || selector.message.is_some() {
-        ways.push(failed(core, now, selector)?);
+        plans.push(failure_lists(core, now, selector)?);
     }
     for tag in &selector.tags {
         let exact = selector.tags.len() == 1 && selector.only_tag();
-        ways.push(vec![Source::new(Index::Tag(tag.clone()), exact)]);
+        plans.push(vec![IndexSource::new(Index::Tag(tag.clone()), exact)]);
     }
     if selector.tracked {
-        ways.push(vec![Source::new(Index::Tracked, selector.only_tracked())]);
+        plans.push(vec![IndexSource::new(
+            Index::Tracked,
+            selector.only_tracked(),
+        )]);
     }
     if !selector.held_by.is_empty() {
-        strangers = unknown_holders(core, now, selector)?;
-        ways.push(locks(core, now, selector)?);
+        unknown_workers = unknown_holders(core, now, selector)?;
+        plans.push(lock_sets(core, now, selector)?);
     }
-    if ways.is_empty() {
-        let sets = by_state(core, now, selector, filter)?;
-        return Ok(Sources { sets, strangers });
+    if plans.is_empty() {
+        let sets = sets_by_state(core, now, selector, filter)?;
+        return Ok(SearchPlan {
+            sets,
+            unknown_workers,
+        });
     }
-    // Where a tag is common, the sets of a queue or of a state may be smaller.
+    // If a tag is common, the sets of a queue or of a state may be smaller.
     let others = selector.tracked || !selector.tags.is_empty();
     let others = others && selector.implied().is_empty();
     let others = others && (!selector.queues.is_empty() || !filter.any_state());
     let mut best = 0;
-    if ways.len() > 1 || others {
-        let mut costs = costs(core, now, &ways)?;
+    if plans.len() > 1 || others {
+        let mut costs = costs(core, now, &plans)?;
         if others && costs.iter().all(|cost| *cost > FEW) {
-            let way = by_state(core, now, selector, filter)?;
-            costs.extend(self::costs(core, now, std::slice::from_ref(&way))?);
-            ways.push(way);
+            let plan = sets_by_state(core, now, selector, filter)?;
+            costs.extend(self::costs(core, now, std::slice::from_ref(&plan))?);
+            plans.push(plan);
         }
-        best = (0..costs.len()).min_by_key(|&way| costs[way]).unwrap_or(0);
+        best = (0..costs.len())
+            .min_by_key(|&plan| costs[plan])
+            .unwrap_or(0);
     }
-    let sets = ways.swap_remove(best);
-    Ok(Sources { sets, strangers })
+    let sets = plans.swap_remove(best);
+    Ok(SearchPlan {
+        sets,
+        unknown_workers,
+    })
 }
 
-/// So few jobs are looked at as soon as others are counted.
+/// Number of jobs that are read as fast as the members of other sets are counted.
 const FEW: u64 = 500;
 
-/// Returns how many jobs lie on each way.
-fn costs(core: &mut Core, now: Moment, ways: &[Vec<Source>]) -> Result<Vec<u64>, Error> {
-    let sets = ways.iter().flatten();
+/// Returns the number of jobs that each plan reads.
+fn costs(core: &mut Core, now: Moment, plans: &[Vec<IndexSource>]) -> Result<Vec<u64>, Error> {
+    let sets = plans.iter().flatten();
     let wanted = sets.filter_map(|source| Some((source.index.clone()?, 0)));
     let wanted: Vec<(Index, u64)> = wanted.collect();
     let mut parts = core.parts(now, &wanted, 0)?.into_iter();
-    let costs = ways.iter().map(|way| {
-        let parts = parts.by_ref().take(way.len());
+    let costs = plans.iter().map(|plan| {
+        let parts = parts.by_ref().take(plan.len());
         parts.map(|part| part.total).sum()
     });
     Ok(costs.collect())
 }
 
-/// Returns the sets of all jobs in the states that are meant; or all jobs there are, where no state
-/// was named and nothing else narrows them down that a set knows.
-fn by_state(
+/// Returns the sets of all jobs in the selected states; or all jobs, if neither a state nor any other
+/// condition with an index was given.
+fn sets_by_state(
     core: &mut Core,
     now: Moment,
     selector: &Selector,
     filter: &Filter,
-) -> Result<Vec<Source>, Error> {
+) -> Result<Vec<IndexSource>, Error> {
     let unsorted = selector.all || !selector.klasses.is_empty() || !selector.wheres.is_empty();
     let timeless = selector.older_than.is_none() && selector.newer_than.is_none();
     if unsorted && timeless && selector.queues.is_empty() && selector.states.is_empty() {
-        return Ok(vec![Source {
+        return Ok(vec![IndexSource {
             index: None,
             exact: false,
             front: false,
@@ -125,35 +136,39 @@ fn by_state(
         }]);
     }
     let states = &filter.states;
-    let mut sources = queued(core, now, selector, states)?;
+    let mut sources = queue_sets(core, now, selector, states)?;
     if states.contains(&State::Failed) {
-        sources.append(&mut failed(core, now, selector)?);
+        sources.append(&mut failure_lists(core, now, selector)?);
     }
     // A complete job is in no queue.
-    let nowhere = Name::default();
+    let no_queue = Name::default();
     let queues = &selector.queues;
-    let anywhere = queues.is_empty() || queues.iter().any(|pattern| pattern.matches(&nowhere));
+    let anywhere = queues.is_empty() || queues.iter().any(|pattern| pattern.matches(&no_queue));
     if states.contains(&State::Complete) && anywhere {
-        sources.push(Source::new(Index::Complete, selector.only_queue()));
+        sources.push(IndexSource::new(Index::Complete, selector.only_queue()));
     }
     Ok(sources)
 }
 
-/// Returns the lists of the groups that are meant; of all groups where none is named.
-fn failed(core: &mut Core, now: Moment, selector: &Selector) -> Result<Vec<Source>, Error> {
+/// Returns the failure lists of the selected groups; of all groups if none is named.
+fn failure_lists(
+    core: &mut Core,
+    now: Moment,
+    selector: &Selector,
+) -> Result<Vec<IndexSource>, Error> {
     let groups = &selector.groups;
     let exact = selector.only_group();
-    let list = |group: Name| Source::new(Index::Failed(group), exact);
+    let list = |group: Name| IndexSource::new(Index::Failed(group), exact);
     let plain: Vec<&Name> = groups
         .iter()
         .filter_map(|pattern| pattern.plain())
         .collect();
     if !groups.is_empty() && plain.len() == groups.len() {
-        let mut lists: Vec<Source> = Vec::new();
+        let mut lists: Vec<IndexSource> = Vec::new();
         for group in plain {
             let index = Some(Index::Failed(group.clone()));
             if lists.iter().all(|list| list.index != index) {
-                lists.push(Source {
+                lists.push(IndexSource {
                     typed: true,
                     ..list(group.clone())
                 });
@@ -162,14 +177,14 @@ fn failed(core: &mut Core, now: Moment, selector: &Selector) -> Result<Vec<Sourc
         return Ok(lists);
     }
     let known = core.members(now, &Index::Groups)?;
-    if let Some(stranger) = plain.into_iter().find(|group| !known.contains(group)) {
-        return Err(Error::unknown("group", stranger, &known));
+    if let Some(unknown) = plain.into_iter().find(|group| !known.contains(group)) {
+        return Err(Error::unknown("group", unknown, &known));
     }
     let fits = |group: &Name| groups.is_empty() || groups.iter().any(|glob| glob.matches(group));
     Ok(known.into_iter().filter(fits).map(list).collect())
 }
 
-/// Returns the workers that are named and not known.
+/// Returns the workers that are named but unknown.
 fn unknown_holders(core: &mut Core, now: Moment, selector: &Selector) -> Result<Vec<Name>, Error> {
     let plain = selector
         .held_by
@@ -184,42 +199,42 @@ fn unknown_holders(core: &mut Core, now: Moment, selector: &Selector) -> Result<
     Ok(unknown.map(|worker| worker.name).collect())
 }
 
-/// Returns where the jobs are that somebody holds. The sets of the workers lack those whose lock
-/// ran out and was lengthened once, and those of workers that were not seen for a day.
-fn locks(core: &mut Core, now: Moment, selector: &Selector) -> Result<Vec<Source>, Error> {
+/// Returns the sets of locked jobs. The sets of the workers are not used: they lack jobs whose lock
+/// expired and was extended once, and those of workers that were not seen for a day.
+fn lock_sets(core: &mut Core, now: Moment, selector: &Selector) -> Result<Vec<IndexSource>, Error> {
     let queues = core.queues_like(now, &selector.queues)?.into_iter();
     let busy = queues.filter(|queue| queue.running + queue.stalled > 0);
-    let sets = busy.map(|queue| Source::new(Index::Locks(queue.name), false));
+    let sets = busy.map(|queue| IndexSource::new(Index::Locks(queue.name), false));
     Ok(sets.collect())
 }
 
-/// Returns the sets of the queues that hold jobs in the states that are meant.
-fn queued(
+/// Returns the sets of the queues with jobs in the selected states.
+fn queue_sets(
     core: &mut Core,
     now: Moment,
     selector: &Selector,
     states: &[State],
-) -> Result<Vec<Source>, Error> {
+) -> Result<Vec<IndexSource>, Error> {
     use State::{Complete, Depends, Failed, Running, Scheduled, Stalled, Waiting};
 
-    let wants = |state: State| states.contains(&state);
+    let selected = |state: State| states.contains(&state);
     let only = selector.only_queue();
-    // Jobs whose lock was taken away stand before all others that wait.
-    let front = wants(Stalled) && !wants(Waiting);
+    // Jobs whose lock was revoked come before all other waiting jobs.
+    let front = selected(Stalled) && !selected(Waiting);
     let sets = |queue: &Name, holds: &dyn Fn(State) -> bool| {
         let set =
-            |index: fn(Name) -> Index, exact| Source::new(index(queue.clone()), exact && only);
-        let found = |states: &[State]| states.iter().any(|&state| wants(state) && holds(state));
-        let all = |states: &[State]| states.iter().all(|&state| wants(state));
+            |index: fn(Name) -> Index, exact| IndexSource::new(index(queue.clone()), exact && only);
+        let found = |states: &[State]| states.iter().any(|&state| selected(state) && holds(state));
+        let all = |states: &[State]| states.iter().all(|&state| selected(state));
         let mut sets = Vec::new();
         if found(&[Running, Stalled]) {
             sets.push(set(Index::Locks, all(&[Running, Stalled])));
         }
         if found(&[Waiting, Stalled]) {
             let exact = all(&[Waiting, Stalled]);
-            // Where more is asked, one that is not meant does not end the front.
+            // With further conditions, a job that does not match does not end the front.
             let front = front && only;
-            sets.push(Source {
+            sets.push(IndexSource {
                 front,
                 ..set(Index::Waiting, exact)
             });
@@ -232,13 +247,13 @@ fn queued(
         }
         sets
     };
-    if !State::QUEUED.into_iter().any(wants) {
+    if !State::QUEUED.into_iter().any(selected) {
         return Ok(Vec::new());
     }
     if let [pattern] = selector.queues.as_slice()
         && let Some(queue) = pattern.plain()
     {
-        // One set: whether the queue is known is asked only if nothing is there.
+        // With one set, the queue is looked up only if the set is empty.
         let mut sets = sets(queue, &|_| true);
         if sets.len() == 1 {
             sets.iter_mut().for_each(|set| set.typed = true);
@@ -251,7 +266,7 @@ fn queued(
             Running => queue.running > 0,
             Stalled => queue.stalled > 0,
             Waiting => queue.waiting > 0,
-            // Jobs that are due count as waiting and are still in the set of the scheduled ones.
+            // Jobs that are due count as waiting, but are still in the set of scheduled jobs.
             Scheduled => queue.scheduled + queue.waiting > 0,
             Depends => queue.depends > 0,
             Failed | Complete => false,

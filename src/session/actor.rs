@@ -1,4 +1,4 @@
-//! Who types: the user and the host, for notes in histories and for the worker's name.
+//! The actor: user and host, for notes in histories and for the worker's name.
 
 use crate::env;
 use crate::error::Error;
@@ -11,7 +11,7 @@ pub(crate) fn by() -> String {
     format!("{}@{}", user(), host())
 }
 
-/// Returns what a change leaves in a job's history: which verb, who typed it, and why.
+/// Returns the note that a change leaves in a job's history: verb, actor and reason.
 pub(crate) fn note(verb: &str, reason: Option<&Name>) -> Vec<u8> {
     let mut note = b"{\"verb\":".to_vec();
     note.extend(quote(verb.as_bytes()));
@@ -25,8 +25,8 @@ pub(crate) fn note(verb: &str, reason: Option<&Name>) -> Vec<u8> {
     note
 }
 
-/// Returns in whose name a job is worked: `--worker`, QLESS_WORKER, or a name that is the same in
-/// the next call, so that a job popped by hand can be completed by hand.
+/// Returns the worker's name: `--worker`, QLESS_WORKER, or a name that is the same in the next
+/// call, so that a job popped by hand can be completed by hand.
 pub(crate) fn worker(given: Option<&Name>) -> Result<Name, Error> {
     let named = match given {
         Some(name) => return Ok(name.clone()),
@@ -58,13 +58,13 @@ pub fn host() -> String {
         .unwrap_or_else(|| "localhost".into())
 }
 
-/// Returns what a program of the system prints.
+/// Returns the output of a system program.
 fn printed(program: &str, flag: &str) -> Option<String> {
     let output = std::process::Command::new(program).arg(flag).output();
     text(String::from_utf8(output.ok()?.stdout).ok()?)
 }
 
-/// Returns a text that can be part of a name.
+/// Returns a text that can be part of a name, trimmed.
 fn text(text: String) -> Option<String> {
     let text = text.trim();
     refuse_new(text.as_bytes()).ok().map(|()| text.to_string())

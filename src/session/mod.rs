@@ -1,4 +1,4 @@
-//! What a command may touch: the core (opened on first use), the streams, the clock.
+//! The session of a command: flags, streams, clock, and the core, which is opened on first use.
 
 pub(crate) mod actor;
 pub(crate) mod password;
@@ -13,20 +13,20 @@ use crate::clock::moment::Moment;
 use crate::core::call::{Core, Settings};
 use crate::core::script::USUAL;
 use crate::error::{Error, Kind};
-use crate::settings::{Context, Settings as File};
-use crate::text::clean;
+use crate::settings::{ConfigFile as File, ContextSettings};
+use crate::text::Harmless;
 use crate::ui::Ui;
 
-/// How long to wait where nobody says.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// The timeout if none is given.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Handed to every command.
+/// Everything that a command may use.
 pub(crate) struct Session {
     pub globals: Globals,
     pub ui: Ui,
-    /// What the config file says; nothing for commands that do not read it.
+    /// The config file; `None` for commands that do not read it.
     pub file: Option<File>,
-    /// Whether this command may change something.
+    /// Whether this command may change data.
     pub changes: bool,
     typed: Typed,
     clock: Clock,
@@ -57,38 +57,38 @@ impl Session {
         &self.typed.name
     }
 
-    /// Returns the command with those of its arguments that say what is done, not how.
+    /// Returns the command with the arguments that define its work, not its output.
     pub(crate) fn own(&self) -> &str {
         &self.typed.own
     }
 
-    /// Returns the whole command line as it can be typed again, if it holds no secret.
+    /// Returns the whole command line, to be typed again, unless it holds a secret.
     pub(crate) fn typed(&self) -> Option<&str> {
         self.typed.whole.as_deref()
     }
 
-    /// Returns the settings by name that are in use.
-    pub(crate) fn context(&self) -> Option<&Context> {
+    /// Returns the context in use.
+    pub(crate) fn context(&self) -> Option<&ContextSettings> {
         self.file.as_ref()?.context.as_ref()
     }
 
-    /// Returns where a plan would be carried ui, for questions and dry runs: the context's label
-    /// and the address.
-    pub(crate) fn place(&mut self) -> Result<String, Error> {
+    /// Returns where a plan applies, for questions and dry runs: the context's label and the
+    /// address.
+    pub(crate) fn destination(&mut self) -> Result<String, Error> {
         let address = match &self.core {
             Some(core) => core.address(),
             None => self.target()?.to_string(),
         };
         Ok(match self.context() {
-            Some(context) => format!("{} ({address})", clean(context.label())),
+            Some(context) => format!("{} ({address})", Harmless(context.label())),
             None => address,
         })
     }
 
-    /// Returns ` on PLACE` where a context holds, for questions that name no address elsewhere.
+    /// Returns ` on DESTINATION` if a context is in use, for questions that name no address.
     pub(crate) fn on(&mut self) -> Result<String, Error> {
         match self.context().is_some() {
-            true => self.place().map(|place| format!(" on {place}")),
+            true => self.destination().map(|place| format!(" on {place}")),
             false => Ok(String::new()),
         }
     }
@@ -103,7 +103,7 @@ impl Session {
         Ok(self.core_and_ui()?.0)
     }
 
-    /// Returns the core and the streams, for those that need both at once.
+    /// Returns the core and the streams.
     pub(crate) fn core_and_ui(&mut self) -> Result<(&mut Core, &mut Ui), Error> {
         if self.core.is_none() {
             let settings = self.settings()?;
@@ -115,7 +115,7 @@ impl Session {
         }
     }
 
-    /// Returns now: the server's once the core is open, else this host's.
+    /// Returns the present moment: the server's once the core is open, else this host's.
     pub(crate) fn now(&self) -> Moment {
         match &self.core {
             Some(core) => core.now(),
@@ -123,7 +123,8 @@ impl Session {
         }
     }
 
-    /// Returns the moment of this command, for the core and for what is shown: the server's.
+    /// Returns the moment of this command by the server's clock. A command calls this once, at its
+    /// start.
     /// Read once, at the top of a command.
     pub(crate) fn begin(&mut self) -> Result<Moment, Error> {
         self.core()?;
@@ -132,7 +133,7 @@ impl Session {
         Ok(now)
     }
 
-    /// Refuses what may change something under `--read-only`, before there is a connection.
+    /// With `--read-only`, refuses `what`, before there is a connection.
     pub(crate) fn require_writable(&self, what: &str) -> Result<(), Error> {
         if !self.globals.read_only {
             return Ok(());
@@ -150,17 +151,17 @@ impl Session {
             .as_ref()
             .map(|context| (context, context.values.read_only));
         let by = match (own, file.contents.defaults.read_only) {
-            (Some((context, Some(true))), _) => format!("context `{}`", clean(&context.name)),
+            (Some((context, Some(true))), _) => format!("context `{}`", Harmless(&context.name)),
             (None | Some((_, None)), Some(true)) => "`[defaults]`".into(),
             _ => return Err(by_flag()),
         };
         Err(refused(format!("{by} is read-only")).hint(format!(
-            "no flag lifts that, only `{}`",
+            "no flag overrides that, only an edit of `{}` does",
             file.source.shown()
         )))
     }
 
-    /// Refuses, under `--read-only`, a call of the reference that may change something on the way.
+    /// With `--read-only`, refuses a call of the reference that may change data as a side effect.
     pub(crate) fn require_writable_raw(&self) -> Result<(), Error> {
         match self.ui.format() {
             Format::Raw => self.require_writable(&format!("the core's own `{}`", self.name())),
@@ -168,24 +169,24 @@ impl Session {
         }
     }
 
-    /// Returns the address that was given, else the default one, without its password filled in.
+    /// Returns the address that was given, else the default one, without a password from elsewhere.
     pub(crate) fn target(&self) -> Result<Target, Error> {
         Target::parse(self.globals.redis.as_deref().unwrap_or(Target::DEFAULT))
     }
 
-    /// Returns how long to wait to be connected, and for one call.
+    /// Returns the timeout for connecting, and for one call.
     pub(crate) fn timeout(&self) -> Duration {
-        self.globals.timeout.unwrap_or(PATIENCE)
+        self.globals.timeout.unwrap_or(DEFAULT_TIMEOUT)
     }
 
-    /// Connects to an address of ours instead of the one that was given.
+    /// Connects to this address instead of the one that was given.
     pub(crate) fn core_at(&mut self, target: Target) -> Result<&mut Core, Error> {
         let settings = self.settings_for(target);
         Ok(self.core.insert(Core::open(settings)?))
     }
 
-    /// Connects as a context says, and returns the server's version.
-    pub(crate) fn probe(&mut self, context: &Context) -> Result<String, Error> {
+    /// Connects with the settings of a context. Returns the server's version.
+    pub(crate) fn probe(&mut self, context: &ContextSettings) -> Result<String, Error> {
         let defaults = self.file.as_ref().map(|file| &file.contents.defaults);
         let values = match defaults {
             Some(defaults) => context.values.or(defaults),
@@ -200,7 +201,10 @@ impl Session {
         let prefix = globals.prefix.or(values.prefix);
         let settings = Settings {
             prefix: prefix.unwrap_or_else(|| USUAL.into()),
-            timeout: globals.timeout.or(values.timeout).unwrap_or(PATIENCE),
+            timeout: globals
+                .timeout
+                .or(values.timeout)
+                .unwrap_or(DEFAULT_TIMEOUT),
             read_only: globals.read_only || values.read_only == Some(true),
             ..self.settings_for(target)
         };

@@ -1,4 +1,4 @@
-//! Where the password of the server comes from, in this order: `--password-file`, `--askpass`,
+//! The password of the server. Sources in order: `--password-file`, `--askpass`,
 //! QLESS_REDIS_PASSWORD, REDISCLI_AUTH, the context, the address. No flag takes one.
 
 use std::ffi::OsStr;
@@ -17,18 +17,19 @@ use crate::address::secret::Secret;
 use crate::args::globals::{Globals, Origin};
 use crate::env;
 use crate::error::{Error, Kind, io_words};
-use crate::settings::Context;
+use crate::settings::ContextSettings;
 use crate::text;
+use crate::text::Harmless;
 use crate::ui::Ui;
 
-/// As long as the first line of a password file may be.
-const LONGEST: u64 = 64 * 1024;
+/// Maximum length of the first line of a password file, in bytes.
+const LONGEST_LINE: u64 = 64 * 1024;
 
-/// As long as a `password-command` may take.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Maximum run time of a `password-command`.
+const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Variables with a password, which a `password-command` does not get.
-const OURS: [&str; 5] = [
+/// Variables with a password, which are removed from the environment of a `password-command`.
+const SECRET_VARIABLES: [&str; 5] = [
     "QLESS_REDIS_PASSWORD",
     "REDISCLI_AUTH",
     "QLESS_SENTINEL_PASSWORD",
@@ -36,16 +37,16 @@ const OURS: [&str; 5] = [
     "REDIS_URL",
 ];
 
-/// Puts the password in its place.
+/// Puts the password into the target.
 pub(crate) fn fill(
     target: &mut Target,
     globals: &Globals,
-    context: Option<&Context>,
+    context: Option<&ContextSettings>,
     ui: &mut Ui,
 ) -> Result<(), Error> {
     let typed = globals.origin == Origin::Typed;
     if typed && target.password.is_some() && io::stderr().is_terminal() {
-        ui.warn("others can see a password in `--redis` in the list of processes");
+        ui.warn("other users can see a password in `--redis` in the process list");
     }
     if let Some(given) = find(globals, target, context, ui)? {
         target.password = Some(given);
@@ -56,7 +57,7 @@ pub(crate) fn fill(
 fn find(
     globals: &Globals,
     target: &Target,
-    context: Option<&Context>,
+    context: Option<&ContextSettings>,
     ui: &mut Ui,
 ) -> Result<Option<Secret>, Error> {
     if let Some(path) = &globals.password_file {
@@ -71,21 +72,21 @@ fn find(
         return Ok(Some(Secret::new(found.into_vec())));
     }
     match context {
-        // An address of another origin brings its own: that of the context is none of its business.
+        // The context's password belongs to its own address, not to an address given elsewhere.
         Some(_) if globals.origin != Origin::File && target.has_password() => Ok(None),
         Some(context) => from_context(context, target),
         None => Ok(None),
     }
 }
 
-/// Returns the password that a context tells the way to.
-fn from_context(context: &Context, target: &Target) -> Result<Option<Secret>, Error> {
-    let name = text::clean(&context.name);
+/// Returns the password that a context leads to.
+fn from_context(context: &ContextSettings, target: &Target) -> Result<Option<Secret>, Error> {
+    let name = Harmless(&context.name);
     if let Some(words) = &context.values.password_command {
-        let program = text::clean(words.first().map_or("", String::as_str));
+        let program = Harmless(words.first().map_or("", String::as_str));
         let secret = from_command(words).map_err(|why| {
-            let told = format!("`password-command` of context `{name}`, `{program}`, {why}");
-            Error::new(Kind::Auth, told)
+            let message = format!("`password-command` of context `{name}`, `{program}`, {why}");
+            Error::new(Kind::Auth, message)
         })?;
         return Ok(Some(secret));
     }
@@ -96,15 +97,15 @@ fn from_context(context: &Context, target: &Target) -> Result<Option<Secret>, Er
         Some(password) => Ok(Some(Secret::new(password.into_vec()))),
         None if target.has_password() => Ok(None),
         None => {
-            let variable = text::clean(variable);
-            let told =
-                format!("`{variable}` is not set, and context `{name}` has its password there");
-            Err(Error::new(Kind::Auth, told))
+            let variable = Harmless(variable);
+            let message =
+                format!("context `{name}` reads its password from `{variable}`, which is not set");
+            Err(Error::new(Kind::Auth, message))
         }
     }
 }
 
-/// Runs a program without a shell and returns the first line that it prints, or why there is none.
+/// Runs a program without a shell. Returns the first line that it prints, or why there is none.
 fn from_command(words: &[String]) -> Result<Secret, String> {
     let (program, args) = words.split_first().ok_or("names no program")?;
     let mut command = Command::new(program);
@@ -112,26 +113,26 @@ fn from_command(words: &[String]) -> Result<Secret, String> {
         .args(args)
         .stdin(Stdio::null())
         .stdout(Stdio::piped());
-    for name in OURS {
+    for name in SECRET_VARIABLES {
         let address = name.ends_with("_URL");
-        let harmless = |value: &OsStr| {
+        let no_password = |value: &OsStr| {
             value
                 .to_str()
                 .is_some_and(|url| !address::holds_password(url))
         };
-        if !(address && env::var(name).is_none_or(|value| harmless(&value))) {
+        if !(address && env::var(name).is_none_or(|value| no_password(&value))) {
             command.env_remove(name);
         }
     }
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     let cannot = |error: io::Error| format!("cannot be run: {}", io_words(&error));
     let mut child = command.spawn().map_err(cannot)?;
-    let (tell, line) = mpsc::channel();
+    let (sender, line) = mpsc::channel();
     if let Some(stdout) = child.stdout.take() {
         thread::spawn(move || {
             let mut stdout = BufReader::new(stdout);
-            _ = tell.send(first_line(&mut stdout));
-            // What it prints further is not wanted, but it may print it.
+            _ = sender.send(first_line(&mut stdout));
+            // Further output is read and dropped, so that the program can end.
             _ = io::copy(&mut stdout, &mut io::sink());
         });
     }
@@ -140,11 +141,11 @@ fn from_command(words: &[String]) -> Result<Secret, String> {
         _ = child.wait();
         format!(
             "did not end within {}",
-            text::duration(PATIENCE.as_secs_f64())
+            text::duration(TIMEOUT.as_secs_f64())
         )
     };
-    let left = || deadline.saturating_duration_since(Instant::now());
-    let line = match line.recv_timeout(left()) {
+    let remaining = || deadline.saturating_duration_since(Instant::now());
+    let line = match line.recv_timeout(remaining()) {
         Ok(line) => line.map_err(cannot)?,
         Err(_) => return Err(too_slow(&mut child)),
     };
@@ -152,28 +153,28 @@ fn from_command(words: &[String]) -> Result<Secret, String> {
     let status = loop {
         match child.try_wait().map_err(cannot)? {
             Some(status) => break status,
-            None if left().is_zero() => return Err(too_slow(&mut child)),
-            None => thread::sleep(pause.min(left())),
+            None if remaining().is_zero() => return Err(too_slow(&mut child)),
+            None => thread::sleep(pause.min(remaining())),
         }
         pause = (pause * 2).min(Duration::from_millis(10));
     };
     match status.success() {
-        false => Err(ended(status)),
+        false => Err(failure(status)),
         true if line.is_empty() => Err("printed no password".into()),
         true => Ok(line),
     }
 }
 
-fn ended(status: ExitStatus) -> String {
+fn failure(status: ExitStatus) -> String {
     match status.code() {
         Some(code) => format!("failed with exit code {code}"),
         None => "was killed".into(),
     }
 }
 
-/// Reads the first line of a file, `-` being stdin.
+/// Reads the first line of a file; `-` is stdin.
 fn from_file(path: &OsStr, ui: &mut Ui) -> Result<Secret, Error> {
-    let shown = text::clean(path.as_bytes());
+    let shown = Harmless(path.as_bytes());
     let unreadable = |error: io::Error| {
         Error::usage(format!(
             "cannot read password file `{shown}`: {}",
@@ -192,7 +193,7 @@ fn from_file(path: &OsStr, ui: &mut Ui) -> Result<Secret, Error> {
         let file = std::fs::File::open(Path::new(path)).map_err(unreadable)?;
         let found = file.metadata().map_err(unreadable)?;
         if found.is_file() && found.mode() & 0o077 != 0 {
-            ui.warn(&format!("others may read the password file `{shown}`"));
+            ui.warn(&format!("other users may read the password file `{shown}`"));
         }
         first_line(&mut BufReader::new(file))
     }
@@ -207,7 +208,7 @@ fn from_file(path: &OsStr, ui: &mut Ui) -> Result<Secret, Error> {
 
 fn first_line(from: &mut impl BufRead) -> io::Result<Secret> {
     let mut line = Vec::new();
-    from.take(LONGEST).read_until(b'\n', &mut line)?;
+    from.take(LONGEST_LINE).read_until(b'\n', &mut line)?;
     for end in [b'\n', b'\r'] {
         if line.last() == Some(&end) {
             line.pop();

@@ -8,17 +8,17 @@ use std::time::{Duration, Instant};
 use toml_edit::{Array, DocumentMut, Item, RawString, Table, TableLike, Value, value};
 
 use super::key::Values;
-use super::read::Contents;
-use super::{Settings, Source};
+use super::read::ConfigContents;
+use super::{ConfigFile, ConfigSource};
 use crate::error::{Error, Kind, io_words};
 use crate::fs;
 use crate::text::clean;
 
 /// Changes the file that is meant; `change` is given what it says.
 pub(crate) fn edit(
-    source: &Source,
+    source: &ConfigSource,
     patience: Duration,
-    change: impl FnOnce(&Settings, &mut DocumentMut) -> Result<(), Error>,
+    change: impl FnOnce(&ConfigFile, &mut DocumentMut) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let Some(path) = source.path() else {
         return Err(Error::usage("there is no config file to write")
@@ -266,7 +266,7 @@ fn find_next(
 }
 
 /// Refuses a name that cannot be one of a new context.
-pub(crate) fn refuse_existing(contents: &Contents, name: &str) -> Result<(), Error> {
+pub(crate) fn refuse_existing(contents: &ConfigContents, name: &str) -> Result<(), Error> {
     match contents.contexts.contains_key(name) {
         true => Err(
             Error::conflict(format!("context `{}` exists already", clean(name)))

@@ -49,20 +49,20 @@ impl Values {
 }
 
 /// A key that a context can have.
-pub(crate) struct Key {
+pub(crate) struct ConfigKey {
     pub name: &'static str,
-    pub of: Of,
+    pub of: ValueType,
     /// Whether `[defaults]` knows it, too.
     pub in_defaults: bool,
     /// What holds where nobody says anything.
     pub default: &'static str,
     pub says: &'static str,
-    take: Take,
+    take: Setter,
 }
 
 /// What a value is in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Of {
+pub(crate) enum ValueType {
     Text,
     Switch,
     Words,
@@ -70,31 +70,31 @@ pub(crate) enum Of {
     Time,
 }
 
-impl Of {
+impl ValueType {
     /// Returns what is wanted, as a sentence about a wrong type says it.
     pub(crate) const fn wants(self) -> &'static str {
         match self {
-            Of::Text => "a text in quotes",
-            Of::Switch => "`true` or `false`",
-            Of::Words => "a list of words such as `[\"pass\", \"show\", \"redis/prod\"]`",
-            Of::Time => "a duration such as `\"90s\"`",
+            ValueType::Text => "a text in quotes",
+            ValueType::Switch => "`true` or `false`",
+            ValueType::Words => "a list of words such as `[\"pass\", \"show\", \"redis/prod\"]`",
+            ValueType::Time => "a duration such as `\"90s\"`",
         }
     }
 
     /// Returns the name of the type, for the manual.
     pub(crate) const fn word(self) -> &'static str {
         match self {
-            Of::Text => "text",
-            Of::Switch => "true or false",
-            Of::Words => "list of words",
-            Of::Time => "duration",
+            ValueType::Text => "text",
+            ValueType::Switch => "true or false",
+            ValueType::Words => "list of words",
+            ValueType::Time => "duration",
         }
     }
 }
 
 /// Puts a value in its place, or says why it cannot be: `is …` or `wants …`.
 #[derive(Clone, Copy)]
-enum Take {
+enum Setter {
     Text(fn(&mut Values, &str) -> Result<(), String>),
     Switch(fn(&mut Values, bool)),
     Words(fn(&mut Values, Vec<String>)),
@@ -105,60 +105,60 @@ const fn text(
     default: &'static str,
     says: &'static str,
     take: fn(&mut Values, &str) -> Result<(), String>,
-) -> Key {
-    Key {
+) -> ConfigKey {
+    ConfigKey {
         name,
-        of: Of::Text,
+        of: ValueType::Text,
         in_defaults: false,
         default,
         says,
-        take: Take::Text(take),
+        take: Setter::Text(take),
     }
 }
 
-const fn switch(name: &'static str, says: &'static str, take: fn(&mut Values, bool)) -> Key {
-    Key {
+const fn switch(name: &'static str, says: &'static str, take: fn(&mut Values, bool)) -> ConfigKey {
+    ConfigKey {
         name,
-        of: Of::Switch,
+        of: ValueType::Switch,
         in_defaults: false,
         default: "false",
         says,
-        take: Take::Switch(take),
+        take: Setter::Switch(take),
     }
 }
 
-impl Key {
-    const fn in_defaults(self) -> Key {
-        Key {
+impl ConfigKey {
+    const fn in_defaults(self) -> ConfigKey {
+        ConfigKey {
             in_defaults: true,
             ..self
         }
     }
 
-    const fn of(self, of: Of) -> Key {
-        Key { of, ..self }
+    const fn of(self, of: ValueType) -> ConfigKey {
+        ConfigKey { of, ..self }
     }
 
     /// Returns the key of this name that a table knows.
-    pub(crate) fn named(name: &str, defaults: bool) -> Option<&'static Key> {
-        Key::known(defaults).find(|key| key.name == name)
+    pub(crate) fn named(name: &str, defaults: bool) -> Option<&'static ConfigKey> {
+        ConfigKey::known(defaults).find(|key| key.name == name)
     }
 
     /// Returns the keys that a context knows, or `[defaults]`.
-    pub(crate) fn known(defaults: bool) -> impl Iterator<Item = &'static Key> {
+    pub(crate) fn known(defaults: bool) -> impl Iterator<Item = &'static ConfigKey> {
         KEYS.iter().filter(move |key| key.in_defaults || !defaults)
     }
 
     pub(crate) fn take_text(&self, values: &mut Values, given: &str) -> Result<(), String> {
         match self.take {
-            Take::Text(take) => take(values, given),
+            Setter::Text(take) => take(values, given),
             _ => Err(format!("wants {}", self.of.wants())),
         }
     }
 
     pub(crate) fn take_switch(&self, values: &mut Values, given: bool) -> Result<(), String> {
         match self.take {
-            Take::Switch(take) => {
+            Setter::Switch(take) => {
                 take(values, given);
                 Ok(())
             }
@@ -168,13 +168,13 @@ impl Key {
 
     pub(crate) fn take_words(&self, values: &mut Values, given: Vec<String>) -> Result<(), String> {
         match self.take {
-            Take::Words(_) if given.first().is_none_or(String::is_empty) => {
+            Setter::Words(_) if given.first().is_none_or(String::is_empty) => {
                 Err("names no program".into())
             }
-            Take::Words(_) if given.iter().any(|word| word.contains('\0')) => {
+            Setter::Words(_) if given.iter().any(|word| word.contains('\0')) => {
                 Err("holds a NUL".into())
             }
-            Take::Words(take) => {
+            Setter::Words(take) => {
                 take(values, given);
                 Ok(())
             }
@@ -212,7 +212,7 @@ read-only = true
 ";
 
 /// All keys, in the order of the manual.
-pub(crate) const KEYS: [Key; 14] = [
+pub(crate) const KEYS: [ConfigKey; 14] = [
     text(
         "redis",
         "redis://127.0.0.1:6379/0",
@@ -236,14 +236,14 @@ pub(crate) const KEYS: [Key; 14] = [
         },
     )
     .in_defaults(),
-    Key {
+    ConfigKey {
         name: "password-command",
-        of: Of::Words,
+        of: ValueType::Words,
         in_defaults: false,
         default: "none",
         says: "program and arguments that print the password in their first line; run without a \
                shell, for 10 seconds at most, and only to connect",
-        take: Take::Words(|values, given| values.password_command = Some(given)),
+        take: Setter::Words(|values, given| values.password_command = Some(given)),
     },
     text(
         "password-env",
@@ -289,7 +289,7 @@ pub(crate) const KEYS: [Key; 14] = [
             Ok(())
         },
     )
-    .of(Of::Time)
+    .of(ValueType::Time)
     .in_defaults(),
     text(
         "output",
@@ -384,9 +384,9 @@ mod tests {
             assert!(KEYS[..at].iter().all(|other| other.name != key.name));
             let mut values = Values::default();
             let taken = match key.of {
-                Of::Switch => key.take_switch(&mut values, true),
-                Of::Words => key.take_words(&mut values, vec!["pass".into()]),
-                Of::Text | Of::Time => match key.name {
+                ValueType::Switch => key.take_switch(&mut values, true),
+                ValueType::Words => key.take_words(&mut values, vec!["pass".into()]),
+                ValueType::Text | ValueType::Time => match key.name {
                     "password-env" => key.take_text(&mut values, "PW"),
                     "label" => key.take_text(&mut values, "PROD"),
                     _ => key.take_text(&mut values, key.default),
@@ -399,10 +399,10 @@ mod tests {
 
     #[test]
     fn what_defaults_know_holds_in_contexts_that_are_silent() {
-        for key in Key::known(true) {
+        for key in ConfigKey::known(true) {
             let mut defaults = Values::default();
             let taken = match key.of {
-                Of::Switch => key.take_switch(&mut defaults, true),
+                ValueType::Switch => key.take_switch(&mut defaults, true),
                 _ => key.take_text(&mut defaults, key.default),
             };
             assert_eq!(taken, Ok(()));

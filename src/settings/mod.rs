@@ -22,14 +22,14 @@ pub(crate) mod key;
 pub(crate) mod read;
 
 use key::Values;
-use read::Contents;
+use read::ConfigContents;
 
 /// No one writes more into such a file by hand.
 const LARGEST: u64 = 1 << 20;
 
 /// Where the file is.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Source {
+pub(crate) enum ConfigSource {
     /// `--config none`, or no home to look in.
     None,
     /// Where it usually is; it need not exist.
@@ -40,12 +40,12 @@ pub(crate) enum Source {
 
 /// The settings by name that are in use.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Context {
+pub(crate) struct ContextSettings {
     pub name: String,
     pub values: Values,
 }
 
-impl Context {
+impl ContextSettings {
     /// Returns what prompts call it.
     pub(crate) fn label(&self) -> &str {
         self.values.label.as_deref().unwrap_or(&self.name)
@@ -86,28 +86,28 @@ impl Context {
 
 /// A file that was read; of one that is not there nothing.
 #[derive(Clone, Debug)]
-pub(crate) struct Settings {
-    pub source: Source,
+pub(crate) struct ConfigFile {
+    pub source: ConfigSource,
     /// Whether there is a file.
     pub there: bool,
-    pub contents: Contents,
+    pub contents: ConfigContents,
     /// The one that was chosen.
-    pub context: Option<Context>,
+    pub context: Option<ContextSettings>,
     /// What is to be warned about.
     pub warning: Option<String>,
     /// What `-v` tells.
     pub told: Option<String>,
 }
 
-impl Source {
+impl ConfigSource {
     /// Returns the file that is meant.
-    pub(crate) fn of(globals: &Globals) -> Result<Source, Error> {
+    pub(crate) fn of(globals: &Globals) -> Result<ConfigSource, Error> {
         match &globals.config {
-            Some(none) if none == "none" => return Ok(Source::None),
+            Some(none) if none == "none" => return Ok(ConfigSource::None),
             Some(empty) if empty.is_empty() => {
                 return Err(Error::usage("`--config` is empty").hint("`none` reads no file"));
             }
-            Some(path) => return Ok(Source::Told(path.into())),
+            Some(path) => return Ok(ConfigSource::Told(path.into())),
             None => {}
         }
         let home = |name: &str| {
@@ -118,15 +118,15 @@ impl Source {
         let config =
             home("XDG_CONFIG_HOME").or_else(|| home("HOME").map(|home| home.join(".config")));
         Ok(match config {
-            Some(dir) => Source::Usual(dir.join("qless/config.toml")),
-            None => Source::None,
+            Some(dir) => ConfigSource::Usual(dir.join("qless/config.toml")),
+            None => ConfigSource::None,
         })
     }
 
     pub(crate) fn path(&self) -> Option<&PathBuf> {
         match self {
-            Source::None => None,
-            Source::Usual(path) | Source::Told(path) => Some(path),
+            ConfigSource::None => None,
+            ConfigSource::Usual(path) | ConfigSource::Told(path) => Some(path),
         }
     }
 
@@ -138,11 +138,11 @@ impl Source {
     }
 
     /// Reads the file.
-    pub(crate) fn read(self, must: bool) -> Result<Settings, Error> {
-        let mut settings = Settings {
+    pub(crate) fn read(self, must: bool) -> Result<ConfigFile, Error> {
+        let mut settings = ConfigFile {
             source: self,
             there: false,
-            contents: Contents::default(),
+            contents: ConfigContents::default(),
             context: None,
             warning: None,
             told: None,
@@ -176,7 +176,7 @@ impl Source {
         };
         let file = match File::open(path) {
             Ok(file) => file,
-            Err(fault) if missing(&fault) && !(must && matches!(self, Source::Told(_))) => {
+            Err(fault) if missing(&fault) && !(must && matches!(self, ConfigSource::Told(_))) => {
                 return Ok(None);
             }
             Err(fault) => return Err(failed(fault)),
@@ -196,7 +196,7 @@ impl Source {
     }
 
     /// Returns what the bytes of the file say.
-    fn understood(&self, bytes: &[u8]) -> Result<Contents, Error> {
+    fn understood(&self, bytes: &[u8]) -> Result<ConfigContents, Error> {
         read::read(bytes).map_err(|fault| {
             let error = self.wrong(fault.place, &fault.what);
             match fault.hint {
@@ -206,8 +206,8 @@ impl Source {
         })
     }
 
-    fn wrong(&self, place: read::Place, what: &str) -> Error {
-        let read::Place { line, column } = place;
+    fn wrong(&self, place: read::Position, what: &str) -> Error {
+        let read::Position { line, column } = place;
         let shown = self.shown();
         Error::usage(format!(
             "config file `{shown}`, line {line}, column {column}: {what}"
@@ -215,7 +215,7 @@ impl Source {
     }
 }
 
-impl Contents {
+impl ConfigContents {
     fn holds_password(&self) -> bool {
         let all = self.contexts.values().chain([&self.defaults]);
         let mut addresses = all.filter_map(|values| values.redis.as_deref());
@@ -223,9 +223,9 @@ impl Contents {
     }
 
     /// Returns a context, or says that there is none of that name.
-    pub(crate) fn context(&self, name: &str) -> Result<Context, Error> {
+    pub(crate) fn context(&self, name: &str) -> Result<ContextSettings, Error> {
         match self.contexts.get(name) {
-            Some(values) => Ok(Context {
+            Some(values) => Ok(ContextSettings {
                 name: name.into(),
                 values: values.clone(),
             }),
@@ -241,13 +241,13 @@ impl Contents {
     }
 }
 
-impl Settings {
+impl ConfigFile {
     /// Returns all contexts, in the order of the file.
-    pub(crate) fn contexts(&self) -> Vec<Context> {
+    pub(crate) fn contexts(&self) -> Vec<ContextSettings> {
         let named = |name: &String| {
             let values = self.contents.contexts.get(name)?.clone();
             let name = name.clone();
-            Some(Context { name, values })
+            Some(ContextSettings { name, values })
         };
         self.contents.order.iter().filter_map(named).collect()
     }
@@ -261,14 +261,14 @@ impl Settings {
     }
 
     /// Returns the context of this name.
-    pub(crate) fn named(&self, name: &str) -> Result<Context, Error> {
+    pub(crate) fn named(&self, name: &str) -> Result<ContextSettings, Error> {
         let missing = |why: String| {
             let shown = clean(name);
             Error::not_found(format!("context `{shown}` does not exist: {why}"))
         };
         match (&self.source, self.there) {
             (_, true) => self.contents.context(name),
-            (Source::None, _) => Err(missing("there is no config file".into())),
+            (ConfigSource::None, _) => Err(missing("there is no config file".into())),
             (source, false) => {
                 let why = format!("there is no config file `{}`", source.shown());
                 Err(missing(why).hint("`qless context add NAME --redis URL` writes it"))
@@ -278,7 +278,7 @@ impl Settings {
 
     /// Returns the context that is chosen: by name, else the default one, unless the environment
     /// names another server.
-    pub(crate) fn chosen(&self, globals: &Globals) -> Result<Option<Context>, Error> {
+    pub(crate) fn chosen(&self, globals: &Globals) -> Result<Option<ContextSettings>, Error> {
         if let Some(name) = &globals.context {
             return self.named(name).map(Some);
         }
@@ -300,7 +300,7 @@ impl Settings {
                 .as_deref()
                 .zip(globals.redis.as_deref())
                 .is_some_and(other_server);
-        Ok((!elsewhere).then(|| Context {
+        Ok((!elsewhere).then(|| ContextSettings {
             name: name.clone(),
             values: values.clone(),
         }))
@@ -317,8 +317,8 @@ fn other_server((one, other): (&str, &str)) -> bool {
 
 /// Reads the file and puts what it says where neither flags nor environment said anything. Without
 /// `choose` no context holds: for the command that looks after them.
-pub(crate) fn fill(globals: &mut Globals, choose: bool) -> Result<Settings, Error> {
-    let mut settings = Source::of(globals)?.read(choose)?;
+pub(crate) fn fill(globals: &mut Globals, choose: bool) -> Result<ConfigFile, Error> {
+    let mut settings = ConfigSource::of(globals)?.read(choose)?;
     if choose {
         settings.context = settings.chosen(globals)?;
     }

@@ -5,15 +5,15 @@ use std::ops::Range;
 
 use toml_edit::{Document, Item, TableLike, Value};
 
-use super::key::{Key, Of, Values, advice};
+use super::key::{ConfigKey, ValueType, Values, advice};
 use crate::args::value::refused;
 use crate::text::clean;
 
 /// What a file says.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Contents {
+pub(crate) struct ConfigContents {
     /// The context that is used where none is named, and where the file says so.
-    pub default: Option<(String, Place)>,
+    pub default: Option<(String, Position)>,
     pub defaults: Values,
     pub contexts: BTreeMap<String, Values>,
     /// The names of the contexts in the order of the file.
@@ -22,15 +22,15 @@ pub(crate) struct Contents {
 
 /// A place in the text; both count from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct Position {
     pub line: usize,
     pub column: usize,
 }
 
 /// What is wrong with a text, where, and what to do about it.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Fault {
-    pub place: Place,
+pub(crate) struct ConfigFault {
+    pub place: Position,
     pub what: String,
     pub hint: Option<String>,
 }
@@ -39,34 +39,34 @@ pub(crate) struct Fault {
 struct At(usize, String, Option<String>);
 
 /// Reads the bytes of a file.
-pub(crate) fn read(bytes: &[u8]) -> Result<Contents, Fault> {
-    let text = std::str::from_utf8(bytes).map_err(|error| Fault {
+pub(crate) fn read(bytes: &[u8]) -> Result<ConfigContents, ConfigFault> {
+    let text = std::str::from_utf8(bytes).map_err(|error| ConfigFault {
         place: place(bytes, error.valid_up_to()),
         what: "it is not UTF-8".into(),
         hint: None,
     })?;
-    contents(text).map_err(|At(at, what, hint)| Fault {
+    contents(text).map_err(|At(at, what, hint)| ConfigFault {
         place: place(bytes, at),
         what,
         hint,
     })
 }
 
-fn contents(text: &str) -> Result<Contents, At> {
+fn contents(text: &str) -> Result<ConfigContents, At> {
     let document = Document::parse(text).map_err(|error| {
         // Its Display would show the line, which may hold a password.
         let at = start(error.span());
         let what = error.message().trim();
         At(at, format!("it is not TOML: {what}"), None)
     })?;
-    let mut found = Contents::default();
+    let mut found = ConfigContents::default();
     for (name, item) in document.iter() {
         let at = key_at(document.as_table(), name);
         match name {
             "default" => {
                 let wrong = |wants| At(start(item.span()), wants, None);
                 let Some(named) = item.as_str() else {
-                    return Err(wrong(mistyped(name, Of::Text, item)));
+                    return Err(wrong(mistyped(name, ValueType::Text, item)));
                 };
                 let place = place(text.as_bytes(), start(item.span()));
                 found.default = Some((named.into(), place));
@@ -109,14 +109,14 @@ fn contents(text: &str) -> Result<Contents, At> {
 fn values(table: &dyn TableLike, of: &str, defaults: bool) -> Result<Values, At> {
     let mut values = Values::default();
     for (name, item) in table.iter() {
-        let Some(key) = Key::named(name, defaults) else {
-            let (what, hint) = match Key::named(name, false) {
+        let Some(key) = ConfigKey::named(name, defaults) else {
+            let (what, hint) = match ConfigKey::named(name, false) {
                 Some(_) => (
                     format!("`{}` belongs into a context, not into {of}", clean(name)),
                     "name it below `[context.NAME]`".into(),
                 ),
                 None => {
-                    let known = Key::known(defaults).map(|key| key.name);
+                    let known = ConfigKey::known(defaults).map(|key| key.name);
                     let what = format!("unknown key `{}` in {of}", clean(name));
                     (what, advice(name, known))
                 }
@@ -126,25 +126,25 @@ fn values(table: &dyn TableLike, of: &str, defaults: bool) -> Result<Values, At>
         let wrong = |what| At(start(item.span()), what, None);
         let mistyped = || wrong(mistyped(name, key.of, item));
         let taken = match (key.of, item.as_value()) {
-            (Of::Text | Of::Time, Some(Value::String(text))) => {
+            (ValueType::Text | ValueType::Time, Some(Value::String(text))) => {
                 let text = text.value();
                 key.take_text(&mut values, text)
                     .map_err(|why| refused(name, text, &why))
             }
-            (Of::Time, Some(Value::Integer(number))) => {
+            (ValueType::Time, Some(Value::Integer(number))) => {
                 let text = number.value().to_string();
                 key.take_text(&mut values, &text)
                     .map_err(|why| refused(name, &text, &why))
             }
-            (Of::Time, Some(Value::Float(number))) => {
+            (ValueType::Time, Some(Value::Float(number))) => {
                 let text = number.value().to_string();
                 key.take_text(&mut values, &text)
                     .map_err(|why| refused(name, &text, &why))
             }
-            (Of::Switch, Some(Value::Boolean(switch))) => key
+            (ValueType::Switch, Some(Value::Boolean(switch))) => key
                 .take_switch(&mut values, *switch.value())
                 .map_err(|why| refused(name, "", &why)),
-            (Of::Words, Some(Value::Array(words))) => {
+            (ValueType::Words, Some(Value::Array(words))) => {
                 let words = words.iter().map(|word| word.as_str().map(str::to_owned));
                 let words: Option<Vec<String>> = words.collect();
                 key.take_words(&mut values, words.ok_or_else(mistyped)?)
@@ -166,14 +166,14 @@ fn mistyped_table(wanted: &str) -> String {
 }
 
 /// Says that a value is of another type, without showing it: it may be a password.
-fn mistyped(name: &str, of: Of, item: &Item) -> String {
+fn mistyped(name: &str, of: ValueType, item: &Item) -> String {
     let found = match item.type_name() {
         "string" => "a text",
         "integer" | "float" => "a number",
         "boolean" => "`true` or `false`",
         "datetime" => "a date",
         "array" => match of {
-            Of::Words => "a list with something else in it",
+            ValueType::Words => "a list with something else in it",
             _ => "a list",
         },
         _ => "a table",
@@ -191,12 +191,12 @@ fn start(span: Option<Range<usize>>) -> usize {
 }
 
 /// Returns the line and column of a byte.
-fn place(bytes: &[u8], at: usize) -> Place {
+fn place(bytes: &[u8], at: usize) -> Position {
     let before = &bytes[..at.min(bytes.len())];
     let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
     let begun = before.iter().rposition(|&byte| byte == b'\n');
     let column = String::from_utf8_lossy(&before[begun.map_or(0, |at| at + 1)..]);
-    Place {
+    Position {
         line,
         column: column.chars().count() + 1,
     }

@@ -1,40 +1,40 @@
-//! The first reading: every line is checked before anything is sent.
+//! The first pass: every line is validated before anything is sent.
 //!
-//! Of each jid only a salted hash is kept, eight bytes, and of what other jobs are waited for as
-//! much; where a hash says that a jid came before, the file is read again to be sure.
+//! Each jid, and each dependency, is stored as a salted hash of eight bytes. If two hashes are equal,
+//! the file is read again to compare the jids themselves.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
 
 use sha2::{Digest, Sha256};
 
-use super::plan::{Jid, Job, Plan};
+use super::job_spec::{JidSpec, JobDefaults, JobSpec};
 use crate::error::Error;
-use crate::input::line::{Fault, JobLine, texts};
-use crate::input::two_pass::{Row, TwoPassFile};
-use crate::text::clean;
+use crate::input::line::{JobLine, LineFault, texts};
+use crate::input::two_pass::{TextLine, TwoPassFile};
+use crate::text::Harmless;
 
-/// What was found out.
+/// The result of the first pass.
 #[derive(Debug, Default)]
-pub(super) struct Checked {
+pub(super) struct CheckResult {
     /// How many jobs there are.
     pub jobs: u64,
-    /// Whether some wait for jobs of later lines.
+    /// Whether some jobs depend on jobs of later lines.
     pub forward: bool,
-    /// Whether some get a new jid each time.
+    /// Whether some jobs get a new jid at each run.
     pub fresh: bool,
-    /// The beginning of the SHA-256 of each line by its number, where there is a journal.
+    /// The first bytes of the SHA-256 of each line, by line number, if there is a journal.
     pub sums: Vec<u64>,
 }
 
-/// A set of numbers that are hashes already.
-pub(super) type Hashes = HashSet<u64, BuildHasherDefault<Hash>>;
+/// A set of numbers that are hashes.
+pub(super) type HashValues = HashSet<u64, BuildHasherDefault<IdentityHasher>>;
 
-/// Takes a number for its own hash.
+/// Uses a number as its own hash.
 #[derive(Debug, Default)]
-pub(super) struct Hash(u64);
+pub(super) struct IdentityHasher(u64);
 
-impl Hasher for Hash {
+impl Hasher for IdentityHasher {
     fn finish(&self) -> u64 {
         self.0
     }
@@ -46,25 +46,29 @@ impl Hasher for Hash {
     }
 }
 
-/// Reads the file and refuses it, or tells what is to be known of it.
-pub(super) fn check(twice: &mut TwoPassFile, plan: &Plan, sums: bool) -> Result<Checked, Error> {
-    let what = twice.what().to_owned();
+/// Reads the file. Refuses it, or returns the facts that the second pass needs.
+pub(super) fn check(
+    file: &mut TwoPassFile,
+    defaults: &JobDefaults,
+    sums: bool,
+) -> Result<CheckResult, Error> {
+    let what = file.what().to_owned();
     let salt = RandomState::new();
     let hash = |jid: &[u8]| salt.hash_one(jid);
-    let mut checked = Checked::default();
-    let (mut known, mut awaited) = (Hashes::default(), Hashes::default());
-    // Jids that seem to come twice: their line, and where they stand in it.
+    let mut checked = CheckResult::default();
+    let (mut known, mut pending) = (HashValues::default(), HashValues::default());
+    // Possible duplicates: line number, offset in the line, jid.
     let mut doubles: Vec<(u64, usize, Vec<u8>)> = Vec::new();
-    let read = twice.first(|row| {
+    let read = file.first(|row| {
         if sums {
             let line = usize::try_from(row.number).unwrap_or(usize::MAX);
             checked.sums.resize(line, 0);
             checked.sums[line - 1] = sum(row.text);
         }
         checked.jobs += 1;
-        let wrong = |fault: Fault| refused(&what, &row, fault);
-        let line = JobLine::read(row.text, plan.max_data).map_err(wrong)?;
-        let job = plan.job(row.text, &line).map_err(wrong)?;
+        let wrong = |fault: LineFault| line_error(&what, &row, fault);
+        let line = JobLine::read(row.text, defaults.max_data).map_err(wrong)?;
+        let job = defaults.job(row.text, &line).map_err(wrong)?;
         let own = match job.jid.known() {
             None => {
                 checked.fresh = true;
@@ -72,9 +76,9 @@ pub(super) fn check(twice: &mut TwoPassFile, plan: &Plan, sums: bool) -> Result<
             }
             Some(jid) => {
                 let own = hash(jid);
-                if let (false, Jid::Told(_, at)) = (known.insert(own), &job.jid) {
-                    // The first of them is told; a hash alone lies once in a lifetime.
-                    if doubles.len() < MOST_DOUBLES {
+                if let (false, JidSpec::Given(_, at)) = (known.insert(own), &job.jid) {
+                    // The first true duplicate is reported; equal hashes of other jids are very rare.
+                    if doubles.len() < MAX_DOUBLES {
                         doubles.push((row.number, *at, jid.to_vec()));
                     }
                 }
@@ -83,68 +87,69 @@ pub(super) fn check(twice: &mut TwoPassFile, plan: &Plan, sums: bool) -> Result<
         };
         for other in job.depends.map(texts).unwrap_or_default() {
             if own.is_some() && job.jid.known() == Some(&*other) {
-                let jid = clean(&other);
+                let jid = Harmless(&other);
                 let at = line.depends_at;
-                let fault = Fault::at(row.text, at, format!("it waits for itself: {jid} → {jid}"));
+                let fault =
+                    LineFault::at(row.text, at, format!("it depends on itself: {jid} → {jid}"));
                 return Err(wrong(fault));
             }
             let other = hash(&other);
             if !known.contains(&other) {
-                awaited.insert(other);
+                pending.insert(other);
             }
         }
         Ok(())
     });
     for (number, at, jid) in doubles {
-        twins(twice, plan, number, at, &jid)?;
+        refuse_duplicate(file, defaults, number, at, &jid)?;
     }
     read?;
-    twice.unchanged()?;
-    checked.forward = awaited.iter().any(|other| known.contains(other));
+    file.unchanged()?;
+    checked.forward = pending.iter().any(|other| known.contains(other));
     Ok(checked)
 }
 
-/// So many are looked at.
-const MOST_DOUBLES: usize = 100;
+/// Maximum number of possible duplicates that are verified.
+const MAX_DOUBLES: usize = 100;
 
-/// Refuses a line whose jid a line before it has, too.
-fn twins(
-    twice: &TwoPassFile,
-    plan: &Plan,
+/// Refuses a line if an earlier line has the same jid.
+fn refuse_duplicate(
+    file: &TwoPassFile,
+    defaults: &JobDefaults,
     number: u64,
     at: usize,
     jid: &[u8],
 ) -> Result<(), Error> {
     let mut first = None;
     let mut fault = None;
-    twice.each(twice.lines(), |row| {
+    file.each(file.lines(), |row| {
         if row.number == number && first.is_some() {
-            fault = Some(Fault::at(row.text, at, String::new()).column);
+            fault = Some(LineFault::at(row.text, at, String::new()).column);
         }
         if row.number >= number || first.is_some() {
             return Ok(());
         }
-        let has = |job: Job| job.jid.known() == Some(jid);
-        let line = JobLine::read(row.text, plan.max_data);
-        if line.is_ok_and(|line| plan.job(row.text, &line).is_ok_and(has)) {
+        let has = |job: JobSpec| job.jid.known() == Some(jid);
+        let line = JobLine::read(row.text, defaults.max_data);
+        if line.is_ok_and(|line| defaults.job(row.text, &line).is_ok_and(has)) {
             first = Some(row.number);
         }
         Ok(())
     })?;
     match (first, fault) {
         (Some(first), Some(column)) => {
-            let (what, jid) = (twice.what(), clean(jid));
+            let (what, jid) = (file.what(), Harmless(jid));
             Err(Error::usage(format!(
-                "{what}, line {number}, column {column}: jid `{jid}` comes twice, first in line {first}"
+                "{what}, line {number}, column {column}: jid `{jid}` is also in line {first}"
             )))
         }
         _ => Ok(()),
     }
 }
 
-/// Says which line is refused, and why.
-fn refused(what: &str, row: &Row, fault: Fault) -> Error {
-    let Fault {
+/// Returns the error for a line that is refused.
+fn line_error(what: &str, row: &TextLine, fault: LineFault) -> Error {
+    let LineFault {
         column,
         what: why,
         hint,
@@ -157,12 +162,12 @@ fn refused(what: &str, row: &Row, fault: Fault) -> Error {
     }
 }
 
-/// Returns the beginning of the SHA-256 of a line; never 0, which is no line.
+/// Returns the first bytes of the SHA-256 of a line; never 0, which stands for no line.
 pub(super) fn sum(line: &[u8]) -> u64 {
     start(&Sha256::digest(line))
 }
 
-/// Returns the beginning of a sum, as it is kept.
+/// Returns the first bytes of a hash as a number.
 pub(super) fn start(sum: &[u8]) -> u64 {
     let first = sum.first_chunk().copied().unwrap_or_default();
     u64::from_be_bytes(first).max(1)

@@ -1,12 +1,13 @@
-//! `--journal`: which line was sent by which jid, written before it is, and which was answered.
+//! `--journal`: which line was sent with which jid, written before the line is sent, and which
+//! lines got a reply.
 //!
 //! Lines of the file, after the ledger's first one:
 //! - `{"line":7,"sha256":"…","jid":"…","at":1795214400.5}`: line 7 is about to be sent
-//! - `{"done":[[1,200]]}`: these are put, or were there already
-//! - `{"failed":[[7,7]]}`: these were refused, and will be tried anew
+//! - `{"done":[[1,200]]}`: these lines are put, or their jobs existed already
+//! - `{"failed":[[7,7]]}`: these lines were refused, and are tried again
 //!
-//! Of each line of the input one bit is kept in memory, and the jid where a line was sent but is
-//! not done.
+//! Memory holds one bit per line of the input, and the jid of each line that was sent but is not
+//! done.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -15,30 +16,30 @@ use std::path::Path;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
+use super::job_spec::hex;
 use super::pack::Round;
-use super::plan::hex;
-use crate::bulk::ledger::{Head, Ledger};
+use crate::bulk::ledger::{Ledger, LedgerHead};
 use crate::clock::moment::Moment;
 use crate::error::Error;
 use crate::json::quote::quote;
 
-/// What earlier runs noted.
+/// The state that earlier runs left.
 #[derive(Debug, Default)]
-pub(super) struct Notes {
-    /// A bit for each line.
+pub(super) struct JournalState {
+    /// One bit per line.
     done: Vec<u64>,
-    open: HashMap<u64, Open>,
+    open: HashMap<u64, UnfinishedLine>,
 }
 
-/// A line that was sent and is not done.
+/// A line that was sent but is not done.
 #[derive(Debug, PartialEq)]
-pub(super) struct Open {
+pub(super) struct UnfinishedLine {
     pub jid: Vec<u8>,
-    /// When it was sent; nothing if it was answered.
+    /// When it was sent; `None` if a reply came.
     pub since: Option<Moment>,
 }
 
-/// What is written from now on.
+/// The journal of this run.
 #[derive(Debug)]
 pub(super) struct Journal {
     pub ledger: Ledger,
@@ -46,7 +47,7 @@ pub(super) struct Journal {
 
 #[derive(Deserialize)]
 #[serde(untagged, deny_unknown_fields)]
-enum Record {
+enum JournalRecord {
     Sent {
         line: u64,
         sha256: String,
@@ -61,27 +62,27 @@ enum Record {
     },
 }
 
-impl Notes {
-    /// Returns whether this line was put by an earlier run.
+impl JournalState {
+    /// Returns whether an earlier run put this line.
     pub(super) fn done(&self, line: u64) -> bool {
-        let (at, bit) = place(line);
+        let (at, bit) = bit_position(line);
         self.done.get(at).is_some_and(|bits| bits & bit != 0)
     }
 
-    /// Returns how an earlier run sent this line, if it is not done.
-    pub(super) fn open(&self, line: u64) -> Option<&Open> {
+    /// Returns how an earlier run sent this line, if the line is not done.
+    pub(super) fn open(&self, line: u64) -> Option<&UnfinishedLine> {
         self.open.get(&line)
     }
 
-    /// Returns what tells a line from others.
+    /// Returns the hash that identifies a line.
     pub(super) fn sum(&self, line: &[u8]) -> [u8; 32] {
         Sha256::digest(line).into()
     }
 
-    /// Takes a line of the journal; `sums` are those of the input.
+    /// Adds a line of the journal; `sums` are the hashes of the input.
     fn take(&mut self, record: &[u8], sums: &[u64]) -> Result<(), String> {
-        let record: Record = serde_json::from_slice(record)
-            .map_err(|_| "this is no line of a journal".to_owned())?;
+        let record: JournalRecord = serde_json::from_slice(record)
+            .map_err(|_| "this is not a line of a journal".to_owned())?;
         let known = |line: u64| {
             let at = usize::try_from(line).unwrap_or(usize::MAX);
             match at.checked_sub(1).and_then(|at| sums.get(at)) {
@@ -90,7 +91,7 @@ impl Notes {
             }
         };
         match record {
-            Record::Sent {
+            JournalRecord::Sent {
                 line,
                 sha256,
                 jid,
@@ -100,20 +101,20 @@ impl Notes {
                     .get(..16)
                     .and_then(|start| u64::from_str_radix(start, 16).ok());
                 if start.map(|start| start.max(1)) != Some(known(line)?) {
-                    return Err(format!("line {line} of the input is not what it was"));
+                    return Err(format!("line {line} of the input has changed"));
                 }
-                let open = Open {
+                let open = UnfinishedLine {
                     jid: jid.into_bytes(),
                     since: Moment::from_seconds(at),
                 };
                 self.open.insert(line, open);
             }
-            Record::Done { done } => {
+            JournalRecord::Done { done } => {
                 for (first, last) in done {
                     known(first)?;
                     known(last)?;
                     for line in first..=last {
-                        let (at, bit) = place(line);
+                        let (at, bit) = bit_position(line);
                         if self.done.len() <= at {
                             self.done.resize(at + 1, 0);
                         }
@@ -122,7 +123,7 @@ impl Notes {
                     }
                 }
             }
-            Record::Failed { failed } => {
+            JournalRecord::Failed { failed } => {
                 for (first, last) in failed {
                     known(first)?;
                     known(last)?;
@@ -138,8 +139,8 @@ impl Notes {
     }
 }
 
-/// Returns where a line's bit is.
-fn place(line: u64) -> (usize, u64) {
+/// Returns the position of a line's bit.
+fn bit_position(line: u64) -> (usize, u64) {
     (
         usize::try_from(line / 64).unwrap_or(usize::MAX),
         1 << (line % 64),
@@ -147,22 +148,22 @@ fn place(line: u64) -> (usize, u64) {
 }
 
 impl Journal {
-    /// Opens the file, and reads what earlier runs noted of the same input.
+    /// Opens the file, and reads the state that earlier runs with the same input left.
     pub(super) fn open(
         path: &Path,
-        head: Head,
-        rehearsal: bool,
+        head: LedgerHead,
+        dry_run: bool,
         sums: &[u64],
-    ) -> Result<(Journal, Notes), Error> {
-        let mut notes = Notes::default();
-        let ledger = Ledger::open(path, head, rehearsal, |record| notes.take(record, sums))?;
+    ) -> Result<(Journal, JournalState), Error> {
+        let mut notes = JournalState::default();
+        let ledger = Ledger::open(path, head, dry_run, |record| notes.take(record, sums))?;
         Ok((Journal { ledger }, notes))
     }
 
-    /// Notes what is about to be sent, down to the disk.
-    pub(super) fn intend(&mut self, round: &Round, now: Moment) -> Result<(), Error> {
+    /// Records the lines that are about to be sent, and syncs them to disk.
+    pub(super) fn record_sent(&mut self, round: &Round, now: Moment) -> Result<(), Error> {
         let mut line = Vec::new();
-        for job in round.parts.iter().flat_map(|part| &part.jobs) {
+        for job in round.batches.iter().flat_map(|batch| &batch.jobs) {
             let Some(sum) = &job.sum else {
                 continue;
             };
@@ -177,9 +178,9 @@ impl Journal {
         self.ledger.flush()
     }
 
-    /// Notes what was answered. It need not reach the disk before the next jobs are sent: what
-    /// is lost of it is asked for again.
-    pub(super) fn answered(&mut self, done: &[u64], failed: &[u64]) -> Result<(), Error> {
+    /// Records replies. They need not reach the disk before the next jobs are sent: the next run
+    /// sends lines without a reply again.
+    pub(super) fn record_replies(&mut self, done: &[u64], failed: &[u64]) -> Result<(), Error> {
         for (word, lines) in [("done", done), ("failed", failed)] {
             if !lines.is_empty() {
                 let record = serde_json::json!({ word: spans(lines) }).to_string();
@@ -190,7 +191,7 @@ impl Journal {
     }
 }
 
-/// Returns the numbers as first and last of those that follow one another.
+/// Returns runs of consecutive numbers as pairs of first and last.
 fn spans(numbers: &[u64]) -> Vec<(u64, u64)> {
     let mut spans: Vec<(u64, u64)> = Vec::new();
     for &number in numbers {
@@ -208,7 +209,7 @@ mod tests {
     use crate::submit::check;
 
     #[test]
-    fn what_was_sent_and_not_done_is_open() {
+    fn lines_that_were_sent_but_not_done_are_unfinished() {
         let lines = [b"a", b"b", b"c"];
         let sums = lines.map(|line| check::sum(line));
         let sent = |line: usize| {
@@ -217,7 +218,7 @@ mod tests {
             let sum = String::from_utf8(sum).unwrap();
             format!("{{\"line\":{line},\"sha256\":\"{sum}\",\"jid\":\"j{line}\",\"at\":1.5}}")
         };
-        let mut notes = Notes::default();
+        let mut notes = JournalState::default();
         let mut take = |record: &str| notes.take(record.as_bytes(), &sums);
         for line in 1..=3 {
             take(&sent(line)).unwrap();
@@ -227,7 +228,7 @@ mod tests {
         for (record, why) in [
             (
                 sent(1).replace(":1,", ":2,"),
-                "line 2 of the input is not what it was",
+                "line 2 of the input has changed",
             ),
             (
                 sent(1).replace(":1,", ":4,"),
@@ -241,12 +242,12 @@ mod tests {
                 "{\"done\":[[1,9]]}".into(),
                 "the input has no line 9 any more",
             ),
-            ("{}".into(), "this is no line of a journal"),
-            ("nonsense".into(), "this is no line of a journal"),
+            ("{}".into(), "this is not a line of a journal"),
+            ("nonsense".into(), "this is not a line of a journal"),
         ] {
             assert_eq!(take(&record), Err(why.to_owned()), "{record}");
         }
-        let open = |jid: &str, since| Open {
+        let open = |jid: &str, since| UnfinishedLine {
             jid: jid.into(),
             since,
         };
@@ -257,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_are_told_together() {
+    fn consecutive_numbers_are_one_pair() {
         assert_eq!(spans(&[1, 2, 3, 5, 4, 6]), [(1, 3), (5, 5), (4, 4), (6, 6)]);
         assert_eq!(spans(&[]), []);
     }

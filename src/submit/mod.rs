@@ -1,9 +1,9 @@
 //! Submitting many jobs: `put --from`.
 //!
-//! Every line is checked ([`check`]) before the first is sent; where jobs wait for jobs of later
-//! lines they are put in order ([`order`]). Then the lines are read again and packed into calls
-//! ([`pack`]), sent in rounds of a few calls, and told ([`tally`]). What was sent and what was
-//! answered is noted in a journal ([`journal`]).
+//! [`check`] validates every line before the first is sent. If jobs depend on jobs of later lines,
+//! [`order`] sorts them. Then the lines are read again, packed into calls ([`pack`]), sent in
+//! rounds of a few calls ([`Sender`]) and reported ([`tally`]). A journal ([`journal`]) records what
+//! was sent and which replies came.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-use crate::bulk::ledger::Head;
+use crate::bulk::ledger::LedgerHead;
 use crate::bulk::pace::Pace;
 use crate::clock::moment::Moment;
 use crate::core::api::guard::GuardReply;
@@ -20,80 +20,83 @@ use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::input::two_pass::TwoPassFile;
 use crate::interrupt::Interrupt;
-use crate::model::bulk::MOST;
-use crate::model::bulk::{Code, Result as Counted};
+use crate::model::bulk::MAX_JOBS_PER_CALL;
+use crate::model::bulk::{Code, ItemResult};
 use crate::model::rate::Rate;
+use crate::name::Name;
 use crate::session::Session;
-use crate::text::{clean, plural};
+use crate::text::plural;
 use crate::ui::Progress;
 
 mod check;
+mod dry_run;
+pub(crate) mod job_spec;
 mod journal;
 mod order;
 mod pack;
-pub(crate) mod plan;
-mod rehearse;
 mod tally;
 
+use job_spec::JobDefaults;
 use journal::Journal;
-use pack::{How, Part, Round, Sent};
-use plan::Plan;
-use tally::{Tally, Told};
+use pack::{Batch, BatchedJob, Round, SendOptions};
+use tally::{LineOutcome, Tally};
 
-/// What is to be submitted, and how.
+/// The arguments of `put --from`.
 #[derive(Debug)]
 pub(crate) struct SubmitOptions {
     /// A file, or `-`.
     pub from: OsString,
-    pub plan: Plan,
+    /// The values for members that a line does not have.
+    pub defaults: JobDefaults,
     pub policy: Policy,
-    /// Whether a job that is there already is as good as one that is put.
+    /// Whether an existing job counts as put.
     pub if_absent: bool,
     pub batch: Option<usize>,
     pub rate: Option<Rate>,
     pub fail_fast: bool,
     pub journal: Option<PathBuf>,
     pub dry_run: bool,
-    /// How many replicas are to have each round before the next.
+    /// How many replicas must confirm each round before the next one.
     pub replicas: Option<u64>,
 }
 
-/// As many jobs as a call takes where nothing is said.
+/// Number of jobs in a call by default.
 const SLICE: usize = 200;
 
-/// As many jobs, and calls, as are sent in one round trip.
+/// Maximum number of jobs in one round trip.
 const ROUND: usize = 1000;
+/// Maximum number of calls in one round trip.
 const CALLS: usize = 50;
 
-/// So far apart are the moments of two calls: what is put at one moment is popped in the order of
-/// its jids, and the core's scores do not tell closer ones apart.
+/// Distance of the moments of two calls. Jobs put at the same moment are popped in the order of
+/// their jids, and the core's scores do not distinguish closer moments.
 const APART: Duration = Duration::from_micros(20);
 
-/// As many rounds as are packed ahead.
+/// Number of rounds that are packed ahead.
 const AHEAD: usize = 2;
 
-/// What a line may have besides its data, names and blanks.
+/// Maximum size of a line without its data: names and spaces.
 const BESIDES: usize = 1 << 20;
 
 /// Submits the lines of a file.
-pub(crate) fn run(order: &SubmitOptions, session: &mut Session) -> Result<Exit, Error> {
-    let plan = &order.plan;
-    let mut twice = TwoPassFile::open(&order.from, plan.max_data.saturating_add(BESIDES))?;
-    let checked = check::check(&mut twice, plan, order.journal.is_some())?;
+pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Exit, Error> {
+    let defaults = &options.defaults;
+    let mut file = TwoPassFile::open(&options.from, defaults.max_data.saturating_add(BESIDES))?;
+    let checked = check::check(&mut file, defaults, options.journal.is_some())?;
     let sorted = match checked.forward {
-        true => Some(order::order(&twice, plan)?),
+        true => Some(order::order(&file, defaults)?),
         false => None,
     };
     let jobs = usize::try_from(checked.jobs).unwrap_or(usize::MAX);
-    if jobs > 0 && !order.dry_run {
-        let (jobs, place) = (plural(checked.jobs, "job", "jobs"), session.place()?);
+    if jobs > 0 && !options.dry_run {
+        let (jobs, place) = (plural(checked.jobs, "job", "jobs"), session.destination()?);
         let what = format!("put {jobs} on {place}");
         session.ui.confirm_protected(&what, |_| String::new())?;
     }
-    let head = Head::of("journal", session)?;
-    let (mut journal, notes) = match &order.journal {
+    let head = LedgerHead::of("journal", session)?;
+    let (mut journal, state) = match &options.journal {
         Some(path) => {
-            let opened = Journal::open(path, head, order.dry_run, &checked.sums)?;
+            let opened = Journal::open(path, head, options.dry_run, &checked.sums)?;
             (Some(opened.0), Some(opened.1))
         }
         None => (None, None),
@@ -101,79 +104,79 @@ pub(crate) fn run(order: &SubmitOptions, session: &mut Session) -> Result<Exit, 
     let fresh = checked.fresh;
     drop(checked);
     let begun = session.begin()?;
-    if let (Some(journal), false) = (&mut journal, order.dry_run) {
+    if let (Some(journal), false) = (&mut journal, options.dry_run) {
         journal.ledger.begin(session)?;
     }
-    let pace = Pace::new(order.rate);
-    let how = How {
-        policy: order.policy,
-        // One by one, so that nothing comes after the first failure.
-        batch: order
+    let pace = Pace::new(options.rate);
+    let limits = SendOptions {
+        policy: options.policy,
+        // `--fail-fast` goes one by one, so that nothing comes after the first failure.
+        batch: options
             .batch
-            .unwrap_or(if order.fail_fast { 1 } else { SLICE })
-            .min(MOST),
-        jobs: pace.slice(if order.fail_fast { 1 } else { ROUND }),
-        calls: if order.fail_fast { 1 } else { CALLS },
+            .unwrap_or(if options.fail_fast { 1 } else { SLICE })
+            .min(MAX_JOBS_PER_CALL),
+        jobs: pace.slice(if options.fail_fast { 1 } else { ROUND }),
+        calls: if options.fail_fast { 1 } else { CALLS },
         now: begun,
     };
-    let tally = Tally::new(&session.ui, jobs, order.dry_run, sorted.is_some(), begun);
+    let tally = Tally::new(&session.ui, jobs, options.dry_run, sorted.is_some(), begun);
     let (to, rounds) = sync_channel(AHEAD);
     thread::scope(|scope| {
-        let (twice, sorted, notes) = (&twice, sorted.as_deref(), notes.as_ref());
-        scope.spawn(move || pack::pack(twice, plan, sorted, notes, how, &to));
+        let (file, sorted, state) = (&file, sorted.as_deref(), state.as_ref());
+        scope.spawn(move || pack::pack(file, defaults, sorted, state, limits, &to));
         let mut sender = Sender {
-            order,
-            twice,
-            stop: Interrupt::listen(),
+            options,
+            file,
+            interrupt: Interrupt::listen(),
             progress: session.ui.progress(jobs as u64),
             pace,
             tally,
-            again: !fresh || journal.is_some(),
+            resumable: !fresh || journal.is_some(),
             journal,
             jobs,
             next: begun,
         };
-        let broke = match order.dry_run {
-            true => sender.rehearse(session, &rounds),
+        let stopped_by = match options.dry_run {
+            true => sender.dry_run(session, &rounds),
             false => sender.send(session, &rounds),
         };
-        // So that nothing more is packed.
+        // Dropping the receiver stops the packing.
         drop(rounds);
         let now = session.now();
-        match broke {
-            Ok(broke) => {
-                let broke = broke.map(|error| match error.kind() {
-                    Kind::Unknown => error.hint(sender.go_on(session)),
+        match stopped_by {
+            Ok(stopped_by) => {
+                let stopped_by = stopped_by.map(|error| match error.kind() {
+                    Kind::Unknown => error.hint(sender.resume_hint(session)),
                     _ => error,
                 });
-                sender.tally.end(&mut session.ui, now, broke)
+                sender.tally.end(&mut session.ui, now, stopped_by)
             }
             Err(unwritten) => Err(unwritten),
         }
     })
 }
 
-/// The loop: rounds, pace, progress, signals.
+/// Sends the rounds: pace, progress, signals.
 struct Sender<'s> {
-    order: &'s SubmitOptions,
-    twice: &'s TwoPassFile,
-    stop: Interrupt,
+    options: &'s SubmitOptions,
+    file: &'s TwoPassFile,
+    interrupt: Interrupt,
     progress: Progress,
     pace: Pace,
     tally: Tally,
     journal: Option<Journal>,
     jobs: usize,
-    /// The moment of the next call, at least.
+    /// The earliest moment of the next call.
     next: Moment,
-    /// Whether the same command goes on where this one ended.
-    again: bool,
+    /// Whether the same command would go on where this one stopped.
+    resumable: bool,
 }
 
-/// What became of the jobs of a call.
+/// The replies for the jobs of a call.
 type Answer = Result<Vec<GuardReply>, Error>;
 
 impl Sender<'_> {
-    /// Sends the rounds; returns what broke that off. An error is one of telling it.
+    /// Sends the rounds. Returns the error that stopped the sending; fails if the output does.
     fn send(
         &mut self,
         session: &mut Session,
@@ -185,106 +188,112 @@ impl Sender<'_> {
                 Err(error) => return Ok(Some(error)),
             };
             self.done_before(&round);
-            self.pace.wait(round.jobs(), &self.stop);
-            if let Some(kind) = self.stop.asked() {
+            self.pace.wait(round.jobs(), &self.interrupt);
+            if let Some(kind) = self.interrupt.asked() {
                 return Ok(Some(self.interrupted(kind, session)));
             }
-            if let Err(changed) = self.twice.unchanged() {
+            if let Err(changed) = self.file.unchanged() {
                 return Ok(Some(changed));
             }
             let now = session.core()?.now().max(self.next);
             if let Some(journal) = &mut self.journal
-                && let Err(error) = journal.intend(&round, now)
+                && let Err(error) = journal.record_sent(&round, now)
             {
                 return Ok(Some(error));
             }
-            let mut puts: Vec<Puts> = Vec::with_capacity(round.parts.len());
+            let mut puts: Vec<Puts> = Vec::with_capacity(round.batches.len());
             self.next = now;
-            for part in &mut round.parts {
-                puts.push(part.take().at(self.next));
+            for batch in &mut round.batches {
+                puts.push(batch.take().at(self.next));
                 self.next = self.next.after(APART);
             }
             let answers = session.core()?.puts(now, puts);
-            let mut broke = self.settle(session, &mut round, answers)?;
-            if let Some(replicas) = self.order.replicas
-                && broke.is_none()
+            let mut stopped_by = self.report_round(session, &mut round, answers)?;
+            if let Some(replicas) = self.options.replicas
+                && stopped_by.is_none()
             {
-                broke = session.core()?.wait_for_replicas(replicas).err();
+                stopped_by = session.core()?.wait_for_replicas(replicas).err();
             }
             session.ui.finish()?;
             self.progress.add(round.jobs() as u64);
-            if broke.is_some() || (self.order.fail_fast && self.tally.failed()) {
-                return Ok(broke);
+            if stopped_by.is_some() || (self.options.fail_fast && self.tally.failed()) {
+                return Ok(stopped_by);
             }
         }
         Ok(None)
     }
 
-    /// Tells what became of the jobs of a round; returns what keeps the next from being sent.
-    fn settle(
+    /// Reports the outcomes of a round. Returns the error that keeps the next one from being sent.
+    fn report_round(
         &mut self,
         session: &mut Session,
         round: &mut Round,
         answers: Vec<Answer>,
     ) -> Result<Option<Error>, Error> {
-        let mut broke = None;
+        let mut stopped_by = None;
         let (mut done, mut failed) = (Vec::new(), Vec::new());
-        let mut parts = std::mem::take(&mut round.parts);
-        for (part, mut answer) in parts.iter_mut().zip(answers) {
-            if part.again.is_some()
-                && let Ok(outcomes) = &mut answer
-                && let Some(outcome) = outcomes.pop()
+        let mut batches = std::mem::take(&mut round.batches);
+        for (batch, mut answer) in batches.iter_mut().zip(answers) {
+            if batch.again.is_some()
+                && let Ok(replies) = &mut answer
+                && let Some(reply) = replies.pop()
             {
-                answer = self.once_more(session, part, outcome);
+                answer = self.replace_again(session, batch, reply);
             }
-            let outcomes = match answer {
-                Ok(outcomes) => outcomes,
+            let replies = match answer {
+                Ok(replies) => replies,
                 Err(error) => {
-                    self.lost(session, round, part, &error)?;
-                    broke.get_or_insert(error);
+                    self.report_lost(session, round, batch, &error)?;
+                    stopped_by.get_or_insert(error);
                     continue;
                 }
             };
-            for (job, outcome) in part.jobs.iter().zip(&outcomes) {
-                let told = judge(round, job, outcome, self.order.if_absent);
+            for (job, reply) in batch.jobs.iter().zip(&replies) {
+                let outcome = outcome_of(round, job, reply, self.options.if_absent);
                 if self.journal.is_some() {
-                    match told.result {
-                        Counted::Failed => failed.push(job.line),
+                    match outcome.result {
+                        ItemResult::Failed => failed.push(job.line),
                         _ => done.push(job.line),
                     }
                 }
-                self.tally.add(&mut session.ui, told)?;
+                self.tally.add(&mut session.ui, outcome)?;
             }
         }
         if let Some(journal) = &mut self.journal
-            && let Err(error) = journal.answered(&done, &failed)
+            && let Err(error) = journal.record_replies(&done, &failed)
         {
-            broke.get_or_insert(error);
+            stopped_by.get_or_insert(error);
         }
-        Ok(broke)
+        Ok(stopped_by)
     }
 }
 
 impl Sender<'_> {
     /// Counts the lines that an earlier run has done.
     fn done_before(&mut self, round: &Round) {
-        self.tally.before(round.before);
-        self.progress.add(round.before as u64);
+        self.tally.add_done_before(round.done_before);
+        self.progress.add(round.done_before as u64);
     }
 
-    /// Replaces a job of which it was unknown whether an earlier run had replaced it; it had not.
-    fn once_more(&mut self, session: &mut Session, part: &mut Part, outcome: GuardReply) -> Answer {
-        let sent = part.jobs.first().and_then(|job| job.since);
-        let (Code::Exists, Some(since), Some(mut puts)) = (outcome.code, sent, part.again.take())
+    /// Replaces a job for which it was unknown whether an earlier run had replaced it, if that run
+    /// had not.
+    fn replace_again(
+        &mut self,
+        session: &mut Session,
+        batch: &mut Batch,
+        reply: GuardReply,
+    ) -> Answer {
+        let sent = batch.jobs.first().and_then(|job| job.since);
+        let (Code::Exists, Some(since), Some(mut puts)) = (reply.code, sent, batch.again.take())
         else {
-            return Ok(vec![outcome]);
+            return Ok(vec![reply]);
         };
-        if is_since(&outcome, 1, since) {
+        if is_since(&reply, 1, since) {
             let detail = Vec::new();
             return Ok(vec![GuardReply {
                 code: Code::Ok,
                 detail,
-                ..outcome
+                ..reply
             }]);
         }
         puts.policy.replace = true;
@@ -295,17 +304,17 @@ impl Sender<'_> {
             .unwrap_or_else(|| Ok(Vec::new()))
     }
 
-    /// Tells that nothing is known of the jobs of a call.
-    fn lost(
+    /// Reports the jobs of a call without a reply.
+    fn report_lost(
         &mut self,
         session: &mut Session,
         round: &Round,
-        part: &Part,
+        batch: &Batch,
         error: &Error,
     ) -> Result<(), Error> {
-        for job in &part.jobs {
+        for job in &batch.jobs {
             self.tally
-                .add(&mut session.ui, unanswered(round, job, error))?;
+                .add(&mut session.ui, lost_outcome(round, job, error))?;
         }
         Ok(())
     }
@@ -313,33 +322,34 @@ impl Sender<'_> {
     fn interrupted(&self, kind: Kind, session: &Session) -> Error {
         let page = session.ui.page();
         let count = |number: usize| page.count(number as u64);
-        let (done, all) = (count(self.jobs - self.tally.left()), count(self.jobs));
-        Error::new(kind, format!("interrupted after {done} of {all}")).hint(self.go_on(session))
+        let (done, all) = (count(self.jobs - self.tally.remaining()), count(self.jobs));
+        Error::new(kind, format!("interrupted after {done} of {all}"))
+            .hint(self.resume_hint(session))
     }
 
     /// Returns how to submit the rest.
-    fn go_on(&self, session: &Session) -> String {
-        match (self.again, session.typed()) {
+    fn resume_hint(&self, session: &Session) -> String {
+        match (self.resumable, session.typed()) {
             (true, Some(typed)) => format!("run the same command again to go on: `{typed}`"),
             (true, None) => "run the same command again to go on".to_owned(),
-            (false, _) => "the same command would put them anew; `--jid-from` or `--journal` \
-                           make it go on"
+            (false, _) => "the same command would put them again; with `--jid-from` or \
+                           `--journal` it goes on"
                 .to_owned(),
         }
     }
 }
 
-/// Returns what became of a job of which nothing is known.
-fn unanswered<'r>(round: &'r Round, job: &Sent, error: &Error) -> Told<'r> {
+/// Returns the outcome of a job without a reply.
+fn lost_outcome<'r>(round: &'r Round, job: &BatchedJob, error: &Error) -> LineOutcome<'r> {
     let code = match error.kind() {
         Kind::Unknown => Code::Unknown,
         _ => Code::Server,
     };
-    Told {
+    LineOutcome {
         line: job.line,
         jid: round.jid(job),
         queue: round.queue(job),
-        result: Counted::Failed,
+        result: ItemResult::Failed,
         code,
         why: Some(error.message().to_owned()),
         detail: None,
@@ -347,53 +357,55 @@ fn unanswered<'r>(round: &'r Round, job: &Sent, error: &Error) -> Told<'r> {
     }
 }
 
-/// Returns what became of a job by what the core says.
-fn judge<'r>(round: &'r Round, job: &Sent, outcome: &'r GuardReply, if_absent: bool) -> Told<'r> {
-    let mut told = Told {
+/// Returns the outcome of a job from the core's reply.
+fn outcome_of<'r>(
+    round: &'r Round,
+    job: &BatchedJob,
+    reply: &'r GuardReply,
+    if_absent: bool,
+) -> LineOutcome<'r> {
+    let mut outcome = LineOutcome {
         line: job.line,
         jid: round.jid(job),
         queue: round.queue(job),
-        result: outcome.code.result(),
-        code: outcome.code,
+        result: reply.code.result(),
+        code: reply.code,
         why: None,
         detail: None,
         state: None,
     };
-    let ours = |since| is_since(outcome, 0, since);
-    match outcome.code {
-        Code::Ok => told.state = outcome.word(0),
-        // An earlier run put it and did not live to note it.
-        Code::Exists if job.since.is_some_and(ours) => {
-            (told.result, told.code) = (Counted::Done, Code::Ok);
+    let put_by_us = |since| is_since(reply, 0, since);
+    match reply.code {
+        Code::Ok => outcome.state = reply.word(0),
+        // An earlier run put the job and ended before it recorded the reply.
+        Code::Exists if job.since.is_some_and(put_by_us) => {
+            (outcome.result, outcome.code) = (ItemResult::Done, Code::Ok);
         }
-        Code::Exists if if_absent => told.result = Counted::Skipped,
-        Code::Exists => told.why = Some("a job of this id exists already".into()),
+        Code::Exists if if_absent => outcome.result = ItemResult::Skipped,
+        Code::Exists => outcome.why = Some("a job of this id exists already".into()),
         Code::MissingDependency => {
-            told.why = Some("a job that it would wait for does not exist".into());
-            let names: Vec<String> = outcome
-                .names()
-                .map(|name| format!("`{}`", clean(name)))
-                .collect();
+            outcome.why = Some("a job that it would wait for does not exist".into());
+            let names: Vec<String> = reply.names().map(|name| format!("`{name}`")).collect();
             let verb = if names.len() == 1 { "does" } else { "do" };
-            told.detail = Some(format!("{} {verb} not exist", names.join(", ")));
+            outcome.detail = Some(format!("{} {verb} not exist", names.join(", ")));
         }
         Code::Cycle => {
-            told.why = Some("it would wait for itself".into());
-            let names: Vec<String> = outcome.names().map(clean).collect();
-            told.detail = Some(format!("it would wait for itself: {}", names.join(" → ")));
+            outcome.why = Some("it would wait for itself".into());
+            let names: Vec<String> = reply.names().map(Name::to_string).collect();
+            outcome.detail = Some(format!("it would wait for itself: {}", names.join(" → ")));
         }
         _ => {
-            let why = outcome.word(0).map(clean);
-            told.why = Some(why.unwrap_or_else(|| outcome.code.word().into()));
+            let why = reply.word(0).map(Name::to_string);
+            outcome.why = Some(why.unwrap_or_else(|| reply.code.word().into()));
         }
     }
-    told
+    outcome
 }
 
-/// Returns whether a job that exists is from a moment on, by its first entry (0) or its newest
-/// put (1): those tell whole seconds.
-fn is_since(outcome: &GuardReply, which: usize, moment: Moment) -> bool {
-    let when = outcome
+/// Returns whether an existing job is not older than a moment, by its first entry (0) or its newest
+/// put (1), which are whole seconds.
+fn is_since(reply: &GuardReply, which: usize, moment: Moment) -> bool {
+    let when = reply
         .word(which)
         .and_then(|when| Moment::read(when.as_bytes()));
     when.is_some_and(|when| when.micros() >= moment.micros().div_euclid(1_000_000) * 1_000_000)

@@ -1,81 +1,83 @@
-//! The order in which jobs are put where some wait for jobs of later lines: these come first.
+//! The order of the lines if some jobs depend on jobs of later lines: dependencies come first.
 //!
-//! Only then something is kept of every line: where it stands, and for whom it waits.
+//! Only then the location and the dependencies of every line are kept in memory.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, BuildHasherDefault, RandomState};
 
-use super::check::Hash;
-use super::plan::Plan;
+use super::check::IdentityHasher;
+use super::job_spec::JobDefaults;
 use crate::error::Error;
 use crate::input::line::{JobLine, texts};
 use crate::input::two_pass::TwoPassFile;
-use crate::text::clean;
+use crate::name::Name;
 
-/// Where a line stands.
+/// The location of a line in the file.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct LineLocation {
     pub number: u64,
     pub offset: u64,
     pub length: usize,
 }
 
-/// Who waits for whom, by their places.
+/// The dependencies of each job, jobs by the index of their location.
 #[derive(Default)]
-struct Graph {
-    places: Vec<Place>,
-    /// Where the edges of a job end; they begin where those of the job before end.
+struct LineGraph {
+    places: Vec<LineLocation>,
+    /// The end of each job's edges; they begin at the end of the job's before.
     ends: Vec<usize>,
     edges: Vec<u32>,
 }
 
-impl Graph {
-    fn below(&self, job: u32) -> &[u32] {
+impl LineGraph {
+    fn dependencies(&self, job: u32) -> &[u32] {
         let job = job as usize;
         let start = if job == 0 { 0 } else { self.ends[job - 1] };
         &self.edges[start..self.ends[job]]
     }
 }
 
-/// Returns the lines in an order in which each comes after those that it waits for, and else
-/// as they stand in the file.
-pub(super) fn order(twice: &TwoPassFile, plan: &Plan) -> Result<Vec<Place>, Error> {
-    let graph = read(twice, plan)?;
+/// Returns the lines in the order of the file, except that each comes after its dependencies.
+pub(super) fn order(
+    file: &TwoPassFile,
+    defaults: &JobDefaults,
+) -> Result<Vec<LineLocation>, Error> {
+    let graph = read(file, defaults)?;
     match sort(&graph) {
         Ok(order) => Ok(order
             .into_iter()
             .map(|job| graph.places[job as usize])
             .collect()),
-        Err(path) => Err(cycle(twice, plan, &graph, &path)),
+        Err(path) => Err(cycle_error(file, defaults, &graph, &path)),
     }
 }
 
-fn read(twice: &TwoPassFile, plan: &Plan) -> Result<Graph, Error> {
+fn read(file: &TwoPassFile, defaults: &JobDefaults) -> Result<LineGraph, Error> {
     let salt = RandomState::new();
-    let mut jids: HashMap<u64, u32, BuildHasherDefault<Hash>> = HashMap::default();
-    let mut graph = Graph::default();
-    let mut awaited: Vec<u64> = Vec::new();
-    twice.each(twice.lines(), |row| {
-        let line = JobLine::read(row.text, plan.max_data).map_err(|_| twice.changed())?;
-        let job = plan.job(row.text, &line).map_err(|_| twice.changed())?;
+    let mut jids: HashMap<u64, u32, BuildHasherDefault<IdentityHasher>> = HashMap::default();
+    let mut graph = LineGraph::default();
+    let mut pending: Vec<u64> = Vec::new();
+    file.each(file.lines(), |row| {
+        let line = JobLine::read(row.text, defaults.max_data).map_err(|_| file.changed())?;
+        let job = defaults.job(row.text, &line).map_err(|_| file.changed())?;
         let at = u32::try_from(graph.places.len()).map_err(|_| too_many())?;
         if let Some(jid) = job.jid.known() {
             jids.entry(salt.hash_one(jid)).or_insert(at);
         }
         let others = job.depends.map(texts).unwrap_or_default();
-        awaited.extend(others.iter().map(|other| salt.hash_one::<&[u8]>(other)));
-        graph.ends.push(awaited.len());
-        graph.places.push(Place {
+        pending.extend(others.iter().map(|other| salt.hash_one::<&[u8]>(other)));
+        graph.ends.push(pending.len());
+        graph.places.push(LineLocation {
             number: row.number,
             offset: row.offset,
             length: row.text.len(),
         });
         Ok(())
     })?;
-    // Those that are not in the file drop out, and with them the ends move.
+    // Dependencies that are not in the file are dropped, which moves the ends.
     let mut start = 0;
     for end in &mut graph.ends {
-        let known = awaited[start..*end]
+        let known = pending[start..*end]
             .iter()
             .filter_map(|other| jids.get(other));
         graph.edges.extend(known);
@@ -86,47 +88,47 @@ fn read(twice: &TwoPassFile, plan: &Plan) -> Result<Graph, Error> {
 }
 
 fn too_many() -> Error {
-    Error::usage("a file whose lines wait for later ones may have 4,294,967,295 jobs at most")
+    Error::usage("a file whose lines depend on later lines can have up to 4,294,967,295 jobs")
 }
 
-/// Returns the jobs in order, else a cycle among them, its first job at both ends.
-fn sort(graph: &Graph) -> Result<Vec<u32>, Vec<u32>> {
+/// Returns the jobs in order, or a cycle among them, with its first job at both ends.
+fn sort(graph: &LineGraph) -> Result<Vec<u32>, Vec<u32>> {
     #[derive(Clone, Copy, PartialEq)]
-    enum Seen {
-        Not,
+    enum VisitState {
+        Unvisited,
         Open,
         Done,
     }
     let jobs = graph.places.len();
-    let mut seen = vec![Seen::Not; jobs];
+    let mut seen = vec![VisitState::Unvisited; jobs];
     let mut order = Vec::with_capacity(jobs);
-    // The way down from a job, each with how many of those below it were looked at.
-    let mut way: Vec<(u32, usize)> = Vec::new();
+    // The path of the depth-first search: each job with the number of its dependencies visited.
+    let mut path: Vec<(u32, usize)> = Vec::new();
     for job in 0..jobs as u32 {
-        if seen[job as usize] != Seen::Not {
+        if seen[job as usize] != VisitState::Unvisited {
             continue;
         }
-        seen[job as usize] = Seen::Open;
-        way.push((job, 0));
-        while let Some((job, looked)) = way.last_mut() {
-            let Some(&below) = graph.below(*job).get(*looked) else {
-                seen[*job as usize] = Seen::Done;
+        seen[job as usize] = VisitState::Open;
+        path.push((job, 0));
+        while let Some((job, visited)) = path.last_mut() {
+            let Some(&below) = graph.dependencies(*job).get(*visited) else {
+                seen[*job as usize] = VisitState::Done;
                 order.push(*job);
-                way.pop();
+                path.pop();
                 continue;
             };
-            *looked += 1;
+            *visited += 1;
             match seen[below as usize] {
-                Seen::Done => {}
-                Seen::Not => {
-                    seen[below as usize] = Seen::Open;
-                    way.push((below, 0));
+                VisitState::Done => {}
+                VisitState::Unvisited => {
+                    seen[below as usize] = VisitState::Open;
+                    path.push((below, 0));
                 }
-                Seen::Open => {
-                    let jobs = way.iter().map(|(job, _)| *job);
-                    let mut path: Vec<u32> = jobs.skip_while(|job| *job != below).collect();
-                    path.push(below);
-                    return Err(path);
+                VisitState::Open => {
+                    let jobs = path.iter().map(|(job, _)| *job);
+                    let mut cycle: Vec<u32> = jobs.skip_while(|job| *job != below).collect();
+                    cycle.push(below);
+                    return Err(cycle);
                 }
             }
         }
@@ -134,34 +136,39 @@ fn sort(graph: &Graph) -> Result<Vec<u32>, Vec<u32>> {
     Ok(order)
 }
 
-/// As many jobs of a cycle as are named.
-const MOST: usize = 20;
+/// Maximum number of jobs of a cycle that the error names.
+const MAX_NAMED: usize = 20;
 
-/// Says who waits for whom.
-fn cycle(twice: &TwoPassFile, plan: &Plan, graph: &Graph, path: &[u32]) -> Error {
+/// Returns the error that names the jobs of a cycle.
+fn cycle_error(
+    file: &TwoPassFile,
+    defaults: &JobDefaults,
+    graph: &LineGraph,
+    path: &[u32],
+) -> Error {
     let mut jids = Vec::new();
     let mut text = Vec::new();
     let count = path.len() - 1;
-    for job in &path[..count.min(MOST)] {
+    for job in &path[..count.min(MAX_NAMED)] {
         let place = graph.places[*job as usize];
-        if let Err(error) = twice.line(place.offset, place.length, &mut text) {
+        if let Err(error) = file.line(place.offset, place.length, &mut text) {
             return error;
         }
-        let line = JobLine::read(&text, plan.max_data).ok();
+        let line = JobLine::read(&text, defaults.max_data).ok();
         let jid = line.as_ref().and_then(|line| {
-            let job = plan.job(&text, line).ok()?;
-            job.jid.known().map(clean)
+            let job = defaults.job(&text, line).ok()?;
+            job.jid.known().map(|jid| Name::from(jid).to_string())
         });
         jids.push(jid.unwrap_or_default());
     }
-    if count > MOST {
-        jids.push(format!("{} more", count - MOST));
+    if count > MAX_NAMED {
+        jids.push(format!("{} more", count - MAX_NAMED));
     }
     jids.extend(jids.first().cloned());
-    let what = twice.what();
+    let what = file.what();
     let line = graph.places[path[0] as usize].number;
     Error::usage(format!(
-        "{what}, line {line}: jobs wait for each other: {}",
+        "{what}, line {line}: jobs depend on each other: {}",
         jids.join(" → ")
     ))
 }
@@ -171,11 +178,11 @@ mod tests {
     use super::*;
 
     fn sorted(below: &[&[u32]]) -> Result<Vec<u32>, Vec<u32>> {
-        let mut graph = Graph::default();
+        let mut graph = LineGraph::default();
         for edges in below {
             graph.edges.extend(*edges);
             graph.ends.push(graph.edges.len());
-            graph.places.push(Place {
+            graph.places.push(LineLocation {
                 number: 0,
                 offset: 0,
                 length: 0,
@@ -185,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn jobs_come_after_those_they_wait_for() {
+    fn jobs_come_after_their_dependencies() {
         assert_eq!(sorted(&[&[], &[], &[]]), Ok(vec![0, 1, 2]));
         assert_eq!(sorted(&[&[2], &[], &[1]]), Ok(vec![1, 2, 0]));
         assert_eq!(sorted(&[&[1, 2], &[2], &[]]), Ok(vec![2, 1, 0]));
@@ -193,13 +200,13 @@ mod tests {
     }
 
     #[test]
-    fn a_cycle_is_the_way_around() {
+    fn a_cycle_is_returned_as_its_path() {
         assert_eq!(sorted(&[&[1], &[2], &[3], &[1]]), Err(vec![1, 2, 3, 1]));
         assert_eq!(sorted(&[&[], &[1]]), Err(vec![1, 1]));
     }
 
     #[test]
-    fn a_long_chain_is_no_danger() {
+    fn a_long_chain_does_not_overflow_the_stack() {
         let jobs = 100_000;
         let edges: Vec<Vec<u32>> = (1..=jobs).map(|job| vec![job % jobs]).collect();
         let mut below: Vec<&[u32]> = edges.iter().map(Vec::as_slice).collect();

@@ -1,41 +1,43 @@
-//! The second reading: lines become calls, packed beside the sending, a few rounds ahead of it.
+//! The second pass: lines are packed into calls by a thread that is a few rounds ahead of the
+//! sending.
 
 use std::ops::Range;
 use std::sync::mpsc::SyncSender;
 
-use super::journal::Notes;
-use super::order::Place;
-use super::plan::{Fresh, Plan};
+use super::job_spec::{JobDefaults, UuidSource};
+use super::journal::JournalState;
+use super::order::LineLocation;
 use crate::clock::moment::Moment;
 use crate::core::api::put::{Policy, Puts};
 use crate::error::Error;
 use crate::input::line::JobLine;
-use crate::input::two_pass::{Row, TwoPassFile};
+use crate::input::two_pass::{TextLine, TwoPassFile};
 
-/// How jobs are sent.
+/// The limits and options for packing.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct How {
+pub(super) struct SendOptions {
     pub policy: Policy,
-    /// As many jobs as a call takes.
+    /// Maximum number of jobs in a call.
     pub batch: usize,
-    /// As many as are sent in one round trip, and as many calls.
+    /// Maximum number of jobs in a round.
     pub jobs: usize,
+    /// Maximum number of calls in a round.
     pub calls: usize,
-    /// What a time is counted from that is told as one from now.
+    /// The moment that relative times count from.
     pub now: Moment,
 }
 
-/// More than this is not put by one call, so that it does not stop the server for long.
-const HEAVY: usize = 1 << 19;
-/// Nor sent in one round trip, so that it does not fill our memory.
-const HEAVIEST: usize = 1 << 20;
+/// Size in bytes at which a call is full, so that it does not block the server for long.
+const FULL_CALL: usize = 1 << 19;
+/// Size in bytes at which a round is full, to limit the memory of this process.
+const FULL_ROUND: usize = 1 << 20;
 
-/// What is sent in one round trip.
+/// The calls of one round trip.
 #[derive(Debug, Default)]
 pub(super) struct Round {
-    pub parts: Vec<Part>,
-    /// How many lines an earlier run has done, as a journal tells.
-    pub before: usize,
+    pub batches: Vec<Batch>,
+    /// How many lines are skipped because the journal says that they are done.
+    pub done_before: usize,
     jobs: usize,
     size: usize,
     names: Vec<u8>,
@@ -43,42 +45,42 @@ pub(super) struct Round {
 
 /// The jobs of one call.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct Batch {
     puts: Puts,
-    pub jobs: Vec<Sent>,
-    /// The call once more, where its job may have been replaced by an earlier run.
+    pub jobs: Vec<BatchedJob>,
+    /// A copy of the call, if an earlier run may have replaced its job.
     pub again: Option<Puts>,
 }
 
-impl Part {
-    /// Returns the call, to be sent.
+impl Batch {
+    /// Takes the call out, to be sent.
     pub(super) fn take(&mut self) -> Puts {
         std::mem::take(&mut self.puts)
     }
 }
 
-/// A job as it is sent.
+/// A job of a batch.
 #[derive(Clone, Debug)]
-pub(super) struct Sent {
+pub(super) struct BatchedJob {
     pub line: u64,
     jid: Range<usize>,
     queue: Range<usize>,
-    /// The SHA-256 of its line, where there is a journal that does not have it yet.
+    /// The SHA-256 of its line, if the journal does not have it yet.
     pub sum: Option<[u8; 32]>,
-    /// When an earlier run sent it that did not live to see the answer.
+    /// When an earlier run sent the job, if that run saw no reply.
     pub since: Option<Moment>,
 }
 
 impl Round {
-    pub(super) fn jid(&self, job: &Sent) -> &[u8] {
+    pub(super) fn jid(&self, job: &BatchedJob) -> &[u8] {
         &self.names[job.jid.clone()]
     }
 
-    pub(super) fn queue(&self, job: &Sent) -> &[u8] {
+    pub(super) fn queue(&self, job: &BatchedJob) -> &[u8] {
         &self.names[job.queue.clone()]
     }
 
-    /// Returns how many jobs are sent.
+    /// Returns the number of jobs in the round.
     pub(super) fn jobs(&self) -> usize {
         self.jobs
     }
@@ -90,33 +92,34 @@ impl Round {
     }
 }
 
-/// Packs the lines, as they stand or in another order, until all are or nobody wants them any more.
+/// Packs the lines, in the order of the file or the one given, until the end or until the receiver
+/// is dropped.
 pub(super) fn pack(
-    twice: &TwoPassFile,
-    plan: &Plan,
-    order: Option<&[Place]>,
-    notes: Option<&Notes>,
-    how: How,
+    file: &TwoPassFile,
+    defaults: &JobDefaults,
+    order: Option<&[LineLocation]>,
+    state: Option<&JournalState>,
+    limits: SendOptions,
     to: &SyncSender<Result<Round, Error>>,
 ) {
-    let packed = Fresh::new().and_then(|fresh| {
+    let packed = UuidSource::new().and_then(|fresh| {
         let mut packer = Packer {
-            twice,
-            plan,
-            notes,
-            how,
+            file,
+            defaults,
+            state,
+            limits,
             fresh,
             jids: Vec::new(),
             round: Round::default(),
             to,
         };
         match order {
-            None => _ = twice.each(twice.lines(), |row| packer.line(row))?,
+            None => _ = file.each(file.lines(), |row| packer.line(row))?,
             Some(order) => {
                 let mut text = Vec::new();
                 for place in order {
-                    twice.line(place.offset, place.length, &mut text)?;
-                    packer.line(Row {
+                    file.line(place.offset, place.length, &mut text)?;
+                    packer.line(TextLine {
                         number: place.number,
                         offset: place.offset,
                         text: &text,
@@ -124,79 +127,80 @@ pub(super) fn pack(
                 }
             }
         }
-        packer.hand_over()
+        packer.send_round()
     });
     if let Err(error) = packed {
-        // Nobody wants to hear it if sending has ended.
+        // The receiver is dropped if the sending has ended.
         _ = to.send(Err(error));
     }
 }
 
 struct Packer<'p> {
-    twice: &'p TwoPassFile,
-    plan: &'p Plan,
-    notes: Option<&'p Notes>,
-    how: How,
-    fresh: Fresh,
-    /// For the jobs of this round, the next one last.
+    file: &'p TwoPassFile,
+    defaults: &'p JobDefaults,
+    state: Option<&'p JournalState>,
+    limits: SendOptions,
+    fresh: UuidSource,
+    /// New jids for the jobs of this round, the next one last.
     jids: Vec<[u8; 32]>,
     round: Round,
     to: &'p SyncSender<Result<Round, Error>>,
 }
 
 impl Packer<'_> {
-    fn line(&mut self, row: Row) -> Result<(), Error> {
-        if self.notes.is_some_and(|notes| notes.done(row.number)) {
-            self.round.before += 1;
-            return match self.round.before < MOST_BEFORE {
+    fn line(&mut self, row: TextLine) -> Result<(), Error> {
+        if self.state.is_some_and(|state| state.done(row.number)) {
+            self.round.done_before += 1;
+            return match self.round.done_before < MOST_BEFORE {
                 true => Ok(()),
-                false => self.hand_over(),
+                false => self.send_round(),
             };
         }
-        // It was checked before: if it is refused now, it is not what it was.
-        let changed = |_| self.twice.changed();
-        let line = JobLine::read(row.text, self.plan.max_data).map_err(changed)?;
-        let job = self.plan.job(row.text, &line).map_err(changed)?;
-        let noted = self.notes.and_then(|notes| notes.open(row.number));
-        let since = noted.and_then(|noted| noted.since);
-        // What may have been put already is not replaced before that is known.
-        let alone = self.how.policy.replace && since.is_some();
+        // The first pass accepted the line: if it is refused now, the file has changed.
+        let changed = |_| self.file.changed();
+        let line = JobLine::read(row.text, self.defaults.max_data).map_err(changed)?;
+        let job = self.defaults.job(row.text, &line).map_err(changed)?;
+        let unfinished = self.state.and_then(|state| state.open(row.number));
+        let since = unfinished.and_then(|unfinished| unfinished.since);
+        // A job that may have been put already is replaced only after a plain put has told.
+        let alone = self.limits.policy.replace && since.is_some();
         let policy = Policy {
-            replace: self.how.policy.replace && !alone,
-            ..self.how.policy
+            replace: self.limits.policy.replace && !alone,
+            ..self.limits.policy
         };
-        let fits = |part: &Part| {
-            part.jobs.len() < self.how.batch
-                && part.puts.size() < HEAVY
-                && part.puts.policy == policy
+        let fits = |batch: &Batch| {
+            batch.jobs.len() < self.limits.batch
+                && batch.puts.size() < FULL_CALL
+                && batch.puts.policy == policy
                 && !alone
         };
-        if !self.round.parts.last().is_some_and(fits) {
-            let full = self.round.parts.len() >= self.how.calls || self.round.size >= HEAVIEST;
+        if !self.round.batches.last().is_some_and(fits) {
+            let full =
+                self.round.batches.len() >= self.limits.calls || self.round.size >= FULL_ROUND;
             if full {
-                self.hand_over()?;
+                self.send_round()?;
             }
-            self.round.parts.push(Part {
+            self.round.batches.push(Batch {
                 puts: Puts::new(policy),
-                jobs: Vec::with_capacity(self.how.batch.min(self.how.jobs)),
+                jobs: Vec::with_capacity(self.limits.batch.min(self.limits.jobs)),
                 again: None,
             });
         }
-        // Only now it is known to which round it belongs.
+        // New jids are sorted by round, so the round of the job must be known.
         let fresh;
-        let jid = match (job.jid.known(), noted) {
+        let jid = match (job.jid.known(), unfinished) {
             (Some(jid), _) => jid,
-            (None, Some(noted)) => &noted.jid,
+            (None, Some(unfinished)) => &unfinished.jid,
             (None, None) => {
                 fresh = self.fresh()?;
                 &fresh
             }
         };
-        let sum = match self.notes {
-            Some(notes) if since.is_none() => Some(notes.sum(row.text)),
+        let sum = match self.state {
+            Some(state) if since.is_none() => Some(state.sum(row.text)),
             _ => None,
         };
-        let sent = Sent {
+        let sent = BatchedJob {
             line: row.number,
             jid: self.round.name(jid),
             queue: self.round.name(job.queue),
@@ -204,27 +208,27 @@ impl Packer<'_> {
             since,
         };
         let round = &mut self.round;
-        if let Some(part) = round.parts.last_mut() {
-            let before = part.puts.size();
-            job.words(jid, self.how.now, |words| part.puts.add(words));
-            round.size += part.puts.size() - before;
-            part.jobs.push(sent);
+        if let Some(batch) = round.batches.last_mut() {
+            let before = batch.puts.size();
+            job.words(jid, self.limits.now, |words| batch.puts.add(words));
+            round.size += batch.puts.size() - before;
+            batch.jobs.push(sent);
             if alone {
-                part.again = Some(part.puts.clone());
+                batch.again = Some(batch.puts.clone());
             }
         }
         round.jobs += 1;
-        match round.jobs < self.how.jobs {
+        match round.jobs < self.limits.jobs {
             true => Ok(()),
-            false => self.hand_over(),
+            false => self.send_round(),
         }
     }
 
-    /// Returns a new jid. Jobs of one moment are popped by their jids, the last letter of the
-    /// alphabet first: so the jids of a round are handed out in this order, that of the lines.
+    /// Returns a new jid. Jobs put at the same moment are popped in descending order of their jids,
+    /// so the jids of a round are used in this order, which is that of the lines.
     fn fresh(&mut self) -> Result<[u8; 32], Error> {
         if self.jids.is_empty() {
-            for _ in 0..self.how.jobs {
+            for _ in 0..self.limits.jobs {
                 self.jids.push(self.fresh.jid()?);
             }
             self.jids.sort_unstable();
@@ -235,16 +239,16 @@ impl Packer<'_> {
         }
     }
 
-    fn hand_over(&mut self) -> Result<(), Error> {
+    fn send_round(&mut self) -> Result<(), Error> {
         self.jids.clear();
         let round = std::mem::take(&mut self.round);
-        if round.jobs == 0 && round.before == 0 {
+        if round.jobs == 0 && round.done_before == 0 {
             return Ok(());
         }
-        let gone = |_| Error::internal("nobody sends");
-        self.to.send(Ok(round)).map_err(gone)
+        let ended = |_| Error::internal("the sending has ended");
+        self.to.send(Ok(round)).map_err(ended)
     }
 }
 
-/// As many lines that were done before are told at once.
+/// Maximum number of skipped lines that one round counts.
 const MOST_BEFORE: usize = 10_000;

@@ -1,4 +1,4 @@
-//! What is told of the lines: each as it happens, the sum at the end.
+//! The output of `put --from`: each line as it happens, the totals at the end.
 
 use crate::args::format::Format;
 use crate::bulk::exit;
@@ -6,44 +6,46 @@ use crate::bulk::exit::Codes;
 use crate::clock::moment::Moment;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::{Bulk, Code, Item, Result as Counted, Shows, Sum};
+use crate::model::bulk::{BulkItem, BulkReport, Code, ItemResult, RowContent, Totals};
 use crate::model::queue::Seconds;
 use crate::name::Name;
 use crate::ui::Ui;
 use crate::view::bulk::{Reasons, submitted};
 use crate::view::json;
 
-/// Counts what became of the lines and tells it.
+/// Counts the outcomes of the lines and writes them.
 pub(super) struct Tally {
-    doc: Bulk,
-    /// Of those that were left ui: that were there, and that a journal told to be done.
-    there: usize,
-    before: usize,
+    doc: BulkReport,
+    /// Skipped lines whose jobs exist already.
+    existing: usize,
+    /// Skipped lines that the journal says are done.
+    done_before: usize,
     codes: Codes,
     reasons: Reasons,
     begun: Moment,
-    /// Whether what was put is listed, too.
+    /// Whether the document also lists the jobs that were put.
     all: bool,
-    /// Jids with their lines, where they are told in another order than they are sent in.
+    /// Jids with their lines, if they are sent in another order than they are written in.
     jids: Option<Vec<(u64, Name)>>,
 }
 
-/// What became of a line.
-pub(super) struct Told<'t> {
+/// The outcome of a line.
+pub(super) struct LineOutcome<'t> {
     pub line: u64,
     pub jid: &'t [u8],
     pub queue: &'t [u8],
-    pub result: Counted,
+    pub result: ItemResult,
     pub code: Code,
-    /// Why it failed, in words that many may share; and, where there is more to say, of it alone.
+    /// Why it failed, in words that many lines share.
     pub why: Option<String>,
+    /// Why it failed, in words about this line.
     pub detail: Option<String>,
     pub state: Option<&'t Name>,
 }
 
 #[derive(serde::Serialize)]
-struct Last<'a> {
-    summary: &'a Sum,
+struct SummaryLine<'a> {
+    summary: &'a Totals,
 }
 
 impl Tally {
@@ -55,14 +57,14 @@ impl Tally {
         begun: Moment,
     ) -> Tally {
         Tally {
-            doc: Bulk {
-                sum: Sum::of("put", dry_run, matched).within(ui.context()),
+            doc: BulkReport {
+                sum: Totals::of("put", dry_run, matched).within(ui.context()),
                 items: Vec::new(),
-                shows: Shows::Nothing,
+                row_content: RowContent::Nothing,
                 rows: Vec::new(),
             },
-            there: 0,
-            before: 0,
+            existing: 0,
+            done_before: 0,
             codes: Codes::default(),
             reasons: Reasons::default(),
             begun,
@@ -71,39 +73,39 @@ impl Tally {
         }
     }
 
-    /// Counts one line and tells it.
-    pub(super) fn add(&mut self, ui: &mut Ui, told: Told) -> Result<(), Error> {
+    /// Counts one line; writes it if the format lists each line.
+    pub(super) fn add(&mut self, ui: &mut Ui, outcome: LineOutcome) -> Result<(), Error> {
         let sum = &mut self.doc.sum;
-        match told.result {
-            Counted::Done => sum.done += 1,
-            Counted::Skipped => {
+        match outcome.result {
+            ItemResult::Done => sum.done += 1,
+            ItemResult::Skipped => {
                 sum.skipped += 1;
-                self.there += 1;
+                self.existing += 1;
             }
-            Counted::Failed => sum.failed += 1,
-            Counted::Planned => {}
+            ItemResult::Failed => sum.failed += 1,
+            ItemResult::Planned => {}
         }
-        let failed = told.result == Counted::Failed;
+        let failed = outcome.result == ItemResult::Failed;
         if !failed {
             match ui.format() {
                 Format::Table => return Ok(()),
-                Format::Json if !self.all && told.result == Counted::Done => return Ok(()),
-                Format::Jid | Format::Raw => return self.jid(ui, &told),
+                Format::Json if !self.all && outcome.result == ItemResult::Done => return Ok(()),
+                Format::Jid | Format::Raw => return self.jid(ui, &outcome),
                 _ => {}
             }
         }
-        if let (true, Some(why)) = (failed, &told.why) {
-            self.reasons.count(told.result, why, told.jid);
+        if let (true, Some(why)) = (failed, &outcome.why) {
+            self.reasons.count(outcome.result, why, outcome.jid);
         }
-        let item = Item {
-            jid: told.jid.into(),
-            result: told.result,
-            code: told.code,
-            detail: told.detail.or(told.why),
-            queue: Some(told.queue.into()),
+        let item = BulkItem {
+            jid: outcome.jid.into(),
+            result: outcome.result,
+            code: outcome.code,
+            detail: outcome.detail.or(outcome.why).map(Into::into),
+            queue: Some(outcome.queue.into()),
             state_before: None,
-            state_after: told.state.cloned(),
-            line: Some(told.line),
+            state_after: outcome.state.cloned(),
+            line: Some(outcome.line),
         };
         if failed {
             *self.codes.entry((item.result, item.code)).or_default() += 1;
@@ -119,18 +121,18 @@ impl Tally {
     }
 
     /// Counts lines that an earlier run has done.
-    pub(super) fn before(&mut self, lines: usize) {
+    pub(super) fn add_done_before(&mut self, lines: usize) {
         self.doc.sum.skipped += lines;
-        self.before += lines;
+        self.done_before += lines;
     }
 
-    fn jid(&mut self, ui: &mut Ui, told: &Told) -> Result<(), Error> {
+    fn jid(&mut self, ui: &mut Ui, outcome: &LineOutcome) -> Result<(), Error> {
         match &mut self.jids {
             Some(jids) => {
-                jids.push((told.line, told.jid.into()));
+                jids.push((outcome.line, outcome.jid.into()));
                 Ok(())
             }
-            None => ui.verbatim(&[told.jid, b"\n"].concat()),
+            None => ui.verbatim(&[outcome.jid, b"\n"].concat()),
         }
     }
 
@@ -139,22 +141,22 @@ impl Tally {
         self.doc.sum.failed > 0
     }
 
-    /// Returns how many lines nothing is known of.
-    pub(super) fn left(&self) -> usize {
+    /// Returns the number of lines without an outcome.
+    pub(super) fn remaining(&self) -> usize {
         let sum = &self.doc.sum;
         sum.matched - (sum.done + sum.skipped + sum.failed).min(sum.matched)
     }
 
-    /// Tells the sum and returns the exit code, or what broke the action off.
+    /// Writes the totals. Returns the exit code, or the error that stopped the sending.
     pub(super) fn end(
         mut self,
         ui: &mut Ui,
         now: Moment,
-        broke: Option<Error>,
+        stopped_by: Option<Error>,
     ) -> Result<Exit, Error> {
-        let left = self.left();
+        let remaining = self.remaining();
         let sum = &mut self.doc.sum;
-        sum.remaining = if sum.dry_run { 0 } else { left };
+        sum.remaining = if sum.dry_run { 0 } else { remaining };
         sum.elapsed_s = Seconds(now.since(self.begun));
         if let Some(mut jids) = self.jids.take() {
             jids.sort_by_key(|(line, _)| *line);
@@ -166,22 +168,31 @@ impl Tally {
             Format::Json | Format::Table => ui.show(&self.doc)?,
             Format::Ndjson => {
                 let summary = &self.doc.sum;
-                ui.write(&json::line(&Last { summary }).map_err(Error::internal)?)?;
+                ui.write(&json::line(&SummaryLine { summary }).map_err(Error::internal)?)?;
             }
             Format::Jid | Format::Raw => {}
         }
         let sum = &self.doc.sum;
-        let text = submitted(sum, self.there, self.before, &self.reasons, ui.page());
+        let text = submitted(
+            sum,
+            self.existing,
+            self.done_before,
+            &self.reasons,
+            ui.page(),
+        );
         match sum.dry_run {
-            true => ui.would(text.trim_end()),
+            true => ui.note_dry_run(text.trim_end()),
             false => ui.note(text.trim_end()),
         }
-        for (result, count) in [(Counted::Done, sum.done), (Counted::Skipped, sum.skipped)] {
+        for (result, count) in [
+            (ItemResult::Done, sum.done),
+            (ItemResult::Skipped, sum.skipped),
+        ] {
             if count > 0 {
                 self.codes.insert((result, Code::Ok), count);
             }
         }
-        match broke {
+        match stopped_by {
             Some(error) => Err(error),
             None => Ok(exit::exit(&self.codes, sum.remaining)),
         }

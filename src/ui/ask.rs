@@ -1,4 +1,4 @@
-//! Prompts: yes or no, a word to type, a password. They need stdin and stderr to be terminals.
+//! Prompts: yes or no, a word to type, a password. They require stdin and stderr to be terminals.
 
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
@@ -7,16 +7,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use dialoguer::console::Term;
 use dialoguer::{Confirm, Input, Password};
 
-use super::{Ui, watched};
+use super::{Ui, is_interactive};
 use crate::consent::Consent;
 use crate::error::{Error, Kind};
 use crate::text;
 use crate::view::Page;
 
 impl Ui {
-    /// Asks `Proceed? [y/N]` after the plan; `--yes` is a yes. `plan` says what would be done,
-    /// such as `cancel 12 jobs`; `details` are shown below it. In a protected context its label is
-    /// to be typed, and `--yes` wants `--confirm LABEL` beside it.
+    /// Shows the plan and asks `Proceed? [y/N]`; `--yes` answers yes. `plan` is what would be done,
+    /// such as `cancel 12 jobs`; `details` are shown below it. In a protected context the label
+    /// must be typed, and `--yes` requires `--confirm LABEL`.
     pub(crate) fn confirm(
         &mut self,
         plan: &str,
@@ -25,7 +25,7 @@ impl Ui {
         self.ask(plan, None, details)
     }
 
-    /// Asks to type a word, such as the number of jobs; `--yes` is a yes.
+    /// Asks to type a word, such as the number of jobs; `--yes` answers yes.
     pub(crate) fn confirm_typed(
         &mut self,
         plan: &str,
@@ -35,7 +35,7 @@ impl Ui {
         self.ask(plan, Some(word), details)
     }
 
-    /// Asks where the context is protected; elsewhere this needs no question.
+    /// Asks only in a protected context.
     pub(crate) fn confirm_protected(
         &mut self,
         plan: &str,
@@ -47,20 +47,21 @@ impl Ui {
         }
     }
 
-    /// Whether a question would be asked, and not answered by flags.
-    pub(crate) fn asks(&self) -> bool {
+    /// Whether a question would be asked, because no flag answers it.
+    pub(crate) fn needs_answer(&self) -> bool {
         !self.yes
             || self
                 .protected()
                 .is_some_and(|label| self.confirm.as_deref() != Some(label))
     }
 
-    /// Whether somebody is there to be asked.
+    /// Whether prompts are possible.
     pub(crate) fn can_ask(&self) -> bool {
         !self.no_input && promptable()
     }
 
-    /// Whether several jobs are changed only after a question, even if they are named.
+    /// Whether the context is protected: changes of several jobs need an answer even if the jobs are
+    /// named.
     pub(crate) fn is_protected(&self) -> bool {
         self.protected().is_some()
     }
@@ -71,11 +72,11 @@ impl Ui {
         word: Option<&str>,
         details: impl FnOnce(&Page) -> String,
     ) -> Result<Consent, Error> {
-        self.right_place()?;
-        if !self.asks() {
+        self.check_confirm_flag()?;
+        if !self.needs_answer() {
             return Ok(Consent::grant());
         }
-        self.propose(plan, details)?;
+        self.print_plan(plan, details)?;
         let label = self.protected().map(str::to_owned);
         let yes = match label.as_deref().or(word) {
             None => asking(|| {
@@ -91,17 +92,17 @@ impl Ui {
                 typed.trim() == word.trim()
             }
         };
-        self.answered(yes)
+        self.consent_or_error(yes)
     }
 
-    /// Returns the label of the context, if that is protected.
+    /// Returns the label of the context if it is protected.
     fn protected(&self) -> Option<&str> {
         let context = self.context.as_ref()?;
         context.protected.then_some(context.label.as_str())
     }
 
-    /// Refuses a `--confirm` that means another place than this.
-    fn right_place(&self) -> Result<(), Error> {
+    /// Refuses a `--confirm` with the label of another context.
+    fn check_confirm_flag(&self) -> Result<(), Error> {
         let Some(meant) = &self.confirm else {
             return Ok(());
         };
@@ -117,26 +118,30 @@ impl Ui {
         ))
     }
 
-    /// The yes to what needs no question: one job that was named.
-    pub(crate) fn named(&self) -> Consent {
+    /// Returns the consent to a change of one job that was named, which needs no question.
+    pub(crate) fn implicit_consent(&self) -> Consent {
         Consent::grant()
     }
 
-    /// Shows what would be done, if somebody is there to be asked.
-    fn propose(&mut self, plan: &str, details: impl FnOnce(&Page) -> String) -> Result<(), Error> {
-        self.may_ask(plan)?;
-        let text = self.proposal(plan, details);
+    /// Shows the plan, if prompts are possible.
+    fn print_plan(
+        &mut self,
+        plan: &str,
+        details: impl FnOnce(&Page) -> String,
+    ) -> Result<(), Error> {
+        self.require_prompt(plan)?;
+        let text = self.plan_text(plan, details);
         self.say(&text);
         Ok(())
     }
 
-    /// Shows what a real run would ask for.
-    pub(crate) fn rehearse(&mut self, plan: &str, details: impl FnOnce(&Page) -> String) {
-        let text = self.proposal(plan, details);
+    /// Shows the plan without a question, in a dry run.
+    pub(crate) fn show_plan(&mut self, plan: &str, details: impl FnOnce(&Page) -> String) {
+        let text = self.plan_text(plan, details);
         self.note(text.trim_end());
     }
 
-    fn proposal(&self, plan: &str, details: impl FnOnce(&Page) -> String) -> String {
+    fn plan_text(&self, plan: &str, details: impl FnOnce(&Page) -> String) -> String {
         let mut letters = plan.chars();
         let first = letters.next().map(|first| first.to_ascii_uppercase());
         let plan: String = first.into_iter().chain(letters).collect();
@@ -157,19 +162,19 @@ impl Ui {
         })
     }
 
-    fn may_ask(&self, plan: &str) -> Result<(), Error> {
+    fn require_prompt(&self, plan: &str) -> Result<(), Error> {
         match !self.can_ask() {
             true => Err(Error::new(
                 Kind::NotConfirmed,
                 format!("cannot ask whether to {plan}; nothing was changed"),
             )
-            .hint(self.wanted())),
+            .hint(self.missing_flags())),
             false => Ok(()),
         }
     }
 
-    /// Returns which flags would have answered.
-    fn wanted(&self) -> String {
+    /// Returns the flags that would have answered.
+    fn missing_flags(&self) -> String {
         let Some(label) = self.protected() else {
             return "add `--yes`".into();
         };
@@ -181,7 +186,7 @@ impl Ui {
         }
     }
 
-    fn answered(&self, yes: bool) -> Result<Consent, Error> {
+    fn consent_or_error(&self, yes: bool) -> Result<Consent, Error> {
         match yes {
             true => Ok(Consent::grant()),
             false => Err(Error::new(
@@ -193,10 +198,10 @@ impl Ui {
 }
 
 fn promptable() -> bool {
-    watched() && io::stdin().is_terminal()
+    is_interactive() && io::stdin().is_terminal()
 }
 
-/// Runs a prompt. dialoguer hides the cursor and leaves it so when Ctrl-C ends the prompt.
+/// Runs a prompt. dialoguer hides the cursor and does not restore it when Ctrl-C ends the prompt.
 fn asking<T>(prompt: impl FnOnce() -> dialoguer::Result<T>) -> Result<T, Error> {
     let interrupted = Arc::new(AtomicBool::new(false));
     let hook = signal_hook::flag::register(signal_hook::consts::SIGINT, interrupted.clone());

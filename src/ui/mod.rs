@@ -1,7 +1,6 @@
-//! stdin, stdout, stderr: width, colour, terminal or not, prompts, progress.
+//! The streams stdin, stdout and stderr: width, color, prompts, progress.
 //!
-//! stdout is the result; stderr is everything else. dialoguer and indicatif are named here and
-//! nowhere else.
+//! stdout carries the result; stderr everything else. No other module uses dialoguer or indicatif.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -29,25 +28,25 @@ use sink::Sink;
 pub(crate) use crate::trace::Trace;
 pub(crate) use progress::Progress;
 
-/// What questions and plans say about the context in use.
+/// The context in use, as questions and plans show it.
 #[derive(Clone, Debug)]
 pub(crate) struct ContextLabel {
     /// The name in the config file.
     pub name: String,
-    /// What questions call it; the name unless the file says otherwise.
+    /// The label in questions; the name unless the file sets another.
     pub label: String,
-    /// Whether changes of several jobs ask for the label.
+    /// Whether changes of several jobs require the label to be typed.
     pub protected: bool,
 }
 
-/// The streams of this process, and what may be written where.
+/// The streams of this process, and the options for writing to them.
 pub(crate) struct Ui {
     format: Format,
     stdout: Sink,
-    /// What text for people is written on.
+    /// The format of text for people.
     page: Page,
     yes: bool,
-    /// What was given with `--confirm`.
+    /// The value of `--confirm`.
     confirm: Option<String>,
     /// The context in use.
     context: Option<ContextLabel>,
@@ -55,21 +54,21 @@ pub(crate) struct Ui {
     quiet: bool,
     verbose: u8,
     force_raw: bool,
-    /// Whether documents are those of ticks.
+    /// Whether documents are those of `--watch`.
     ticks: bool,
 }
 
 impl Ui {
-    /// Streams as the global flags want them.
+    /// Returns the streams with the options from the global flags.
     pub(crate) fn new(globals: &Globals) -> Ui {
-        let mut out = Ui::plain(globals.output.unwrap_or_default());
-        out.yes = globals.yes;
-        out.confirm = globals.confirm.clone();
-        out.no_input = globals.no_input;
-        out.quiet = globals.quiet;
-        out.verbose = globals.verbose;
-        out.force_raw = globals.force_raw;
-        let page = &mut out.page;
+        let mut ui = Ui::plain(globals.output.unwrap_or_default());
+        ui.yes = globals.yes;
+        ui.confirm = globals.confirm.clone();
+        ui.no_input = globals.no_input;
+        ui.quiet = globals.quiet;
+        ui.verbose = globals.verbose;
+        ui.force_raw = globals.force_raw;
+        let page = &mut ui.page;
         page.color = color(globals.color.unwrap_or_default(), page.terminal);
         page.times = match globals.time_format.unwrap_or_default() {
             TimeFormat::Relative => Times::Relative,
@@ -88,10 +87,10 @@ impl Ui {
             reverse: globals.reverse,
             rows: None,
         };
-        out
+        ui
     }
 
-    /// Streams for a command line that could not be read.
+    /// Returns the streams for a command line that could not be parsed.
     pub(crate) fn plain(format: Format) -> Ui {
         let terminal = io::stdout().is_terminal();
         let times = match terminal {
@@ -121,26 +120,26 @@ impl Ui {
         }
     }
 
-    /// Has what is longer than the screen go through a pager: what people only read. Calls that
-    /// `-v` tells would be written over it.
+    /// Shows output that is longer than the screen in a pager, if it is for people. Not with `-v`:
+    /// the trace of calls would overwrite it.
     pub(crate) fn page_long(&mut self) {
-        let reads = self.format == Format::Table && self.page.terminal && self.verbose == 0;
-        if let (true, Some(pager)) = (reads, Pager::find()) {
+        let for_people = self.format == Format::Table && self.page.terminal && self.verbose == 0;
+        if let (true, Some(pager)) = (for_people, Pager::find()) {
             self.stdout.page(pager);
         }
     }
 
-    /// Sets the context in use: its label is shown in questions, and protects it.
+    /// Sets the context in use.
     pub(crate) fn set_context(&mut self, context: Option<ContextLabel>) {
         self.context = context;
     }
 
-    /// Returns the name of the context that holds, for documents.
+    /// Returns the name of the context in use, for documents.
     pub(crate) fn context(&self) -> Option<&str> {
         self.context.as_ref().map(|context| context.name.as_str())
     }
 
-    /// Returns what was asked for with `-o`.
+    /// Returns the format given with `-o`.
     pub(crate) fn format(&self) -> Format {
         self.format
     }
@@ -150,7 +149,7 @@ impl Ui {
         self.page.terminal
     }
 
-    /// Sets the moment that ages are counted from: that of the command.
+    /// Sets the moment from which ages are counted.
     pub(crate) fn at(&mut self, now: Moment) {
         self.page.now = now;
     }
@@ -160,64 +159,66 @@ impl Ui {
         self.verbose > 0
     }
 
-    /// Returns where the core tells its calls.
+    /// Returns the trace, to which the core writes its calls.
     pub(crate) fn trace(&self) -> Trace {
         Trace::new(self.verbose)
     }
 
-    /// Refuses `-o jid` and `-o raw` unless they are among the formats that a command also knows.
+    /// Refuses `-o jid` and `-o raw` unless the command supports them.
     pub(crate) fn require_format(&self, also: &[Format]) -> Result<(), Error> {
         match self.format {
             Format::Jid if !also.contains(&Format::Jid) => Err(Error::usage(
-                "`-o jid` is for commands whose result is jobs",
+                "`-o jid` is only for commands whose result is jobs",
             )),
             Format::Raw if !also.contains(&Format::Raw) => Err(Error::usage(
-                "`-o raw` is for commands that are one call of the core",
+                "`-o raw` is only for commands that are one call of the core",
             )),
             _ => Ok(()),
         }
     }
 
-    /// Refuses `--columns` and `--sort` that the tables of this view do not know. To be asked
-    /// before anything is changed.
+    /// Refuses `--columns` and `--sort` with a column that the tables of this view do not have.
+    /// Called before anything is changed.
     pub(crate) fn check_columns<V: View>(&self) -> Result<(), Error> {
         self.page.choice.check(V::COLUMNS)
     }
 
-    /// How many rows a table has where no limit is given; all in a pipe and in documents.
+    /// Returns the default number of rows of a table; `None` in pipes and documents.
     pub(crate) fn rows(&self) -> Option<u64> {
         (self.format == Format::Table && self.page.terminal).then_some(50)
     }
 
-    /// Whether the order of tables was asked for.
+    /// Whether a flag sets the order of tables.
     pub(crate) fn sorts(&self) -> bool {
         self.page.choice.sort.is_some() || self.page.choice.reverse
     }
 
-    /// Cuts tables after they are sorted.
+    /// Sets which rows of a table are shown after it is sorted.
     pub(crate) fn cut(&mut self, offset: u64, limit: Option<u64>) {
         self.page.choice.rows = Some((offset, limit));
     }
 
-    /// Shows what follows as one table with what was shown before.
+    /// Makes the next table continue the one before, without a header.
     pub(crate) fn no_more_headers(&mut self) {
         self.page.headers = false;
     }
 
-    /// Whether a hint would be seen.
+    /// Whether hints are shown.
     pub(crate) fn hints(&self) -> bool {
         self.format == Format::Table && !self.quiet && io::stderr().is_terminal()
     }
 
-    /// Shows a result in the format that was asked for.
+    /// Writes a result in the format given.
     pub(crate) fn show<V: View>(&mut self, view: &V) -> Result<(), Error> {
         let bytes = match self.format {
             Format::Table | Format::Raw => view.text(&self.page).into_bytes(),
-            Format::Json if self.ticks => json::tick(view, self.page.now).map_err(unwritable)?,
-            Format::Json => json::document(view).map_err(unwritable)?,
+            Format::Json if self.ticks => {
+                json::tick(view, self.page.now).map_err(serialize_error)?
+            }
+            Format::Json => json::document(view).map_err(serialize_error)?,
             Format::Ndjson => {
                 let mut lines = Lines::default();
-                view.lines(&mut lines).map_err(unwritable)?;
+                view.lines(&mut lines).map_err(serialize_error)?;
                 lines.0
             }
             Format::Jid => {
@@ -232,12 +233,12 @@ impl Ui {
         self.write(&bytes)
     }
 
-    /// Writes text of ours, or cleaned text, to stdout.
+    /// Writes harmless text to stdout.
     pub(crate) fn text(&mut self, text: &str) -> Result<(), Error> {
         self.write(text.as_bytes())
     }
 
-    /// Writes what others wrote to stdout, byte for byte; on a terminal it is cleaned.
+    /// Writes text from outside to stdout, byte for byte; on a terminal it is made harmless.
     pub(crate) fn verbatim(&mut self, bytes: &[u8]) -> Result<(), Error> {
         match self.page.terminal && !self.force_raw {
             true => self.write(text::clean_lines(bytes).as_bytes()),
@@ -245,30 +246,30 @@ impl Ui {
         }
     }
 
-    /// Writes bytes to stdout as they are, whatever it is; only `--force-raw` asks for this.
+    /// Writes bytes to stdout unchanged, even on a terminal.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        self.stdout.write(bytes).map_err(unwritten)
+        self.stdout.write(bytes).map_err(write_error)
     }
 
-    /// Hands on what was written so far; streams do so after each line.
+    /// Flushes stdout. A stream of lines flushes after each line.
     pub(crate) fn finish(&mut self) -> Result<(), Error> {
-        self.stdout.flush().map_err(unwritten)
+        self.stdout.flush().map_err(write_error)
     }
 
-    /// Returns what text for people is written on.
+    /// Returns the format of text for people.
     pub(crate) fn page(&self) -> &Page {
         &self.page
     }
 
-    /// Says in one line on stderr what was changed.
+    /// Writes a line to stderr, such as what was changed.
     pub(crate) fn note(&mut self, line: &str) {
         if !self.quiet {
             self.say(&format!("{line}\n"));
         }
     }
 
-    /// Says in one line on stderr what would be changed, and where, if that place has a label.
-    pub(crate) fn would(&mut self, line: &str) {
+    /// Writes to stderr what a dry run would change, after the context's label.
+    pub(crate) fn note_dry_run(&mut self, line: &str) {
         let label = self
             .context
             .as_ref()
@@ -279,15 +280,15 @@ impl Ui {
         }
     }
 
-    /// The same as [`Ui::note`], but only where people read stdout: there it says what a script does not need.
+    /// Writes a line to stderr, but only if people read stdout: a script does not need it.
     pub(crate) fn note_on_terminal(&mut self, line: &str) {
         if self.page.terminal && self.format == Format::Table {
             self.note(line);
         }
     }
 
-    /// Says, where people read it, that a list goes on after what was shown; `total` is how many
-    /// there are, where that is known.
+    /// Writes a note on a terminal if a list continues after the rows shown; `total` is the length of
+    /// the list, if it is known.
     pub(crate) fn note_cut(&mut self, shown: u64, total: Option<u64>, offset: u64, of: &str) {
         let more = "`--limit N` shows more";
         let count = text::thousands(shown);
@@ -301,14 +302,14 @@ impl Ui {
         }
     }
 
-    /// Offers the next useful command, where people read it.
+    /// Suggests the next useful command, if people read the output.
     pub(crate) fn hint(&mut self, line: &str) {
         if self.hints() {
             self.note(&format!("hint: {line}"));
         }
     }
 
-    /// The same, also where a script reads: it belongs to what was found.
+    /// Writes a hint even if a script reads the output, because it belongs to the result.
     pub(crate) fn hint_in_any_case(&mut self, line: &str) {
         if self.format == Format::Table {
             self.note(&format!("hint: {line}"));
@@ -320,16 +321,16 @@ impl Ui {
         self.note(&format!("warning: {line}"));
     }
 
-    /// Writes text to stderr; nobody can be told if that fails.
+    /// Writes text to stderr; a failure cannot be reported.
     pub(crate) fn say(&mut self, text: &str) {
-        if self.stdout.takes(text) {
+        if self.stdout.append_to_frame(text) {
             return;
         }
         _ = self.stdout.flush();
         _ = io::stderr().write_all(text.as_bytes());
     }
 
-    /// Tells an error on stderr and returns the code to exit with.
+    /// Writes an error to stderr and returns its exit code.
     pub(crate) fn fail(&mut self, error: &Error) -> Exit {
         if self.format.is_json() {
             if let Ok(line) = json::line(error) {
@@ -338,19 +339,19 @@ impl Ui {
             }
             return error.exit();
         }
-        let mut told = format!("error: {}\n", text::clean(error.message().as_bytes()));
+        let mut text = format!("error: {}\n", text::clean(error.message().as_bytes()));
         if let Some(hint) = error.hint_text() {
-            told.push_str(&format!("hint: {}\n", text::clean(hint.as_bytes())));
+            text.push_str(&format!("hint: {}\n", text::clean(hint.as_bytes())));
         }
         if let (true, Some(words)) = (self.verbose(), error.detail_text()) {
-            told.push_str(&format!("server: {}\n", text::clean(words.as_bytes())));
+            text.push_str(&format!("server: {}\n", text::clean(words.as_bytes())));
         }
-        self.say(&told);
+        self.say(&text);
         error.exit()
     }
 }
 
-/// Returns the columns of the terminal.
+/// Returns the width of the terminal in columns.
 fn width() -> usize {
     match Term::stdout().size_checked() {
         Some((_, columns)) if columns > 0 => columns.into(),
@@ -358,7 +359,7 @@ fn width() -> usize {
     }
 }
 
-/// Whether to colour a stream. The flag beats the environment, which beats what the stream is.
+/// Whether to color a stream. The flag wins over the environment, which wins over the stream.
 fn color(flag: When, terminal: bool) -> bool {
     let is = |name: &str, value: &str| env::var(name).is_some_and(|set| set == value);
     match flag {
@@ -370,13 +371,13 @@ fn color(flag: When, terminal: bool) -> bool {
     }
 }
 
-/// Whether stderr is a terminal that somebody watches.
-fn watched() -> bool {
+/// Whether stderr is a terminal, outside of a CI system.
+fn is_interactive() -> bool {
     io::stderr().is_terminal() && env::var("CI").is_none()
 }
 
-/// A closed pipe ends the process by SIGPIPE's default action; anything else is told.
-fn unwritten(error: io::Error) -> Error {
+/// Returns the error of a write. A closed pipe ends the process by SIGPIPE's default action.
+fn write_error(error: io::Error) -> Error {
     if error.kind() == io::ErrorKind::BrokenPipe {
         let pipe = signal_hook::consts::SIGPIPE;
         _ = signal_hook::low_level::emulate_default_handler(pipe);
@@ -385,6 +386,6 @@ fn unwritten(error: io::Error) -> Error {
     Error::new(Kind::File, format!("cannot write to stdout: {words}"))
 }
 
-fn unwritable(error: serde_json::Error) -> Error {
+fn serialize_error(error: serde_json::Error) -> Error {
     Error::internal(format!("document: {error}"))
 }

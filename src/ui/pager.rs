@@ -1,4 +1,4 @@
-//! The pager: on a terminal it shows what is longer than the screen.
+//! The pager, which shows output that is longer than the screen.
 
 use std::env::{split_paths, var_os};
 use std::ffi::{OsStr, OsString};
@@ -15,7 +15,7 @@ use signal_hook::consts::SIGINT;
 
 use crate::env;
 
-/// The program that pages, and how much needs none.
+/// The program that pages, and the size of the screen.
 #[derive(Clone, Debug)]
 pub(crate) struct Pager {
     command: OsString,
@@ -24,27 +24,27 @@ pub(crate) struct Pager {
 }
 
 /// A pager that was started.
-pub(crate) struct Running {
+pub(crate) struct RunningPager {
     child: Child,
-    /// Whether somebody has left it.
-    left: bool,
-    /// Ctrl-C is for the pager: it ends what that does, not us, who would leave it alone with the
-    /// terminal.
+    /// Whether the user has quit the pager.
+    quit: bool,
+    /// A handler that ignores Ctrl-C, which is for the pager: if it ended this process, the pager
+    /// would be left alone with the terminal.
     interrupts: Option<signal_hook::SigId>,
 }
 
 impl Pager {
-    /// Returns the pager of this terminal; `None` if there is none, or it would show all at once.
+    /// Returns the pager of this terminal; `None` if there is none or it is `cat`.
     pub(crate) fn find() -> Option<Pager> {
         let chosen = env::var("QLESS_PAGER").or_else(|| env::var("PAGER"));
-        // Where nobody may be there to leave it, only one that was asked for is started.
+        // Without an interactive user, only a pager that the environment names is started.
         let dumb = var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
         if chosen.is_none() && (dumb || env::var("CI").is_some()) {
             return None;
         }
         let command = chosen.unwrap_or_else(|| "less".into());
         let program = first_word(&command);
-        if program.is_empty() || program == "cat" || !is_there(program) {
+        if program.is_empty() || program == "cat" || !is_installed(program) {
             return None;
         }
         let (rows, columns) = Term::stdout().size_checked()?;
@@ -55,9 +55,9 @@ impl Pager {
         })
     }
 
-    /// Whether a text leaves a line of the screen for the next prompt.
+    /// Whether a text fits on the screen, with a line left for the next prompt.
     pub(crate) fn fits(&self, text: &[u8]) -> bool {
-        // Each line has its end, so this much is certainly seen at once.
+        // Each line has at least one byte, its end.
         if text.len() < self.rows {
             return true;
         }
@@ -69,38 +69,38 @@ impl Pager {
         lines.sum::<usize>() < self.rows
     }
 
-    pub(crate) fn start(&self) -> io::Result<Running> {
+    pub(crate) fn start(&self) -> io::Result<RunningPager> {
         let mut shell = Command::new("sh");
         shell.arg("-c").arg(&self.command).stdin(Stdio::piped());
         if var_os("LESS").is_none() {
             shell.env("LESS", "FIRX");
         }
         let child = shell.spawn()?;
-        let unheard = Arc::new(AtomicBool::new(false));
-        Ok(Running {
+        let ignored = Arc::new(AtomicBool::new(false));
+        Ok(RunningPager {
             child,
-            left: false,
-            interrupts: signal_hook::flag::register(SIGINT, unheard).ok(),
+            quit: false,
+            interrupts: signal_hook::flag::register(SIGINT, ignored).ok(),
         })
     }
 }
 
-impl Running {
-    /// Hands on a text; once the pager was left, nobody wants it any more.
+impl RunningPager {
+    /// Writes text to the pager. Once the user has quit it, the text is dropped.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let Some(stdin) = self.child.stdin.as_mut().filter(|_| !self.left) else {
+        let Some(stdin) = self.child.stdin.as_mut().filter(|_| !self.quit) else {
             return Ok(());
         };
         match stdin.write_all(bytes) {
             Err(fault) if fault.kind() == io::ErrorKind::BrokenPipe => {
-                self.left = true;
+                self.quit = true;
                 Ok(())
             }
             written => written,
         }
     }
 
-    /// Waits until it is left.
+    /// Waits until the user quits the pager.
     pub(crate) fn wait(mut self) {
         drop(self.child.stdin.take());
         _ = self.child.wait();
@@ -117,8 +117,8 @@ fn first_word(command: &OsStr) -> &OsStr {
     OsStr::from_bytes(&bytes[..end.unwrap_or(bytes.len())])
 }
 
-/// Whether the shell will find the program. What the shell has to read first is left to it.
-fn is_there(program: &OsStr) -> bool {
+/// Whether the shell will find the program. A command that the shell has to expand counts as found.
+fn is_installed(program: &OsStr) -> bool {
     let runs = |path: &Path| {
         path.metadata()
             .is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_leaves_a_line_fits() {
+    fn a_text_fits_if_it_leaves_one_line() {
         let pager = Pager {
             command: "less".into(),
             rows: 4,
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_is_looked_for_before_it_is_started() {
+    fn a_pager_must_be_installed() {
         assert_eq!(first_word(OsStr::new("  less -R +G ")), "less");
         assert_eq!(first_word(OsStr::new(" ")), "");
         for (program, there) in [
@@ -172,7 +172,7 @@ mod tests {
             ("/nonexistent/less", false),
             ("LESS=R", true),
         ] {
-            assert_eq!(is_there(OsStr::new(program)), there, "{program}");
+            assert_eq!(is_installed(OsStr::new(program)), there, "{program}");
         }
     }
 }

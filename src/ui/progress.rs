@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
-use super::{Ui, color, watched};
+use super::{Ui, color, is_interactive};
 use crate::args::format::When;
 use crate::text::duration;
 
-/// Counts what is done; shown only where somebody watches, and not for short work.
+/// Counts finished jobs. The bar is shown only on an interactive terminal, and not for short work.
 pub(crate) struct Progress {
     shown: bool,
     color: bool,
@@ -21,10 +21,10 @@ pub(crate) struct Progress {
 }
 
 impl Ui {
-    /// Begins to count towards a total.
+    /// Starts a progress bar with a total.
     pub(crate) fn progress(&self, total: u64) -> Progress {
         Progress {
-            shown: watched() && !self.quiet,
+            shown: is_interactive() && !self.quiet,
             color: color(When::Auto, std::io::stderr().is_terminal()),
             started: Instant::now(),
             total,
@@ -35,7 +35,7 @@ impl Ui {
 }
 
 impl Progress {
-    /// Counts some more as done.
+    /// Adds to the number of finished jobs.
     pub(crate) fn add(&mut self, done: u64) {
         self.done += done;
         if !self.shown {
@@ -49,7 +49,7 @@ impl Progress {
         }
     }
 
-    /// Takes note that there is more to do.
+    /// Raises the total.
     pub(crate) fn longer(&mut self, by: u64) {
         self.total += by;
         if let Some(bar) = &self.bar {
@@ -57,7 +57,7 @@ impl Progress {
         }
     }
 
-    /// Takes the bar off the screen.
+    /// Removes the bar from the screen.
     pub(crate) fn finish(self) {
         if let Some(bar) = self.bar {
             bar.finish_and_clear();
@@ -73,7 +73,7 @@ impl Progress {
         let template = format!(" {bar}  {{human_pos}}/{{human_len}}  {{rate}}  eta {{left}}");
         let style = ProgressStyle::with_template(&template)
             .unwrap_or_else(|_| ProgressStyle::default_bar())
-            // Since the beginning: the bar's own estimate knows only what came after it was drawn.
+            // The rate counts from the start: the bar's own estimate counts from its first drawing.
             .with_key("rate", |state: &ProgressState, text: &mut dyn Write| {
                 _ = write!(text, "{:.0}/s", rate(state));
             })

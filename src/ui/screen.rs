@@ -1,4 +1,4 @@
-//! What `--watch` needs of stdout: a screen to repaint, or a document for each tick.
+//! stdout for `--watch`: a screen to repaint, or a document for each tick.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -9,11 +9,11 @@ use crate::args::format::Format;
 use crate::env;
 use crate::error::Error;
 
-/// The alternate screen, without a cursor, and lines that end where it ends.
+/// Enters the alternate screen, hides the cursor and turns line wrapping off.
 const ENTER: &str = "\x1b[?1049h\x1b[?25l\x1b[?7l";
 const LEAVE: &str = "\x1b[?7h\x1b[?25h\x1b[?1049l";
 
-/// The screen of the terminal, given back when this is dropped.
+/// The alternate screen of the terminal. Dropping it restores the terminal.
 pub(crate) struct Screen(());
 
 impl Screen {
@@ -22,7 +22,7 @@ impl Screen {
         Screen(())
     }
 
-    /// Shows a line about what is seen, and what is seen: as much as there is room for.
+    /// Shows the head line and as many lines of the frame as fit.
     pub(crate) fn paint(&self, head: &str, frame: &[u8]) {
         let rows = Term::stdout().size_checked().map_or(24, |(rows, _)| rows);
         put(&painted(head, frame, rows.into()));
@@ -35,7 +35,7 @@ impl Drop for Screen {
     }
 }
 
-/// Gives the terminal back, from whichever thread.
+/// Restores the terminal; any thread may call this.
 pub(crate) fn leave() {
     put(LEAVE.as_bytes());
 }
@@ -46,7 +46,8 @@ fn put(bytes: &[u8]) {
     _ = stdout.flush();
 }
 
-/// Each line ends by clearing what is left of the one before it, the last by clearing the rest.
+/// Returns the bytes of a frame. Each line clears the rest of its row, the last one the rest of the
+/// screen.
 fn painted(head: &str, frame: &[u8], rows: usize) -> Vec<u8> {
     let text = String::from_utf8_lossy(frame);
     let lines: Vec<&str> = text.lines().collect();
@@ -72,17 +73,17 @@ fn painted(head: &str, frame: &[u8], rows: usize) -> Vec<u8> {
 }
 
 impl Ui {
-    /// Begins to show the same again and again: frames on a terminal, else documents. Returns
-    /// whether it is frames.
+    /// Prepares for repeated output: frames on a terminal, else documents. Returns whether it is
+    /// frames.
     pub(crate) fn begin_ticks(&mut self) -> Result<bool, Error> {
         let dumb = env::var("TERM").is_some_and(|term| term == "dumb");
-        let hint = "`-o ndjson` writes a document for each tick, anywhere";
+        let hint = "`-o ndjson` writes a document for each tick, also without a terminal";
         match self.format {
             Format::Table if io::stdout().is_terminal() && !dumb => {
                 self.stdout.frame();
                 Ok(true)
             }
-            Format::Table => Err(Error::usage("`--watch` needs a terminal").hint(hint)),
+            Format::Table => Err(Error::usage("`--watch` requires a terminal").hint(hint)),
             Format::Ndjson => {
                 self.ticks = true;
                 self.format = Format::Json;
@@ -90,24 +91,24 @@ impl Ui {
             }
             other => {
                 let word = other.word();
-                Err(Error::usage(format!("`--watch` has no `-o {word}`")).hint(hint))
+                Err(Error::usage(format!("`--watch` cannot be used with `-o {word}`")).hint(hint))
             }
         }
     }
 
-    /// Looks how wide the terminal is now.
+    /// Reads the width of the terminal again.
     pub(crate) fn measure(&mut self) {
         if self.page.terminal {
             self.page.width = width();
         }
     }
 
-    /// Returns what was shown since the last frame.
+    /// Returns the output since the last frame.
     pub(crate) fn framed(&mut self) -> Vec<u8> {
         self.stdout.framed()
     }
 
-    /// Writes to the streams themselves again.
+    /// Ends the repeated output.
     pub(crate) fn end_ticks(&mut self) {
         self.stdout.unframe();
     }

@@ -1,20 +1,20 @@
-//! Where results go: to stdout, through a pager, or into the frame of `--watch`.
+//! The destination of results: stdout, a pager, or the frame of `--watch`.
 
 use std::io::{self, BufWriter, Stdout, Write};
 
-use super::pager::{Pager, Running};
+use super::pager::{Pager, RunningPager};
 
-/// The way to stdout.
+/// A writer for results.
 pub(crate) struct Sink {
     stdout: BufWriter<Stdout>,
-    to: To,
+    to: Destination,
 }
 
-enum To {
+enum Destination {
     Stdout,
-    /// Held back until it is known whether it fits on the screen.
-    Held(Pager, Vec<u8>),
-    Pager(Pager, Running),
+    /// Output is buffered until it no longer fits on the screen.
+    Buffered(Pager, Vec<u8>),
+    Pager(Pager, RunningPager),
     Frame(Vec<u8>),
 }
 
@@ -22,37 +22,37 @@ impl Sink {
     pub(crate) fn new() -> Sink {
         Sink {
             stdout: BufWriter::with_capacity(1 << 16, io::stdout()),
-            to: To::Stdout,
+            to: Destination::Stdout,
         }
     }
 
-    /// Has what does not fit on the screen go through a pager from now on.
+    /// Sends output that does not fit on the screen to a pager from now on.
     pub(crate) fn page(&mut self, pager: Pager) {
-        self.to = To::Held(pager, Vec::new());
+        self.to = Destination::Buffered(pager, Vec::new());
     }
 
-    /// Collects what is written from now on.
+    /// Collects the output in a frame from now on.
     pub(crate) fn frame(&mut self) {
-        self.to = To::Frame(Vec::new());
+        self.to = Destination::Frame(Vec::new());
     }
 
-    /// Returns what was collected.
+    /// Takes the output collected in the frame.
     pub(crate) fn framed(&mut self) -> Vec<u8> {
         match &mut self.to {
-            To::Frame(bytes) => std::mem::take(bytes),
+            Destination::Frame(bytes) => std::mem::take(bytes),
             _ => Vec::new(),
         }
     }
 
     /// Writes to stdout again.
     pub(crate) fn unframe(&mut self) {
-        self.to = To::Stdout;
+        self.to = Destination::Stdout;
     }
 
-    /// Takes a note into the frame, if there is one.
-    pub(crate) fn takes(&mut self, note: &str) -> bool {
+    /// Adds a note to the frame. Returns whether there is a frame.
+    pub(crate) fn append_to_frame(&mut self, note: &str) -> bool {
         match &mut self.to {
-            To::Frame(bytes) => {
+            Destination::Frame(bytes) => {
                 bytes.extend_from_slice(note.as_bytes());
                 true
             }
@@ -62,43 +62,43 @@ impl Sink {
 
     pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         match &mut self.to {
-            To::Stdout => self.stdout.write_all(bytes),
-            To::Frame(held) => {
-                held.extend_from_slice(bytes);
+            Destination::Stdout => self.stdout.write_all(bytes),
+            Destination::Frame(buffer) => {
+                buffer.extend_from_slice(bytes);
                 Ok(())
             }
-            To::Pager(_, running) => running.write(bytes),
-            To::Held(pager, held) => {
-                held.extend_from_slice(bytes);
-                if pager.fits(held) {
+            Destination::Pager(_, running) => running.write(bytes),
+            Destination::Buffered(pager, buffer) => {
+                buffer.extend_from_slice(bytes);
+                if pager.fits(buffer) {
                     return Ok(());
                 }
-                let (pager, held) = (pager.clone(), std::mem::take(held));
+                let (pager, buffer) = (pager.clone(), std::mem::take(buffer));
                 match pager.start() {
                     Ok(mut running) => {
-                        let written = running.write(&held);
-                        self.to = To::Pager(pager, running);
+                        let written = running.write(&buffer);
+                        self.to = Destination::Pager(pager, running);
                         written
                     }
                     Err(_) => {
-                        self.to = To::Stdout;
-                        self.stdout.write_all(&held)
+                        self.to = Destination::Stdout;
+                        self.stdout.write_all(&buffer)
                     }
                 }
             }
         }
     }
 
-    /// Hands on what was written so far, and waits until the pager is left.
+    /// Flushes the output, and waits until the user quits the pager.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
-        match std::mem::replace(&mut self.to, To::Stdout) {
-            To::Stdout => {}
-            To::Frame(held) => self.to = To::Frame(held),
-            To::Held(pager, held) => {
-                self.stdout.write_all(&held)?;
+        match std::mem::replace(&mut self.to, Destination::Stdout) {
+            Destination::Stdout => {}
+            Destination::Frame(buffer) => self.to = Destination::Frame(buffer),
+            Destination::Buffered(pager, buffer) => {
+                self.stdout.write_all(&buffer)?;
                 self.page(pager);
             }
-            To::Pager(pager, running) => {
+            Destination::Pager(pager, running) => {
                 running.wait();
                 self.page(pager);
             }

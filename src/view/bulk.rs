@@ -1,10 +1,11 @@
-//! What many jobs became: the plan, the rows of the verbs that print some, and the sum in words.
+//! The text of a bulk action: the plan, the rows of some verbs, and the summary.
 
 use std::collections::BTreeMap;
 
+use super::document::Document;
 use super::table::{Cell, Column, Table};
 use super::{Page, View};
-use crate::model::bulk::{Bulk, Code, Item, Result, Shows, Sum};
+use crate::model::bulk::{BulkItem, BulkReport, Code, ItemResult, RowContent, Totals};
 use crate::model::job_snapshot::JobSnapshot;
 use crate::model::verb::Verb;
 use crate::name::Name;
@@ -17,24 +18,28 @@ const PRIORITIES: [Column; 3] = [
     Column::number("NEW"),
 ];
 const TAGS: [Column; 2] = [Column::text("JID"), Column::text("TAGS")];
-const LEFT: [Column; 2] = [Column::text("JID"), Column::number("LEFT")];
+const REMAINING: [Column; 2] = [Column::text("JID"), Column::number("REMAINING")];
 
-impl View for Bulk {
-    const KIND: &'static str = "bulk";
+impl View for BulkReport {
+    const DOCUMENT: Document = Document::one(
+        "bulk",
+        "Jobs that one command changed or put: retry, cancel, put --from and the like",
+        BulkReport::FIELDS,
+    );
 
     fn text(&self, page: &Page) -> String {
-        let columns: &'static [Column] = match self.shows {
-            Shows::Nothing => return String::new(),
-            Shows::Jids => &JIDS,
-            Shows::Priorities => &PRIORITIES,
-            Shows::Tags => &TAGS,
-            Shows::Left => &LEFT,
+        let columns: &'static [Column] = match self.row_content {
+            RowContent::Nothing => return String::new(),
+            RowContent::Jids => &JIDS,
+            RowContent::Priorities => &PRIORITIES,
+            RowContent::Tags => &TAGS,
+            RowContent::Remaining => &REMAINING,
         };
         let mut table = Table::new(columns);
         for row in &self.rows {
             let mut cells = vec![Cell::text(row.jid.as_bytes())];
-            match self.shows {
-                Shows::Tags => cells.push(tags(&row.cells)),
+            match self.row_content {
+                RowContent::Tags => cells.push(tags(&row.cells)),
                 _ => cells.extend(row.cells.iter().map(number)),
             }
             table.row(cells);
@@ -56,22 +61,21 @@ fn number(text: &Name) -> Cell {
     Cell::by(number.unwrap_or(f64::NAN), text.as_bytes())
 }
 
-/// Why jobs were left out or failed: how many, and the first of them.
+/// The reasons why jobs were skipped or failed, each with the number of jobs and the first jids.
 #[derive(Debug, Default)]
-pub(crate) struct Reasons(BTreeMap<(Result, String), (u64, Vec<Name>)>);
+pub(crate) struct Reasons(BTreeMap<(ItemResult, String), (u64, Vec<Name>)>);
 
 impl Reasons {
-    pub(crate) fn add(&mut self, item: &Item) {
-        let why = match item.detail.as_deref() {
-            _ if item.code == Code::Gone => "gone",
-            // A detail is the end of a sentence about one job; here it is about several.
-            Some(detail) => detail.strip_prefix("it is ").unwrap_or(detail),
-            None => item.code.word(),
+    pub(crate) fn add(&mut self, item: &BulkItem) {
+        let why = match &item.detail {
+            _ if item.code == Code::Gone => "gone".into(),
+            Some(detail) => detail.short(),
+            None => item.code.word().into(),
         };
-        self.count(item.result, why, item.jid.as_bytes());
+        self.count(item.result, &why, item.jid.as_bytes());
     }
 
-    pub(crate) fn count(&mut self, result: Result, why: &str, jid: &[u8]) {
+    pub(crate) fn count(&mut self, result: ItemResult, why: &str, jid: &[u8]) {
         let (count, jids) = self.0.entry((result, clean(why))).or_default();
         *count += 1;
         if jids.len() < 3 {
@@ -80,45 +84,45 @@ impl Reasons {
     }
 }
 
-/// Returns what became of one job: `retried 7d1f… in mail, waiting`.
-pub(crate) fn sentence(verb: &Verb, item: &Item) -> String {
+/// Returns the outcome of one job: `retried 7d1f… in mail, waiting`.
+pub(crate) fn sentence(verb: &Verb, item: &BulkItem) -> String {
     let mut text = match item.result {
-        Result::Planned => format!("would {}", verb.asks),
+        ItemResult::Planned => format!("would {}", verb.infinitive),
         _ => verb.past.to_string(),
     };
     text.push(' ');
     text.push_str(&clean(item.jid.as_bytes()));
-    if let (Result::Done, Some(state)) = (item.result, &item.state_after) {
+    if let (ItemResult::Done, Some(state)) = (item.result, &item.state_after) {
         if let Some(queue) = &item.queue {
             text.push_str(&format!(" in {}", clean(queue.as_bytes())));
         }
         text.push_str(&format!(", {}", clean(state.as_bytes())));
     }
-    if let (Result::Done, Some(detail)) = (item.result, &item.detail) {
-        text.push_str(&format!(", {}", clean(detail.as_bytes())));
+    if let (ItemResult::Done, Some(detail)) = (item.result, &item.detail) {
+        text.push_str(&format!(", {}", clean(detail.to_string())));
     }
     text
 }
 
-/// Returns the sum in words, and why some were left out.
-pub(crate) fn summary(verb: &Verb, sum: &Sum, reasons: &Reasons, page: &Page) -> String {
+/// Returns the totals in words, and the reasons why jobs were skipped or failed.
+pub(crate) fn summary(verb: &Verb, sum: &Totals, reasons: &Reasons, page: &Page) -> String {
     if sum.matched == 0 {
-        return format!("no jobs to {}\n", verb.asks);
+        return format!("no jobs to {}\n", verb.infinitive);
     }
     let counts = [
         (sum.skipped, "skipped"),
         (sum.failed, "failed"),
         (sum.remaining, "not tried"),
     ];
-    counted(verb.asks, verb.past, sum, &counts, reasons, page)
+    counted(verb.infinitive, verb.past, sum, &counts, reasons, page)
 }
 
-/// Returns what became of the lines of a file, in words: `1,000 put, 3 already there in 0.4s`.
-/// `there` of those that were skipped exist already, `before` were done by an earlier run.
+/// Returns the totals of `put --from` in words: `1,000 put, 3 already there in 0.4s`. Of the skipped
+/// jobs, `existing` exist already and `done_before` were put by an earlier run.
 pub(crate) fn submitted(
-    sum: &Sum,
-    there: usize,
-    before: usize,
+    sum: &Totals,
+    existing: usize,
+    done_before: usize,
     reasons: &Reasons,
     page: &Page,
 ) -> String {
@@ -126,8 +130,8 @@ pub(crate) fn submitted(
         return "no jobs to put\n".into();
     }
     let counts = [
-        (there, "already there"),
-        (before, "done before"),
+        (existing, "already there"),
+        (done_before, "done before"),
         (sum.failed, "failed"),
         (sum.remaining, "not tried"),
     ];
@@ -135,9 +139,9 @@ pub(crate) fn submitted(
 }
 
 fn counted(
-    asks: &str,
+    infinitive: &str,
     past: &str,
-    sum: &Sum,
+    sum: &Totals,
     counts: &[(usize, &str)],
     reasons: &Reasons,
     page: &Page,
@@ -146,7 +150,7 @@ fn counted(
     let mut text = match sum.dry_run {
         true => {
             let planned = sum.matched.saturating_sub(sum.skipped + sum.failed);
-            format!("would {asks} {}", count(planned))
+            format!("would {infinitive} {}", count(planned))
         }
         false => format!("{} {past}", count(sum.done)),
     };
@@ -159,27 +163,27 @@ fn counted(
         text.push_str(&format!(" in {}", measure(sum.elapsed_s.0)));
     }
     text.push('\n');
-    text.push_str(&why(reasons, page));
+    text.push_str(&reason_lines(reasons, page));
     text
 }
 
-/// Returns why jobs were left out or failed, a line for each reason.
-fn why(reasons: &Reasons, page: &Page) -> String {
+/// Returns a line for each reason why jobs were skipped or failed.
+fn reason_lines(reasons: &Reasons, page: &Page) -> String {
     let mut text = String::new();
     let mut reasons: Vec<_> = reasons.0.iter().collect();
     reasons.sort_by_key(|((result, _), (total, _))| (*result, std::cmp::Reverse(*total)));
     let totals = reasons.iter().map(|(_, (total, _))| *total);
     let counts: Vec<String> = totals.map(|total| page.count(total)).collect();
     let wide = counts.iter().map(String::len).max().unwrap_or(0);
-    let mut before = None;
+    let mut previous = None;
     for (((result, why), (total, jids)), number) in reasons.into_iter().zip(counts) {
-        let word = match before == Some(result) {
+        let word = match previous == Some(result) {
             true => "",
             false => result.word(),
         };
-        before = Some(result);
+        previous = Some(result);
         text.push_str(&format!("  {word:<7}  {number:>wide$}  {why}"));
-        if *result == Result::Failed {
+        if *result == ItemResult::Failed {
             let jids: Vec<String> = jids.iter().map(|jid| short(jid.as_bytes())).collect();
             let more = if *total > jids.len() as u64 {
                 " …"

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::document::Document;
 use super::json::Lines;
 use super::paint::Ink;
 use super::table::{Cell, Column, Table};
@@ -20,7 +21,12 @@ pub(crate) const COLUMNS: &[Column] = &[
 ];
 
 impl View for Check {
-    const KIND: &'static str = "check";
+    const DOCUMENT: Document = Document {
+        kind: "check",
+        summary: "Inconsistent data: check",
+        fields: Check::FIELDS,
+        items: Some(Found::FIELDS),
+    };
     const COLUMNS: &'static [Column] = COLUMNS;
 
     fn text(&self, page: &Page) -> String {

@@ -1,15 +1,19 @@
-//! What the calls of a worker print: the new state of a job, the new end of a lock.
+//! The output of `complete` and `heartbeat`: a job's new state, a lock's new expiry.
 
+use super::document::Document;
 use super::{Page, View};
 use crate::model::complete::{Complete, Lock};
 use crate::name::Name;
-use crate::text::clean;
 
 impl View for Complete {
-    const KIND: &'static str = "complete";
+    const DOCUMENT: Document = Document::one(
+        "complete",
+        "A job that was completed or advanced: complete",
+        Complete::FIELDS,
+    );
 
     fn text(&self, _: &Page) -> String {
-        format!("{}\n", clean(self.state.as_bytes()))
+        format!("{}\n", self.state)
     }
 
     fn jids(&self) -> Option<Vec<&Name>> {
@@ -18,11 +22,12 @@ impl View for Complete {
 }
 
 impl View for Lock {
-    const KIND: &'static str = "lock";
+    const DOCUMENT: Document =
+        Document::one("lock", "A lock that was extended: heartbeat", Lock::FIELDS);
 
     fn text(&self, _: &Page) -> String {
-        let end = self.expires.rfc3339();
-        format!("{}\n", end.unwrap_or_else(|| self.expires.to_string()))
+        let expires = self.expires.rfc3339();
+        format!("{}\n", expires.unwrap_or_else(|| self.expires.to_string()))
     }
 
     fn jids(&self) -> Option<Vec<&Name>> {

@@ -1,13 +1,18 @@
-//! Options: a row each, with what they mean.
+//! Options of the core: a row for each, with its meaning.
 
 use super::Page;
+use super::document::Document;
 use super::list::Row;
 use super::table::{Cell, Column, NONE, Table};
-use crate::model::config::{Change, Item, known};
+use crate::model::config::{ConfigOption, OptionChange, known};
 use crate::text;
 
-impl Row for Item {
-    const KIND: &'static str = "config";
+impl Row for ConfigOption {
+    const LIST: Document = Document::list(
+        "config",
+        "Options: config list, config get",
+        ConfigOption::FIELDS,
+    );
 
     const COLUMNS: &'static [Column] = &[
         Column::text("KEY"),
@@ -26,7 +31,8 @@ impl Row for Item {
     }
 }
 
-impl Item {
+impl ConfigOption {
+    /// Returns the meaning of the option, with the queue or the duration of its value.
     fn meaning(&self) -> String {
         let Some(known) = known(&self.key) else {
             return "unknown to the core".to_owned();
@@ -37,7 +43,7 @@ impl Item {
             .as_str()
             .and_then(|text| text.parse::<f64>().ok());
         match (known.queue, seconds) {
-            (Some(queue), _) => format!("{meaning} {}", text::clean(queue.as_bytes())),
+            (Some(queue), _) => format!("{meaning} {queue}"),
             (None, Some(seconds)) if known.setting.key == "jobs-history" && seconds >= 60.0 => {
                 format!("{meaning} ({})", text::duration(seconds))
             }
@@ -46,38 +52,36 @@ impl Item {
     }
 }
 
-impl Change {
-    /// Returns its line of a diff: `+` is added, `~` changed, `-` removed.
+impl OptionChange {
+    /// Returns the line of this change in a diff: `+` is added, `~` changed, `-` removed.
     pub(crate) fn line(&self) -> String {
-        let key = text::clean(&self.key);
+        let key = &self.key;
         match (&self.before, &self.after) {
-            (Some(before), Some(after)) => {
-                format!("~ {key}: {} -> {}", text::clean(before), text::clean(after))
-            }
-            (None, Some(after)) => format!("+ {key}: {}", text::clean(after)),
-            (Some(before), None) => format!("- {key}: {}", text::clean(before)),
-            (None, None) => key,
+            (Some(before), Some(after)) => format!("~ {key}: {before} -> {after}"),
+            (None, Some(after)) => format!("+ {key}: {after}"),
+            (Some(before), None) => format!("- {key}: {before}"),
+            (None, None) => key.to_string(),
         }
     }
 
-    /// Returns how many there are of each sort: `3 options (1 added, 2 removed)`.
-    pub(crate) fn count(changes: &[Change]) -> String {
-        let sort = |word: &str, before: bool, after: bool| {
-            let of = |change: &&Change| {
+    /// Returns how many changes there are of each kind: `3 options (1 added, 2 removed)`.
+    pub(crate) fn count(changes: &[OptionChange]) -> String {
+        let counted = |word: &str, before: bool, after: bool| {
+            let is_such = |change: &&OptionChange| {
                 (change.before.is_some(), change.after.is_some()) == (before, after)
             };
-            match changes.iter().filter(of).count() {
+            match changes.iter().filter(is_such).count() {
                 0 => None,
                 count => Some(format!("{} {word}", text::thousands(count as u64))),
             }
         };
-        let sorts = [
-            sort("added", false, true),
-            sort("changed", true, true),
-            sort("removed", true, false),
+        let kinds = [
+            counted("added", false, true),
+            counted("changed", true, true),
+            counted("removed", true, false),
         ];
-        let sorts: Vec<String> = sorts.into_iter().flatten().collect();
+        let kinds: Vec<String> = kinds.into_iter().flatten().collect();
         let count = text::plural(changes.len() as u64, "option", "options");
-        format!("{count} ({})", sorts.join(", "))
+        format!("{count} ({})", kinds.join(", "))
     }
 }

@@ -1,18 +1,23 @@
-//! Contexts: a row each, or one at length.
+//! Contexts: a row for each, or one in full.
 
 use super::detail::Detail;
+use super::document::Document;
 use super::list::Row;
 use super::table::{Cell, Column, Table};
 use super::{Lines, Page, View};
-use crate::model::context::{Context, One, Validated};
+use crate::model::context::{Context, ContextsInFull, ValidatedContexts};
 
-/// The mark of the one that commands use.
+/// Returns the cell that marks the context in use.
 fn mark(context: &Context) -> Cell {
     Cell::text(if context.used { "*" } else { "" })
 }
 
 impl Row for Context {
-    const KIND: &'static str = "contexts";
+    const LIST: Document = Document::list(
+        "contexts",
+        "Contexts: context list, context show, context validate",
+        Context::FIELDS,
+    );
 
     const COLUMNS: &'static [Column] = &[
         Column::text("USED").headless(),
@@ -31,11 +36,11 @@ impl Row for Context {
     }
 }
 
-impl View for One {
-    const KIND: &'static str = <Context as Row>::KIND;
+impl View for ContextsInFull {
+    const DOCUMENT: Document = Context::LIST;
 
     fn text(&self, page: &Page) -> String {
-        let told = self.0.items.iter().map(|context| {
+        let texts = self.0.items.iter().map(|context| {
             let mut detail = Detail::new(page);
             detail.line("name", &context.name);
             detail.maybe("redis", context.redis.as_ref());
@@ -49,7 +54,7 @@ impl View for One {
             detail.line("default", if context.default { "yes" } else { "no" });
             detail.draw()
         });
-        told.collect()
+        texts.collect()
     }
 
     fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {
@@ -57,8 +62,8 @@ impl View for One {
     }
 }
 
-impl View for Validated {
-    const KIND: &'static str = <Context as Row>::KIND;
+impl View for ValidatedContexts {
+    const DOCUMENT: Document = Context::LIST;
 
     const COLUMNS: &'static [Column] = &[
         Column::text("USED").headless(),

@@ -1,14 +1,15 @@
-//! What a job waits for, and what waits for it.
+//! The dependencies and dependents of a job.
 
-use super::job::joined;
+use super::document::Document;
+use super::job::join_parts;
 use super::paint::Ink;
 use super::table::{Cell, Column, NONE, Table};
 use super::{Page, View};
-use crate::model::job::{Dependencies, Neighbour, State};
+use crate::model::job::{Dependencies, Neighbor, State};
 use crate::name::Name;
 use crate::text;
 
-const NEIGHBOURS: [Column; 4] = [
+const NEIGHBORS: [Column; 4] = [
     Column::text("JID"),
     Column::text("KLASS"),
     Column::text("STATE"),
@@ -16,25 +17,25 @@ const NEIGHBOURS: [Column; 4] = [
 ];
 
 impl View for Dependencies {
-    const KIND: &'static str = "dependencies";
+    const DOCUMENT: Document = Document::one(
+        "dependencies",
+        "A job's dependencies and dependents: depends",
+        Dependencies::FIELDS,
+    );
 
     fn text(&self, page: &Page) -> String {
         if !page.terminal {
             return self.piped(page);
         }
-        let what = joined([
-            self.klass
-                .as_ref()
-                .map(|klass| text::clean(klass.as_bytes())),
-            self.queue
-                .as_ref()
-                .map(|queue| text::clean(queue.as_bytes())),
+        let kind = join_parts([
+            self.klass.as_ref().map(Name::to_string),
+            self.queue.as_ref().map(Name::to_string),
         ]);
-        let mut told = format!("{} ({what}) waits for", text::short(&self.jid));
-        told.push_str(&neighbours(&self.dependencies, page));
-        told.push_str("and is needed by");
-        told.push_str(&neighbours(&self.dependents, page));
-        told
+        let mut text = format!("{} ({kind}) depends on", text::short(&self.jid));
+        text.push_str(&neighbors(&self.dependencies, page));
+        text.push_str("and is needed by");
+        text.push_str(&neighbors(&self.dependents, page));
+        text
     }
 
     fn jids(&self) -> Option<Vec<&Name>> {
@@ -49,52 +50,44 @@ impl View for Dependencies {
 }
 
 impl Dependencies {
-    /// Returns one line for each edge: which way, then the job at its other end.
+    /// Returns one line for each edge: its direction, then the job at its other end.
     fn piped(&self, page: &Page) -> String {
-        let mut told = String::new();
-        for (way, others) in [
+        let mut lines = String::new();
+        for (direction, others) in [
             ("waits for", &self.dependencies),
             ("needed by", &self.dependents),
         ] {
             for other in others {
                 let [jid, klass, state, _] = other.cells(page);
-                let queue = other
-                    .queue
-                    .as_ref()
-                    .map(|queue| text::clean(queue.as_bytes()));
+                let queue = other.queue.as_ref().map(Name::to_string);
                 let queue = queue.unwrap_or_else(|| NONE.to_owned());
-                told.push_str(&format!("{way}\t{jid}\t{klass}\t{queue}\t{state}\n"));
+                lines.push_str(&format!("{direction}\t{jid}\t{klass}\t{queue}\t{state}\n"));
             }
         }
-        told
+        lines
     }
 }
 
-impl Neighbour {
+impl Neighbor {
+    /// Returns its jid, klass, state, and the detail that matters in this state.
     fn cells(&self, page: &Page) -> [String; 4] {
-        let klass = self
-            .klass
-            .as_ref()
-            .map(|klass| text::clean(klass.as_bytes()));
+        let klass = self.klass.as_ref().map(Name::to_string);
         let detail = self.job.as_ref().map(|job| match (job.state, job.since) {
             (Some(State::Failed), Some(since)) => {
                 let group = job
                     .failure
                     .as_ref()
-                    .map(|failure| text::clean(failure.group.as_bytes()));
-                joined([group, Some(page.when(since))])
+                    .map(|failure| failure.group.to_string());
+                join_parts([group, Some(page.when(since))])
             }
             (Some(State::Running), Some(since)) => {
-                let worker = job
-                    .worker
-                    .as_ref()
-                    .map(|worker| text::clean(worker.as_bytes()));
-                joined([worker, Some(page.age(since))])
+                let worker = job.worker.as_ref().map(Name::to_string);
+                join_parts([worker, Some(page.age(since))])
             }
             _ => job.detail(page),
         });
         [
-            text::clean(self.jid.as_bytes()),
+            self.jid.to_string(),
             klass.unwrap_or_else(|| NONE.to_owned()),
             self.state
                 .map_or("missing".to_owned(), |state| state.to_string()),
@@ -103,11 +96,12 @@ impl Neighbour {
     }
 }
 
-fn neighbours(others: &[Neighbour], page: &Page) -> String {
+/// Returns a table of the jobs at the other ends of edges, below the line that it continues.
+fn neighbors(others: &[Neighbor], page: &Page) -> String {
     if others.is_empty() {
         return " nothing\n".to_owned();
     }
-    let mut table = Table::new(&NEIGHBOURS);
+    let mut table = Table::new(&NEIGHBORS);
     for other in others {
         let [jid, klass, state, detail] = other.cells(page);
         let ink = other.state.and_then(Ink::of);

@@ -1,4 +1,4 @@
-//! One thing told at length: a name and its value on each line.
+//! One thing in full: a name and its value on each line.
 
 use super::Page;
 use super::paint::{Ink, Marks};
@@ -26,12 +26,12 @@ impl<'a> Detail<'a> {
         }
     }
 
-    /// Adds a value, cleaned here.
+    /// Adds a line; the value is made harmless here.
     pub(super) fn line(&mut self, name: &'static str, value: impl AsRef<[u8]>) {
-        self.remarked(name, value, None, String::new());
+        self.line_with_remark(name, value, None, String::new());
     }
 
-    /// Adds a value that may be missing.
+    /// Adds a line for a value that may be missing.
     pub(super) fn maybe(&mut self, name: &'static str, value: Option<impl AsRef<[u8]>>) {
         match value {
             Some(value) => self.line(name, value),
@@ -39,8 +39,8 @@ impl<'a> Detail<'a> {
         }
     }
 
-    /// Adds a value with a remark beside it, which must be clean.
-    pub(super) fn remarked(
+    /// Adds a line with a remark beside the value. The remark must be harmless.
+    pub(super) fn line_with_remark(
         &mut self,
         name: &'static str,
         value: impl AsRef<[u8]>,
@@ -56,7 +56,7 @@ impl<'a> Detail<'a> {
         });
     }
 
-    /// Returns the text; remarks stand under each other.
+    /// Returns the text; the remarks are aligned.
     pub(super) fn draw(self) -> String {
         let marks = Marks::new(self.page.color);
         let names = self
@@ -70,7 +70,7 @@ impl<'a> Detail<'a> {
             .map(|line| text::width(&line.value))
             .max()
             .unwrap_or(0);
-        let mut told = String::new();
+        let mut text = String::new();
         for line in &self.lines {
             let value = marks.put(&line.value, line.ink);
             let gap = values.saturating_sub(text::width(&line.value)) + 4;
@@ -82,8 +82,8 @@ impl<'a> Detail<'a> {
                 (false, true) => format!("{}\t{value}\n", line.name),
                 (false, false) => format!("{}\t{value}\t{}\n", line.name, line.remark),
             };
-            told.push_str(&line);
+            text.push_str(&line);
         }
-        marks.colour(told)
+        marks.colorize(text)
     }
 }

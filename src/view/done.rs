@@ -1,16 +1,24 @@
-//! Writes that answer nothing print nothing, or what they were done to.
+//! The result of a write without a reply: no text, or the things that it changed.
 
+use super::document::Document;
 use super::{Page, View};
 use crate::model::done::Done;
 use crate::name::Name;
-use crate::text::clean;
 
 impl View for Done {
-    const KIND: &'static str = "done";
+    const DOCUMENT: Document = Document::one(
+        "done",
+        "The result of a write without a reply: pause, log and the like",
+        Done::FIELDS,
+    );
 
     fn text(&self, _: &Page) -> String {
         match self.prints {
-            true => self.targets.iter().map(|name| clean(name) + "\n").collect(),
+            true => self
+                .targets
+                .iter()
+                .map(|name| format!("{name}\n"))
+                .collect(),
             false => String::new(),
         }
     }

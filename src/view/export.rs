@@ -1,67 +1,84 @@
-//! The lines of an export: documents of which each tells every byte.
+//! The lines of an export: documents that preserve every byte.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
+use super::View;
+use super::document::Document;
 use super::json::record;
+use super::list::Row;
 use crate::clock::moment::Moment;
 use crate::error::Error;
-use crate::model::config::Item;
-use crate::model::export::{Cancelled, Head, Paused, Saved, SavedRecurring};
+use crate::model::config::ConfigOption;
+use crate::model::export::{Cancellation, ExportHead, PausedQueue, SavedJob, SavedRecurring};
 use crate::model::job::{Entry, Job};
 use crate::model::list::List;
 use crate::model::recur::Recurring;
 use crate::name::Name;
 use crate::text::is_harmful;
 
-/// The first line.
-pub(crate) fn head(head: &Head) -> Result<Vec<u8>, Error> {
-    line("export", head)
+/// The document of the first line.
+pub(super) const HEAD: Document = Document::one(
+    "export",
+    "The first line of an export, before those of job, recurring, config, paused: export",
+    ExportHead::FIELDS,
+);
+
+/// The document of a paused queue.
+pub(super) const PAUSED: Document = Document::one(
+    "paused",
+    "A queue that is paused: export --with paused",
+    PausedQueue::FIELDS,
+);
+
+/// Returns the first line.
+pub(crate) fn head(head: &ExportHead) -> Result<Vec<u8>, Error> {
+    line(HEAD.kind, head)
 }
 
-/// A job; by whom it was cancelled, if it is to be.
-pub(crate) fn job(saved: Saved, cancelled: Option<&Cancelled>) -> Result<Vec<u8>, Error> {
-    let Saved {
+/// Returns the line of a job, with who cancels it and why, if it is cancelled after the export.
+pub(crate) fn job(saved: SavedJob, cancelled: Option<&Cancellation>) -> Result<Vec<u8>, Error> {
+    let SavedJob {
         mut job,
         entries,
         due,
     } = saved;
-    job.data = job.data.exactly(plain);
-    let told = entries.iter().all(told);
-    let history_bytes = (!told).then(|| {
+    job.data = job.data.exactly(is_plain);
+    let preserved = entries.iter().all(is_preserved);
+    let history_bytes = (!preserved).then(|| {
         let bytes = entries.iter().map(|entry| STANDARD.encode(entry));
         bytes.collect()
     });
     let line_of = JobLine {
-        due: more_than(due, job.scheduled_for),
+        due: unless_shown(due, job.scheduled_for),
         job,
         history_bytes,
         cancelled,
     };
-    line("job", &line_of)
+    line(Job::DOCUMENT.kind, &line_of)
 }
 
-/// A recurring job.
+/// Returns the line of a recurring job.
 pub(crate) fn recurring(saved: SavedRecurring) -> Result<Vec<u8>, Error> {
     let SavedRecurring { mut recurring, due } = saved;
-    recurring.data = recurring.data.exactly(plain);
+    recurring.data = recurring.data.exactly(is_plain);
     let line_of = RecurringLine {
-        due: more_than(due, recurring.next),
+        due: unless_shown(due, recurring.next),
         recurring,
     };
-    line("recurring", &line_of)
+    line(Recurring::DOCUMENT.kind, &line_of)
 }
 
-/// The options that are set, in one line.
-pub(crate) fn config(options: Vec<Item>) -> Result<Vec<u8>, Error> {
-    line("config", &List::whole(options))
+/// Returns the line of all options that are set.
+pub(crate) fn config(options: Vec<ConfigOption>) -> Result<Vec<u8>, Error> {
+    line(ConfigOption::LIST.kind, &List::whole(options))
 }
 
-/// A queue that is paused.
-pub(crate) fn paused(paused: &Paused) -> Result<Vec<u8>, Error> {
-    line("paused", paused)
+/// Returns the line of a queue that is paused.
+pub(crate) fn paused(paused: &PausedQueue) -> Result<Vec<u8>, Error> {
+    line(PAUSED.kind, paused)
 }
 
 #[derive(Serialize)]
@@ -73,7 +90,7 @@ struct JobLine<'a> {
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "seconds")]
     due: Option<Moment>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    cancelled: Option<&'a Cancelled>,
+    cancelled: Option<&'a Cancellation>,
 }
 
 #[derive(Serialize)]
@@ -88,39 +105,39 @@ fn line<T: Serialize>(kind: &'static str, fields: &T) -> Result<Vec<u8>, Error> 
     record(kind, fields).map_err(|error| Error::internal(format!("document: {error}")))
 }
 
-/// Whether a text stands in a document just as it is.
-fn plain(text: &str) -> bool {
+/// Returns whether a document holds the text unchanged, with nothing escaped.
+fn is_plain(text: &str) -> bool {
     !text.chars().any(is_harmful)
 }
 
-/// Whether the document tells each byte of an entry.
-fn told(raw: &Name) -> bool {
-    let Some(text) = raw.as_str().filter(|text| plain(text)) else {
+/// Returns whether `history` in the document preserves each byte of this stored entry.
+fn is_preserved(raw: &Name) -> bool {
+    let Some(text) = raw.as_str().filter(|text| is_plain(text)) else {
         return false;
     };
     let Some(entry) = Entry::read(text.as_bytes()) else {
         return false;
     };
-    let whole = entry
+    let exact = entry
         .when
-        .is_some_and(|when| in_documents(when) == Some(when));
-    whole && entry.stored() == text.as_bytes()
+        .is_some_and(|when| to_milliseconds(when) == Some(when));
+    exact && entry.stored() == text.as_bytes()
 }
 
-/// Returns a moment if the one that the document has is not just that.
-fn more_than(due: Option<Moment>, shown: Option<Moment>) -> Option<Moment> {
-    due.filter(|due| shown.and_then(in_documents) != Some(*due))
+/// Returns `due`, unless the document already shows exactly this moment as `shown`.
+fn unless_shown(due: Option<Moment>, shown: Option<Moment>) -> Option<Moment> {
+    due.filter(|due| shown.and_then(to_milliseconds) != Some(*due))
 }
 
-/// Returns what documents tell of a moment: its milliseconds.
-fn in_documents(moment: Moment) -> Option<Moment> {
+/// Returns the moment without its microseconds, as documents show it; `None` if they cannot.
+fn to_milliseconds(moment: Moment) -> Option<Moment> {
     moment.rfc3339()?;
     Some(Moment::from_micros(
         moment.micros() - moment.micros().rem_euclid(1000),
     ))
 }
 
-/// Seconds with all their digits.
+/// Writes a moment as seconds since the epoch, with all digits.
 fn seconds<S: Serializer>(moment: &Option<Moment>, serializer: S) -> Result<S::Ok, S::Error> {
     let text = moment.map_or("null".into(), |moment| moment.to_string());
     let raw = RawValue::from_string(text).map_err(serde::ser::Error::custom)?;

@@ -1,14 +1,15 @@
-//! Failure groups: a row each.
+//! Failure groups: a row for each.
 
-use super::job::names;
+use super::document::Document;
+use super::job::join_names;
 use super::list::Row;
 use super::table::{Cell, Column, Table};
 use super::{Page, Times};
-use crate::model::failure::Group;
+use crate::model::failure::FailureGroup;
 use crate::text;
 
-impl Row for Group {
-    const KIND: &'static str = "failed";
+impl Row for FailureGroup {
+    const LIST: Document = Document::list("failed", "Failure groups: failed", FailureGroup::FIELDS);
 
     const COLUMNS: &'static [Column] = &[
         Column::text("GROUP"),
@@ -34,7 +35,7 @@ impl Row for Group {
             last.unwrap_or_else(Cell::missing),
             match self.queues.is_empty() {
                 true => Cell::missing(),
-                false => Cell::text(names(&self.queues)),
+                false => Cell::text(join_names(&self.queues)),
             },
             match &self.sample {
                 Some(sample) => Cell::text(text::first_line(sample.as_bytes())),

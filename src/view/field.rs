@@ -1,33 +1,34 @@
-//! One value of a document, found by its path.
+//! Finds one value of a document by its path.
 
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// What stands at a path.
+/// The result of the search for a path.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Picked {
+pub(crate) enum Lookup {
     /// A string, without its quotes.
     Text(String),
     /// Any other value, as JSON.
     Json(String),
-    /// Nothing; the document knows these fields.
+    /// No such field. The document has these.
     Unknown(Vec<String>),
-    /// The field is there, but not what is wanted in it.
+    /// The field exists, but has nothing at the rest of the path.
     Nothing,
 }
 
-/// Finds `data.user` or `tags.0` in a document. A key that contains dots is found by its whole
-/// name before its parts are looked for.
-pub(crate) fn pick(document: &str, path: &str) -> Picked {
+/// Finds `data.user` or `tags.0` in a document. A key that contains dots is tried as a whole before
+/// its parts.
+pub(crate) fn find(document: &str, path: &str) -> Lookup {
     let fields = members(document);
     let first = path.split('.').next().unwrap_or_default();
     match fields.iter().any(|(key, _)| key == path || key == first) {
-        true => within(document, path).unwrap_or(Picked::Nothing),
-        false => Picked::Unknown(fields.into_iter().map(|(key, _)| key).collect()),
+        true => find_within(document, path).unwrap_or(Lookup::Nothing),
+        false => Lookup::Unknown(fields.into_iter().map(|(key, _)| key).collect()),
     }
 }
 
-fn within(value: &str, path: &str) -> Option<Picked> {
+/// Finds a path in a JSON value.
+fn find_within(value: &str, path: &str) -> Option<Lookup> {
     let members = members(value);
     let ends = path
         .match_indices('.')
@@ -37,7 +38,7 @@ fn within(value: &str, path: &str) -> Option<Picked> {
     ends.reverse();
     for end in ends {
         let (key, rest) = (&path[..end], path[end..].strip_prefix('.'));
-        // The last of two members with one name counts, as everywhere.
+        // If two members have the same name, the last one counts.
         let member = members
             .iter()
             .rev()
@@ -48,7 +49,7 @@ fn within(value: &str, path: &str) -> Option<Picked> {
         };
         let found = match rest {
             None => Some(bare(member)),
-            Some(rest) => within(member.get(), rest),
+            Some(rest) => find_within(member.get(), rest),
         };
         if found.is_some() {
             return found;
@@ -57,19 +58,21 @@ fn within(value: &str, path: &str) -> Option<Picked> {
     None
 }
 
-fn bare(value: &RawValue) -> Picked {
+/// Returns the value as a result.
+fn bare(value: &RawValue) -> Lookup {
     match serde_json::from_str(value.get()) {
-        Ok(text) => Picked::Text(text),
-        Err(_) => Picked::Json(value.get().to_owned()),
+        Ok(text) => Lookup::Text(text),
+        Err(_) => Lookup::Json(value.get().to_owned()),
     }
 }
 
+/// Returns the element of a list at this index.
 fn element<'a>(value: &'a str, at: &str) -> Option<&'a RawValue> {
     let elements: Vec<&RawValue> = serde_json::from_str(value).ok()?;
     elements.get(at.parse::<usize>().ok()?).copied()
 }
 
-/// Returns the members of an object in their order; none of anything else.
+/// Returns the members of an object in their order; nothing if the value is not an object.
 fn members(value: &str) -> Vec<(String, &RawValue)> {
     struct InOrder;
 
@@ -103,33 +106,33 @@ mod tests {
         r#""data":{"user":9007199254740993,"a.b":{"c":[]},"l":[{"k":1.10}]}}"#
     );
 
-    fn json(text: &str) -> Picked {
-        Picked::Json(text.to_owned())
+    fn json(text: &str) -> Lookup {
+        Lookup::Json(text.to_owned())
     }
 
-    fn text(text: &str) -> Picked {
-        Picked::Text(text.to_owned())
+    fn text(text: &str) -> Lookup {
+        Lookup::Text(text.to_owned())
     }
 
     #[test]
     fn values_are_found_by_their_path() {
-        assert_eq!(pick(JOB, "jid"), text("j"));
-        assert_eq!(pick(JOB, "failure.message"), text("a\nb"));
-        assert_eq!(pick(JOB, "tags.1"), text("y"));
-        assert_eq!(pick(JOB, "worker"), json("null"));
-        assert_eq!(pick(JOB, "data.user"), json("9007199254740993"));
-        assert_eq!(pick(JOB, "data.a.b.c"), json("[]"));
-        assert_eq!(pick(JOB, "data.l.0.k"), json("1.10"));
+        assert_eq!(find(JOB, "jid"), text("j"));
+        assert_eq!(find(JOB, "failure.message"), text("a\nb"));
+        assert_eq!(find(JOB, "tags.1"), text("y"));
+        assert_eq!(find(JOB, "worker"), json("null"));
+        assert_eq!(find(JOB, "data.user"), json("9007199254740993"));
+        assert_eq!(find(JOB, "data.a.b.c"), json("[]"));
+        assert_eq!(find(JOB, "data.l.0.k"), json("1.10"));
     }
 
     #[test]
-    fn what_is_not_there_is_told_apart_from_what_cannot_be() {
-        assert_eq!(pick(JOB, "data.nope"), Picked::Nothing);
-        assert_eq!(pick(JOB, "tags.7"), Picked::Nothing);
-        assert_eq!(pick(JOB, "failure.message.x"), Picked::Nothing);
+    fn a_missing_value_differs_from_an_unknown_field() {
+        assert_eq!(find(JOB, "data.nope"), Lookup::Nothing);
+        assert_eq!(find(JOB, "tags.7"), Lookup::Nothing);
+        assert_eq!(find(JOB, "failure.message.x"), Lookup::Nothing);
         let known = ["jid", "failure", "tags", "worker", "data"]
             .map(str::to_owned)
             .to_vec();
-        assert_eq!(pick(JOB, "failre"), Picked::Unknown(known));
+        assert_eq!(find(JOB, "failre"), Lookup::Unknown(known));
     }
 }

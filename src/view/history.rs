@@ -1,34 +1,34 @@
-//! A job's history, in words.
+//! The history of a job, a line for each entry.
 
 use super::Page;
 use super::table::{Cell, Column, Table};
 use crate::model::job::Entry;
-use crate::text as words;
+use crate::text;
 
 const ENTRIES: [Column; 4] = [
     Column::text("WHEN"),
     Column::text("WHAT"),
     Column::text("NOTE"),
-    Column::text("TOOK"),
+    Column::text("DURATION"),
 ];
 
-/// Returns one line for each entry: when, what, what was noted, and how long it took to get there.
-pub(super) fn text(history: &[Entry], page: &Page) -> String {
+/// Returns one line for each entry: when, what, its note, and how long the job waited or ran.
+pub(super) fn render(history: &[Entry], page: &Page) -> String {
     let mut table = Table::new(&ENTRIES);
     for (at, entry) in history.iter().enumerate() {
         table.row(vec![
             Cell::maybe(entry.when.map(|when| page.stamp(when))),
             Cell::text(&entry.what),
             Cell::text(note(entry)),
-            Cell::text(took(history, at)),
+            Cell::text(duration(history, at)),
         ]);
     }
     format!("\nhistory ({})\n{}", history.len(), table.inset(page))
 }
 
-/// Returns what an entry notes, in words where they are the core's own.
+/// Returns the note of an entry: in words if the core wrote it, else as `key=value`.
 fn note(entry: &Entry) -> String {
-    let text = |key: &str| entry.text(key).map(|text| words::clean(text.as_bytes()));
+    let text = |key: &str| entry.text(key).map(|text| text.to_string());
     let known = match entry.what.as_bytes() {
         b"put" => text("queue").map(|queue| format!("in {queue}")),
         b"popped" => text("worker").map(|worker| format!("by {worker}")),
@@ -38,18 +38,14 @@ fn note(entry: &Entry) -> String {
     known.unwrap_or_else(|| {
         let members = entry.note.iter().map(|(key, value)| {
             let value = value.text().unwrap_or_else(|| value.to_name());
-            format!(
-                "{}={}",
-                words::clean(key.as_bytes()),
-                words::clean(value.as_bytes())
-            )
+            format!("{key}={value}")
         });
         members.collect::<Vec<String>>().join(" ")
     })
 }
 
-/// Returns how long a job had waited when it was popped, or run when that ended.
-fn took(history: &[Entry], at: usize) -> String {
+/// Returns how long the job had waited when it was popped, or how long it ran.
+fn duration(history: &[Entry], at: usize) -> String {
     let (verb, from): (&str, &[u8]) = match history[at].what.as_bytes() {
         b"popped" => ("waited", b"put"),
         b"done" | b"failed" | b"timed-out" => ("ran", b"popped"),
@@ -69,7 +65,7 @@ fn took(history: &[Entry], at: usize) -> String {
             }),
             Some(ended),
         ) => {
-            format!("{verb} {}", words::duration(ended.since(*began)))
+            format!("{verb} {}", text::duration(ended.since(*began)))
         }
         _ => String::new(),
     }

@@ -1,22 +1,22 @@
-//! What an import would do, before it is asked about.
+//! The plan of an import, which the prompt shows.
 
 use std::collections::BTreeMap;
 
 use super::Page;
 use super::table::{Cell, Column, Table};
-use crate::model::config::Change;
+use crate::model::config::OptionChange;
 use crate::name::Name;
-use crate::text::{clean, plural};
+use crate::text::plural;
 
-/// What would be done.
+/// The changes that an import would make.
 pub(crate) struct Proposal<'p> {
-    /// How many jobs come into which queue.
+    /// How many jobs it would put into each queue.
     pub queues: BTreeMap<&'p Name, u64>,
     pub recurring: usize,
-    /// How many of the jobs exist already, and whether they are put again.
+    /// How many of the jobs exist already, and whether the import replaces them.
     pub existing: u64,
     pub replaces: bool,
-    pub changes: &'p [Change],
+    pub changes: &'p [OptionChange],
     pub pauses: &'p [&'p Name],
     pub holds: &'p [Name],
 }
@@ -24,7 +24,7 @@ pub(crate) struct Proposal<'p> {
 const QUEUES: [Column; 2] = [Column::text("QUEUE"), Column::number("JOBS")];
 
 impl Proposal<'_> {
-    /// Returns the jobs by queue, and what else would be done.
+    /// Returns the jobs by queue, and a line for each other change.
     pub(crate) fn text(&self, page: &Page) -> String {
         let mut table = Table::new(&QUEUES);
         for (queue, jobs) in &self.queues {
@@ -35,18 +35,18 @@ impl Proposal<'_> {
             .lines()
             .map(|line| format!("  {line}\n"))
             .collect();
-        let besides = self.besides();
-        if !text.is_empty() && !besides.is_empty() {
+        let others = self.other_changes();
+        if !text.is_empty() && !others.is_empty() {
             text.push('\n');
         }
-        for line in besides {
+        for line in others {
             text.push_str(&format!("  {line}\n"));
         }
         text
     }
 
-    /// Returns what would be done besides putting jobs.
-    pub(crate) fn besides(&self) -> Vec<String> {
+    /// Returns a line for each change besides new jobs.
+    pub(crate) fn other_changes(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if self.existing > 0 {
             let jobs = plural(self.existing, "job", "jobs");
@@ -60,7 +60,7 @@ impl Proposal<'_> {
             lines.push(format!("make {jobs}"));
         }
         let names = |names: &mut dyn Iterator<Item = &Name>| {
-            let names: Vec<String> = names.map(clean).collect();
+            let names: Vec<String> = names.map(Name::to_string).collect();
             names.join(", ")
         };
         if !self.holds.is_empty() {

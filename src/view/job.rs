@@ -1,6 +1,7 @@
-//! Jobs: a row each in lists, one told in full, and how many there are.
+//! Jobs: a row for each in lists, one in full, and their number by state.
 
 use super::detail::Detail;
+use super::document::Document;
 use super::list::Row;
 use super::paint::Ink;
 use super::table::{Cell, Column, NONE, Table};
@@ -8,11 +9,12 @@ use super::{Page, View, history};
 use crate::clock::moment::Moment;
 use crate::json::Number;
 use crate::model::job::{Counts, Failure, Job, State};
+use crate::model::list::Jobs;
 use crate::name::Name;
 use crate::text;
 
 impl Row for Job {
-    const KIND: &'static str = "jobs";
+    const LIST: Document = Jobs::DOCUMENT;
 
     const COLUMNS: &'static [Column] = &[
         Column::text("JID"),
@@ -20,7 +22,7 @@ impl Row for Job {
         Column::text("STATE"),
         Column::text("QUEUE"),
         Column::number("PRI"),
-        Column::number("LEFT"),
+        Column::number("REMAINING"),
         Column::text("AGE"),
         Column::text("WORKER").on_request(),
         Column::text("TAGS").on_request(),
@@ -34,8 +36,8 @@ impl Row for Job {
             Some(number) => Cell::by(number.0, number.to_string()),
             None => Cell::missing(),
         };
-        let left = match (self.remaining, self.retries) {
-            (Some(left), Some(of)) => Cell::by(left.0, format!("{}/{of}", left.floor())),
+        let remaining = match (self.remaining, self.retries) {
+            (Some(left), Some(all)) => Cell::by(left.0, format!("{}/{all}", left.floor())),
             _ => Cell::missing(),
         };
         let age = match self.since {
@@ -45,18 +47,18 @@ impl Row for Job {
         table.row(vec![
             Cell::text(&self.jid),
             Cell::maybe(self.klass.as_ref()),
-            Cell::text(self.shown()).ink(self.state.and_then(Ink::of)),
+            Cell::text(self.state_text()).ink(self.state.and_then(Ink::of)),
             Cell::maybe(self.queue.as_ref()),
             number(self.priority),
-            left,
+            remaining,
             age,
             Cell::maybe(self.worker.as_ref()),
             match self.tags.is_empty() {
                 true => Cell::missing(),
-                false => Cell::text(names(&self.tags)),
+                false => Cell::text(join_names(&self.tags)),
             },
             Cell::maybe(self.failure.as_ref().map(|failure| &failure.group)),
-            match page.choice.is_usual() {
+            match page.choice.is_default() {
                 true => Cell::missing(),
                 false => Cell::text(self.data.as_bytes()),
             },
@@ -70,32 +72,33 @@ impl Row for Job {
 }
 
 impl Job {
-    fn shown(&self) -> String {
+    /// Returns its state for people.
+    fn state_text(&self) -> String {
         match (self.state, &self.state_stored) {
             (Some(state), _) => state.to_string(),
-            (None, Some(stored)) => text::clean(stored.as_bytes()),
-            // A job that is still to be put.
+            (None, Some(stored)) => stored.to_string(),
+            // A job that a recurring job has not put yet.
             (None, None) if self.spawned_from.is_some() => "(due)".to_owned(),
             (None, None) => NONE.to_owned(),
         }
     }
 
-    /// Returns what matters in its state, cleaned.
+    /// Returns the detail that matters in its state, harmless.
     pub fn detail(&self, page: &Page) -> String {
-        let holder = self
-            .worker
-            .as_ref()
-            .map(|worker| text::clean(worker.as_bytes()));
+        let holder = self.worker.as_ref().map(Name::to_string);
         match self.state {
             Some(State::Running) => {
                 let lock = self.expires.map(|expires| match page.relative() {
                     true => format!("lock {}", text::duration(expires.since(page.now))),
                     false => format!("lock until {}", page.stamp(expires)),
                 });
-                joined([holder, lock])
+                join_parts([holder, lock])
             }
             Some(State::Stalled) => {
-                let lost = self.lost().map(|at| page.when(at)).unwrap_or_default();
+                let lost = self
+                    .lock_lost_at()
+                    .map(|at| page.when(at))
+                    .unwrap_or_default();
                 match holder {
                     Some(holder) => format!("{holder} lost it {lost}"),
                     None => format!("lost {lost}"),
@@ -110,20 +113,16 @@ impl Job {
                 .scheduled_for
                 .map_or_else(String::new, |due| due_at(due, page)),
             Some(State::Depends) => {
-                let on = text::plural(self.dependencies.len() as u64, "job", "jobs");
+                let jobs = text::plural(self.dependencies.len() as u64, "job", "jobs");
                 match self.failed_dependencies {
-                    0 => format!("on {on}"),
-                    failed => format!("on {on}, {failed} failed"),
+                    0 => format!("on {jobs}"),
+                    failed => format!("on {jobs}, {failed} failed"),
                 }
             }
             Some(State::Failed) => match &self.failure {
                 Some(failure) => {
                     let line = text::first_line(failure.message.as_bytes());
-                    format!(
-                        "{}: {}",
-                        text::clean(failure.group.as_bytes()),
-                        text::clean(line)
-                    )
+                    format!("{}: {}", failure.group, text::Harmless(line))
                 }
                 None => String::new(),
             },
@@ -135,13 +134,13 @@ impl Job {
         }
     }
 
-    /// Returns when its lock was lost: when it lapsed, or when it was taken away.
-    fn lost(&self) -> Option<Moment> {
+    /// Returns when its lock was lost: when it expired, or when it was revoked.
+    fn lock_lost_at(&self) -> Option<Moment> {
         self.expires.or(self.since)
     }
 }
 
-/// Returns when a scheduled job or a template is due.
+/// Returns when a scheduled or recurring job is due.
 pub(super) fn due_at(due: Moment, page: &Page) -> String {
     match page.now.since(due) {
         late if late >= 0.0 && page.relative() => format!("due {}", page.when(due)),
@@ -149,7 +148,8 @@ pub(super) fn due_at(due: Moment, page: &Page) -> String {
     }
 }
 
-pub(super) fn joined(parts: [Option<String>; 2]) -> String {
+/// Returns the parts that exist, with a comma between them.
+pub(super) fn join_parts(parts: [Option<String>; 2]) -> String {
     parts
         .into_iter()
         .flatten()
@@ -157,17 +157,14 @@ pub(super) fn joined(parts: [Option<String>; 2]) -> String {
         .join(", ")
 }
 
-/// Returns names in a row, cleaned.
-pub(super) fn names(names: &[Name]) -> String {
-    let names: Vec<String> = names
-        .iter()
-        .map(|name| text::clean(name.as_bytes()))
-        .collect();
+/// Returns names with commas between them, harmless.
+pub(super) fn join_names(names: &[Name]) -> String {
+    let names: Vec<String> = names.iter().map(Name::to_string).collect();
     names.join(", ")
 }
 
 impl View for Job {
-    const KIND: &'static str = "job";
+    const DOCUMENT: Document = Document::one("job", "A job in full: get", Job::FIELDS);
 
     fn text(&self, page: &Page) -> String {
         let mut detail = Detail::new(page);
@@ -175,36 +172,35 @@ impl View for Job {
         detail.maybe("klass", self.klass.as_ref());
         detail.maybe("queue", self.queue.as_ref());
         let ink = self.state.and_then(Ink::of);
-        detail.remarked("state", self.shown(), ink, self.state_remark(page));
+        detail.line_with_remark("state", self.state_text(), ink, self.state_remark(page));
         match self.priority {
             Some(priority) => {
                 let remark = "higher runs first".to_owned();
-                detail.remarked("priority", priority.to_string(), None, remark);
+                detail.line_with_remark("priority", priority.to_string(), None, remark);
             }
             None => detail.line("priority", NONE),
         }
         match (self.remaining, self.retries) {
-            (Some(left), Some(of)) => {
-                detail.line("retries", format!("{} of {of} left", left.floor()));
+            (Some(left), Some(all)) => {
+                detail.line("retries", format!("{} of {all} remaining", left.floor()));
             }
             _ => detail.line("retries", NONE),
         }
-        list(&mut detail, "tags", names(&self.tags));
+        list_line(&mut detail, "tags", join_names(&self.tags));
         detail.line("tracked", if self.tracked { "yes" } else { "no" });
         let edges = |jids: &[Name]| {
-            let told = jids.iter().map(|jid| {
-                let state = self.neighbours.iter().find(|other| other.jid == *jid);
-                let jid = text::clean(jid.as_bytes());
-                match state.map(|other| other.state) {
+            let texts = jids.iter().map(|jid| {
+                let neighbor = self.neighbors.iter().find(|other| other.jid == *jid);
+                match neighbor.map(|other| other.state) {
                     Some(Some(state)) => format!("{jid} ({state})"),
                     Some(None) => format!("{jid} (missing)"),
-                    None => jid,
+                    None => jid.to_string(),
                 }
             });
-            told.collect::<Vec<String>>().join(", ")
+            texts.collect::<Vec<String>>().join(", ")
         };
-        list(&mut detail, "depends on", edges(&self.dependencies));
-        list(&mut detail, "needed by", edges(&self.dependents));
+        list_line(&mut detail, "depends on", edges(&self.dependencies));
+        list_line(&mut detail, "needed by", edges(&self.dependents));
         if let Some(template) = &self.spawned_from {
             detail.line("spawned from", template);
         }
@@ -212,15 +208,15 @@ impl View for Job {
             detail.line("scheduled", due_at(due, page));
         }
         detail.line("data", self.data.as_bytes());
-        let mut told = detail.draw();
+        let mut text = detail.draw();
         if let Some(failure) = &self.failure {
-            told.push_str("\nfailure\n");
-            told.push_str(&indented(&failure.message));
+            text.push_str("\nfailure\n");
+            text.push_str(&indented(&failure.message));
         }
         if let Some(history) = &self.history {
-            told.push_str(&history::text(history, page));
+            text.push_str(&history::render(history, page));
         }
-        told
+        text
     }
 
     fn jids(&self) -> Option<Vec<&Name>> {
@@ -229,6 +225,7 @@ impl View for Job {
 }
 
 impl Job {
+    /// Returns the remark beside the state in the view of one job.
     fn state_remark(&self, page: &Page) -> String {
         match (self.state, &self.failure) {
             (Some(State::Failed), Some(failure)) => failed_remark(failure, page),
@@ -243,40 +240,38 @@ impl Job {
 
 /// Returns why, when and where a job failed: `upload error, 3h 12m ago, by mx-2-18841`.
 fn failed_remark(failure: &Failure, page: &Page) -> String {
-    let mut remark = text::clean(failure.group.as_bytes());
+    let mut remark = failure.group.to_string();
     if let Some(when) = failure.when {
         remark.push_str(&format!(", {}", page.when(when)));
     }
     if let Some(worker) = &failure.worker {
-        remark.push_str(&format!(", by {}", text::clean(worker.as_bytes())));
+        remark.push_str(&format!(", by {worker}"));
     }
     remark
 }
 
-fn list(detail: &mut Detail, name: &'static str, clean: String) {
-    let value = if clean.is_empty() {
-        NONE.to_owned()
-    } else {
-        clean
-    };
+/// Adds a line with a list that may be empty.
+fn list_line(detail: &mut Detail, name: &'static str, list: String) {
+    let value = if list.is_empty() { NONE } else { &list };
     detail.line(name, value);
 }
 
-/// Returns a text of several lines, each set in by two.
+/// Returns a text of several lines, each indented by two blanks.
 fn indented(lines: &Name) -> String {
     let clean = text::clean_lines(lines.as_bytes());
     clean.lines().map(|line| format!("  {line}\n")).collect()
 }
 
 impl View for Counts {
-    const KIND: &'static str = "counts";
+    const DOCUMENT: Document =
+        Document::one("counts", "Jobs by state: jobs --count", Counts::FIELDS);
 
     fn text(&self, page: &Page) -> String {
         let mut counts = *self;
         let mut detail = Detail::new(page);
         for state in State::ALL {
             let count = *counts.of(state);
-            detail.remarked(
+            detail.line_with_remark(
                 state.word(),
                 page.count(count),
                 Ink::of(state).filter(|_| count > 0),
@@ -294,7 +289,7 @@ mod tests {
     use super::*;
     use crate::clock::moment::Moment;
     use crate::json::Data;
-    use crate::model::job::{Dependencies, Entry, Neighbour};
+    use crate::model::job::{Dependencies, Entry, Neighbor};
     use crate::model::list::List;
 
     fn at(seconds: f64) -> Option<Moment> {
@@ -389,17 +384,17 @@ mod tests {
         shows(
             jobs().text(&page(120)),
             expect![[r#"
-            JID                               KLASS          STATE      QUEUE  PRI  LEFT  AGE      DETAIL
-            77be2d0c4a1f4e0f9f0d3b6a5c8e7f10  Mail::Digest   running    mail    10   3/5  41s      mx-1-220, lock 19s
-            9a01b7c6                          Mail::Welcome  stalled    mail    10   3/5  2m 10s   mx-2-18841 lost it 12s ago
-            waits                             Mail::Welcome  waiting    mail    10   3/5  4m 12s   waits 4m 12s
-            later                             A              scheduled  mail    10   3/5  1s       in 2h 5m
-            due                               A              scheduled  mail    10   3/5  2h 46m   due 40s ago
-            blocked                           A              depends    mail    10   3/5  1s       on 3 jobs, 1 failed
-            broke                             A              failed     mail    10   3/5  3h 12m   upload error: PermissionError: c…
-            done                              A              complete   –       10   3/5  16m 40s  16m 40s ago
-            odd                               A              failed     mail    10   3/5  –
-        "#]],
+                JID                               KLASS          STATE      QUEUE  PRI  REMAINING  AGE      DETAIL
+                77be2d0c4a1f4e0f9f0d3b6a5c8e7f10  Mail::Digest   running    mail    10        3/5  41s      mx-1-220, lock 19s
+                9a01b7c6                          Mail::Welcome  stalled    mail    10        3/5  2m 10s   mx-2-18841 lost it 12s ago
+                waits                             Mail::Welcome  waiting    mail    10        3/5  4m 12s   waits 4m 12s
+                later                             A              scheduled  mail    10        3/5  1s       in 2h 5m
+                due                               A              scheduled  mail    10        3/5  2h 46m   due 40s ago
+                blocked                           A              depends    mail    10        3/5  1s       on 3 jobs, 1 failed
+                broke                             A              failed     mail    10        3/5  3h 12m   upload error: PermissionErr…
+                done                              A              complete   –       10        3/5  16m 40s  16m 40s ago
+                odd                               A              failed     mail    10        3/5  –
+            "#]],
         );
     }
 
@@ -410,34 +405,34 @@ mod tests {
             expect![[r#"
                 JID
                   KLASS          STATE      QUEUE  PRI
-                  LEFT  AGE      DETAIL
+                  REMAINING  AGE      DETAIL
                 77be2d0c4a1f4e0f9f0d3b6a5c8e7f10
                   Mail::Digest   running    mail    10
-                   3/5  41s      mx-1-220, lock 19s
+                        3/5  41s      mx-1-220, lock 19s
                 9a01b7c6
                   Mail::Welcome  stalled    mail    10
-                   3/5  2m 10s   mx-2-18841 lost it 12s…
+                        3/5  2m 10s   mx-2-18841 lost i…
                 waits
                   Mail::Welcome  waiting    mail    10
-                   3/5  4m 12s   waits 4m 12s
+                        3/5  4m 12s   waits 4m 12s
                 later
                   A              scheduled  mail    10
-                   3/5  1s       in 2h 5m
+                        3/5  1s       in 2h 5m
                 due
                   A              scheduled  mail    10
-                   3/5  2h 46m   due 40s ago
+                        3/5  2h 46m   due 40s ago
                 blocked
                   A              depends    mail    10
-                   3/5  1s       on 3 jobs, 1 failed
+                        3/5  1s       on 3 jobs, 1 fail…
                 broke
                   A              failed     mail    10
-                   3/5  3h 12m   upload error: Permissi…
+                        3/5  3h 12m   upload error: Per…
                 done
                   A              complete   –       10
-                   3/5  16m 40s  16m 40s ago
+                        3/5  16m 40s  16m 40s ago
                 odd
                   A              failed     mail    10
-                   3/5  –
+                        3/5  –
             "#]],
         );
     }
@@ -449,7 +444,7 @@ mod tests {
             tags: vec![Name::from("onboarding"), Name::from("eu")],
             failure: Some(failure()),
             dependents: vec![Name::from("c41d77aa0e3b4f6c9d1f2a5b8c7e6d50")],
-            neighbours: vec![Neighbour::new(
+            neighbors: vec![Neighbor::new(
                 Name::from("c41d77aa0e3b4f6c9d1f2a5b8c7e6d50"),
                 Some(job("c41d77aa", "Deploy", State::Depends, 0.0)),
             )],
@@ -469,28 +464,28 @@ mod tests {
         shows(
             told.text(&page(80)),
             expect![[r#"
-            jid         0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a
-            klass       Mail::Welcome
-            queue       mail
-            state       failed    upload error, 3h 12m ago, by mx-2-18841
-            priority    10        higher runs first
-            retries     3 of 5 left
-            tags        onboarding, eu
-            tracked     no
-            depends on  –
-            needed by   c41d77aa0e3b4f6c9d1f2a5b8c7e6d50 (depends)
-            data        {"user":9007199254740993,"locale":"de"}
+                jid         0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a
+                klass       Mail::Welcome
+                queue       mail
+                state       failed    upload error, 3h 12m ago, by mx-2-18841
+                priority    10        higher runs first
+                retries     3 of 5 remaining
+                tags        onboarding, eu
+                tracked     no
+                depends on  –
+                needed by   c41d77aa0e3b4f6c9d1f2a5b8c7e6d50 (depends)
+                data        {"user":9007199254740993,"locale":"de"}
 
-            failure
-              PermissionError: cannot open spool/4411
-                at upload.py:88
+                failure
+                  PermissionError: cannot open spool/4411
+                    at upload.py:88
 
-            history (4)
-              1970-01-02 00:34:02  put     in mail
-              1970-01-02 00:34:09  popped  by mx-2-18841                waited 7s
-              1970-01-02 00:34:40  failed  upload error                 ran 31s
-              1970-01-02 00:34:50  cli     verb=retry by=ann@h n=[1,2]
-        "#]],
+                history (4)
+                  1970-01-02 00:34:02  put     in mail
+                  1970-01-02 00:34:09  popped  by mx-2-18841                waited 7s
+                  1970-01-02 00:34:40  failed  upload error                 ran 31s
+                  1970-01-02 00:34:50  cli     verb=retry by=ann@h n=[1,2]
+            "#]],
         );
     }
 
@@ -525,8 +520,8 @@ mod tests {
             jid: evil(),
             klass: Some(evil()),
             queue: Some(bytes()),
-            dependencies: vec![Neighbour::new(evil(), Some(told.clone()))],
-            dependents: vec![Neighbour::new(bytes(), None)],
+            dependencies: vec![Neighbor::new(evil(), Some(told.clone()))],
+            dependents: vec![Neighbor::new(bytes(), None)],
         };
         for page in [page(80), page(30), Page::pipe()] {
             for state in State::ALL {
@@ -559,33 +554,33 @@ mod tests {
             klass: name("Deploy"),
             queue: name("deploy"),
             dependencies: vec![
-                Neighbour::new(Name::from("77be2d0c"), Some(failed)),
-                Neighbour::new(Name::from("5510a4d2"), Some(running)),
-                Neighbour::new(Name::from("gone"), None),
+                Neighbor::new(Name::from("77be2d0c"), Some(failed)),
+                Neighbor::new(Name::from("5510a4d2"), Some(running)),
+                Neighbor::new(Name::from("gone"), None),
             ],
             dependents: vec![],
         };
         shows(
             around.text(&page(80)),
             expect![[r#"
-            c41d77aa… (Deploy, deploy) waits for
-              77be2d0c  Test  failed   upload error, 3h 12m ago
-              5510a4d2  Docs  running  d-1-77, 41s
-              gone      –     missing
-            and is needed by nothing
-        "#]],
+                c41d77aa… (Deploy, deploy) depends on
+                  77be2d0c  Test  failed   upload error, 3h 12m ago
+                  5510a4d2  Docs  running  d-1-77, 41s
+                  gone      –     missing
+                and is needed by nothing
+            "#]],
         );
     }
 
     #[test]
-    fn states_have_their_colours_and_nothing_else_moves() {
+    fn states_have_their_colors_and_nothing_else_moves() {
         let plain = jobs().text(&page(100));
-        let coloured = jobs().text(&Page {
+        let colored = jobs().text(&Page {
             color: true,
             ..page(100)
         });
-        assert!(coloured.contains("\x1b[32mrunning\x1b[0m"), "{coloured}");
-        let bare = coloured
+        assert!(colored.contains("\x1b[32mrunning\x1b[0m"), "{colored}");
+        let bare = colored
             .split('\x1b')
             .enumerate()
             .map(|(at, part)| match at {

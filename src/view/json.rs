@@ -1,4 +1,4 @@
-//! Documents: `kind`, `v` and the fields of a model; nothing in them can touch a terminal.
+//! Documents as JSON: `kind`, `v` and the fields of a model, harmless on a terminal.
 
 use std::io::{self, Write};
 
@@ -9,8 +9,9 @@ use super::View;
 use crate::clock::moment::Moment;
 use crate::text::is_harmful;
 
+/// A document: the fields of a model behind `kind` and `v`.
 #[derive(Serialize)]
-struct Document<'a, T: Serialize + ?Sized> {
+struct Envelope<'a, T: Serialize + ?Sized> {
     kind: &'static str,
     v: u8,
     #[serde(flatten)]
@@ -20,8 +21,8 @@ struct Document<'a, T: Serialize + ?Sized> {
 /// Returns one pretty-printed document.
 pub(crate) fn document<T: View + ?Sized>(view: &T) -> Result<Vec<u8>, serde_json::Error> {
     let fields = view;
-    let document = Document {
-        kind: T::KIND,
+    let document = Envelope {
+        kind: T::DOCUMENT.kind,
         v: 1,
         fields,
     };
@@ -32,7 +33,7 @@ pub(crate) fn document<T: View + ?Sized>(view: &T) -> Result<Vec<u8>, serde_json
     Ok(text)
 }
 
-/// Returns a document of `--watch`: one compact line that says when it was true.
+/// Returns a document of `--watch`: one compact line with the moment `at` which it was read.
 pub(crate) fn tick<T: View + ?Sized>(view: &T, now: Moment) -> Result<Vec<u8>, serde_json::Error> {
     #[derive(Serialize)]
     struct Tick<'a, T: Serialize + ?Sized> {
@@ -43,14 +44,14 @@ pub(crate) fn tick<T: View + ?Sized>(view: &T, now: Moment) -> Result<Vec<u8>, s
         fields: &'a T,
     }
     line(&Tick {
-        kind: T::KIND,
+        kind: T::DOCUMENT.kind,
         v: 1,
         at: now.rfc3339(),
         fields: view,
     })
 }
 
-/// Returns a value alone, pretty-printed: what is no document of ours.
+/// Returns a value that is not a document, pretty-printed.
 pub(crate) fn bare<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, serde_json::Error> {
     let mut text = Vec::new();
     let pretty = Harmless(PrettyFormatter::new());
@@ -59,7 +60,7 @@ pub(crate) fn bare<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, serde_js
     Ok(text)
 }
 
-/// Returns one compact line.
+/// Returns a value as one compact line.
 pub(crate) fn line<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, serde_json::Error> {
     let mut text = Vec::new();
     let compact = Harmless(CompactFormatter);
@@ -73,10 +74,10 @@ pub(crate) fn record<T: Serialize + ?Sized>(
     kind: &'static str,
     fields: &T,
 ) -> Result<Vec<u8>, serde_json::Error> {
-    line(&Document { kind, v: 1, fields })
+    line(&Envelope { kind, v: 1, fields })
 }
 
-/// Where a view writes the lines of `-o ndjson`.
+/// The lines of `-o ndjson` that a view writes.
 #[derive(Default)]
 pub(crate) struct Lines(pub(crate) Vec<u8>);
 
@@ -97,12 +98,13 @@ impl Lines {
 
     /// Writes a whole document.
     pub(crate) fn document<T: View + ?Sized>(&mut self, view: &T) -> Result<(), serde_json::Error> {
-        self.0.append(&mut record(T::KIND, view)?);
+        self.0.append(&mut record(T::DOCUMENT.kind, view)?);
         Ok(())
     }
 }
 
-/// Escapes what JSON would let through: DEL, C1, bidirectional controls and their like.
+/// A formatter that also escapes characters that JSON allows but a terminal would act on: DEL, C1
+/// and bidirectional controls, for example.
 struct Harmless<F>(F);
 
 impl<F: Formatter> Formatter for Harmless<F> {
@@ -114,7 +116,8 @@ impl<F: Formatter> Formatter for Harmless<F> {
         escape(w, text)
     }
 
-    /// Embedded JSON: control characters are blanks between its tokens, and a line must stay one.
+    /// Writes embedded JSON. Control characters between its tokens become blanks, so that a line
+    /// stays one line.
     fn write_raw_fragment<W: ?Sized + Write>(&mut self, w: &mut W, text: &str) -> io::Result<()> {
         match text.bytes().any(|byte| byte < b' ') {
             false => escape(w, text),
@@ -163,6 +166,7 @@ impl<F: Formatter> Formatter for Harmless<F> {
     }
 }
 
+/// Writes the text with harmful characters as `\uXXXX`.
 fn escape<W: ?Sized + Write>(w: &mut W, text: &str) -> io::Result<()> {
     let mut start = 0;
     for (at, c) in text.char_indices().filter(|(_, c)| is_harmful(*c)) {

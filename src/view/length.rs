@@ -1,10 +1,11 @@
-//! A queue's length: one number.
+//! The length of a queue: one number.
 
+use super::document::Document;
 use super::{Page, View};
 use crate::model::length::Length;
 
 impl View for Length {
-    const KIND: &'static str = "length";
+    const DOCUMENT: Document = Document::one("length", "A queue's length: length", Length::FIELDS);
 
     fn text(&self, _: &Page) -> String {
         format!("{}\n", self.length)

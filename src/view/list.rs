@@ -1,30 +1,31 @@
-//! How lists are written besides their tables: items as lines, and their jids.
+//! Lists: a table with a row for each item, or a line of ndjson for each.
 
 use serde::Serialize;
 
+use super::document::Document;
 use super::table::{Column, Table};
 use super::{Lines, Page, View};
 use crate::model::job::Job;
-use crate::model::list::{Detail, Details, Jobs, List};
+use crate::model::list::{JobDetail, JobDetails, Jobs, List};
 use crate::name::Name;
 
-/// A model that is a row of a table.
+/// A model that is a row of a table and an item of a list.
 pub(crate) trait Row: Serialize {
-    /// The `kind` of the document that lists it.
-    const KIND: &'static str;
+    /// The document that lists it.
+    const LIST: Document;
 
     const COLUMNS: &'static [Column];
 
     /// Adds its cells to the table.
     fn row(&self, page: &Page, table: &mut Table);
 
-    /// Returns its jid, where it is a job.
+    /// Returns its jid, if it is a job.
     fn jid(&self) -> Option<&Name> {
         None
     }
 }
 
-/// Returns the table of some rows.
+/// Returns these rows as a table.
 pub(super) fn table<'a, T: Row + 'a>(rows: impl IntoIterator<Item = &'a T>, page: &Page) -> String {
     let mut table = Table::new(T::COLUMNS);
     for row in rows {
@@ -34,7 +35,7 @@ pub(super) fn table<'a, T: Row + 'a>(rows: impl IntoIterator<Item = &'a T>, page
 }
 
 impl<T: Row> View for List<T> {
-    const KIND: &'static str = T::KIND;
+    const DOCUMENT: Document = T::LIST;
     const COLUMNS: &'static [Column] = T::COLUMNS;
 
     fn text(&self, page: &Page) -> String {
@@ -51,7 +52,12 @@ impl<T: Row> View for List<T> {
 }
 
 impl View for Jobs {
-    const KIND: &'static str = "jobs";
+    const DOCUMENT: Document = Document {
+        kind: "jobs",
+        summary: "Jobs: jobs, peek, pop, failed --group, track, get of several",
+        fields: Jobs::FIELDS,
+        items: Some(Job::FIELDS),
+    };
     const COLUMNS: &'static [Column] = <Job as Row>::COLUMNS;
 
     fn text(&self, page: &Page) -> String {
@@ -67,15 +73,15 @@ impl View for Jobs {
     }
 }
 
-impl View for Details {
-    const KIND: &'static str = "jobs";
+impl View for JobDetails {
+    const DOCUMENT: Document = Jobs::DOCUMENT;
 
     fn text(&self, page: &Page) -> String {
-        let told = self.list.items.iter().map(|detail| match detail {
-            Detail::Job(job) => job.text(page),
-            Detail::Recurring(recurring) => recurring.text(page),
+        let texts = self.list.items.iter().map(|detail| match detail {
+            JobDetail::Job(job) => job.text(page),
+            JobDetail::Recurring(recurring) => recurring.text(page),
         });
-        told.collect::<Vec<String>>().join("\n")
+        texts.collect::<Vec<String>>().join("\n")
     }
 
     fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {
@@ -83,6 +89,6 @@ impl View for Details {
     }
 
     fn jids(&self) -> Option<Vec<&Name>> {
-        Some(self.list.items.iter().map(Detail::jid).collect())
+        Some(self.list.items.iter().map(JobDetail::jid).collect())
     }
 }

@@ -1,11 +1,12 @@
 //! The private server of `local:`, a line for each fact.
 
 use super::detail::Detail;
+use super::document::Document;
 use super::{Page, View};
 use crate::model::local::Status;
 
 impl View for Status {
-    const KIND: &'static str = "local";
+    const DOCUMENT: Document = Document::one("local", "The private server: local", Status::FIELDS);
 
     fn text(&self, page: &Page) -> String {
         let mut detail = Detail::new(page);

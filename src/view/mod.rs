@@ -1,4 +1,5 @@
-//! Model → text. Never talks to Redis, never reads the clock: what it needs comes in a [`Page`].
+//! Models as text and documents. Views never talk to Redis and never read the clock: a [`Page`]
+//! holds what they need.
 
 use serde::Serialize;
 
@@ -13,7 +14,9 @@ mod config;
 mod context;
 mod depends;
 mod detail;
+pub(crate) mod document;
 mod done;
+mod error;
 pub(crate) mod export;
 mod failure;
 pub(crate) mod field;
@@ -29,7 +32,6 @@ mod put;
 mod queue;
 mod recur;
 pub(crate) mod repair;
-pub(crate) mod schema;
 mod stats;
 mod tag;
 mod version;
@@ -38,24 +40,26 @@ mod worker;
 pub(crate) mod json;
 pub(crate) mod table;
 
+use document::Document;
 pub(crate) use json::Lines;
 
-/// What the text is written on.
+/// The properties of the terminal or pipe that a text is written to.
 #[derive(Clone, Debug)]
 pub struct Page {
-    /// Whether people read it: aligned, with headers, relative times, thousands separated.
+    /// Whether stdout is a terminal: text for people, with aligned columns, headers, relative times
+    /// and separated thousands.
     pub terminal: bool,
-    /// Columns; tables in a pipe are never cut.
+    /// The columns of the terminal; tables in a pipe are never cut.
     pub width: usize,
-    /// Whether to colour.
+    /// Whether the text has colors.
     pub color: bool,
-    /// The moment that ages are counted from.
+    /// The current moment, for ages.
     pub now: Moment,
-    /// How moments are written.
+    /// How moments are written: `--time-format`.
     pub times: Times,
     /// Whether tables have headers.
     pub headers: bool,
-    /// Which columns of a table, in which order.
+    /// Which columns and rows of a table are shown, in which order.
     pub choice: table::Choice,
 }
 
@@ -71,7 +75,7 @@ pub enum Times {
 }
 
 impl Page {
-    /// A terminal of this width, without colour, at the moment 0.
+    /// A terminal of this width, without color, at the moment 0.
     #[cfg(test)]
     pub fn terminal(width: usize) -> Page {
         Page {
@@ -96,7 +100,7 @@ impl Page {
         }
     }
 
-    /// Returns a count; its thousands are separated on a terminal.
+    /// Returns a count, its thousands separated on a terminal.
     pub fn count(&self, count: u64) -> String {
         match self.terminal {
             true => text::thousands(count),
@@ -104,12 +108,12 @@ impl Page {
         }
     }
 
-    /// Whether moments are told as ages.
+    /// Returns whether moments are written as ages.
     pub fn relative(&self) -> bool {
         self.times == Times::Relative
     }
 
-    /// Returns a moment: `4m 2s ago`, `in 2h 5m`, or as `--time-format` says.
+    /// Returns a moment in the format of `--time-format`: `4m 2s ago`, `in 2h 5m` by default.
     pub fn when(&self, moment: Moment) -> String {
         let age = self.now.since(moment);
         match self.times {
@@ -119,7 +123,7 @@ impl Page {
         }
     }
 
-    /// Returns how long ago a moment was, without saying `ago`.
+    /// Returns the age of a moment without `ago`, or the moment itself if times are not relative.
     pub fn age(&self, moment: Moment) -> String {
         match self.times {
             Times::Relative => text::duration(self.now.since(moment).max(0.0)),
@@ -127,7 +131,7 @@ impl Page {
         }
     }
 
-    /// Returns a moment as it stands in a calendar, or in seconds.
+    /// Returns a moment as date and time, or in seconds since the epoch.
     pub fn stamp(&self, moment: Moment) -> String {
         match (self.times, moment.rfc3339()) {
             (Times::Unix, _) | (_, None) => moment.to_string(),
@@ -137,23 +141,23 @@ impl Page {
     }
 }
 
-/// A model that can be shown: its `Serialize` gives the fields of the document.
+/// A model that can be shown. Its `Serialize` writes the fields of the document.
 pub(crate) trait View: Serialize {
-    /// The `kind` of the document.
-    const KIND: &'static str;
+    /// The document: its `kind`, its fields, and what `help json` says of it.
+    const DOCUMENT: Document;
 
-    /// What `--columns` and `--sort` may name.
+    /// The columns that `--columns` and `--sort` accept; none if the view is no table.
     const COLUMNS: &'static [table::Column] = &[];
 
-    /// Returns the text for people (`page.terminal`) or for a pipe.
+    /// Returns the text for a terminal (`page.terminal`) or for a pipe.
     fn text(&self, page: &Page) -> String;
 
-    /// Writes the lines of `-o ndjson`: lists write their items, others the document itself.
+    /// Writes the lines of `-o ndjson`: a list writes its items, anything else its document.
     fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {
         lines.document(self)
     }
 
-    /// Returns the jids, where the result is jobs.
+    /// Returns the jids for `-o jid`; `None` if the model is not about jobs.
     fn jids(&self) -> Option<Vec<&Name>> {
         None
     }

@@ -1,11 +1,11 @@
-//! Colours: which there are, what they stand for, and how a table carries them without measuring
-//! them. Never the only carrier of a meaning.
+//! Colors and their meanings. While a table is laid out, a mark without width stands for each
+//! color. No fact is shown by color alone.
 
 use std::borrow::Cow;
 
 use crate::model::job::State;
 
-/// A colour of text.
+/// A color of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ink {
     Green,
@@ -26,7 +26,7 @@ impl Ink {
         Ink::Dim,
     ];
 
-    /// Returns the colour of a state; waiting is plain.
+    /// Returns the color of a state; waiting has none.
     pub(crate) const fn of(state: State) -> Option<Ink> {
         match state {
             State::Running => Some(Ink::Green),
@@ -50,7 +50,8 @@ impl Ink {
         }
     }
 
-    /// Where a coloured text begins: a character without width that no cleaned text holds.
+    /// The mark at the start of a colored text: a character without width, which harmless text
+    /// never contains.
     const fn mark(self) -> char {
         match self {
             Ink::Green => '\u{206a}',
@@ -63,10 +64,10 @@ impl Ink {
     }
 }
 
-/// Where a coloured text ends.
+/// The mark at the end of a colored text.
 const END: char = '\u{2063}';
 
-/// Marks in laid-out text that become colours once the layout stands.
+/// Writes marks into texts, and replaces them by colors after the layout.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Marks {
     color: bool,
@@ -77,7 +78,7 @@ impl Marks {
         Marks { color }
     }
 
-    /// Returns the cleaned text with its marks.
+    /// Returns the harmless text between its marks.
     pub(super) fn put(&self, text: &str, ink: Option<Ink>) -> String {
         match ink.filter(|_| self.color) {
             Some(ink) => format!("{}{text}{END}", ink.mark()),
@@ -85,16 +86,16 @@ impl Marks {
         }
     }
 
-    /// Turns the marks into colours.
-    pub(super) fn colour(&self, text: String) -> String {
+    /// Replaces the marks by colors.
+    pub(super) fn colorize(&self, text: String) -> String {
         if !self.color {
             return text;
         }
-        let colour = |c: char| match Ink::ALL.into_iter().find(|ink| ink.mark() == c) {
+        let replace = |c: char| match Ink::ALL.into_iter().find(|ink| ink.mark() == c) {
             Some(ink) => Cow::from(ink.code()),
             None if c == END => Cow::from("\x1b[0m"),
             None => Cow::from(c.to_string()),
         };
-        text.chars().map(colour).collect()
+        text.chars().map(replace).collect()
     }
 }

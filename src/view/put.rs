@@ -1,17 +1,17 @@
-//! A job that was put: its jid and nothing else, so that scripts can keep it.
+//! A job that was put: only its jid, so that scripts can store it.
 
+use super::document::Document;
 use super::{Page, View};
 use crate::model::put::Put;
 use crate::name::Name;
-use crate::text::clean;
 
 impl View for Put {
-    const KIND: &'static str = "put";
+    const DOCUMENT: Document = Document::one("put", "A job that was put: put", Put::FIELDS);
 
     fn text(&self, _: &Page) -> String {
         match self.dry_run {
             true => String::new(),
-            false => format!("{}\n", clean(self.jid.as_bytes())),
+            false => format!("{}\n", self.jid),
         }
     }
 

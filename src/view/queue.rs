@@ -1,6 +1,7 @@
-//! Queues: a row each.
+//! Queues: a row for each.
 
 use super::Page;
+use super::document::Document;
 use super::list::Row;
 use super::paint::Ink;
 use super::table::{Cell, Column, Table};
@@ -8,7 +9,7 @@ use crate::model::queue::Queue;
 use crate::text;
 
 impl Row for Queue {
-    const KIND: &'static str = "queues";
+    const LIST: Document = Document::list("queues", "Queues: queues", Queue::FIELDS);
 
     const COLUMNS: &'static [Column] = &[
         Column::text("QUEUE"),
@@ -42,7 +43,8 @@ impl Row for Queue {
 }
 
 impl Queue {
-    /// Returns whether it is paused, and what is known about that: `paused 2h 4m (disk swap)`.
+    /// Returns `paused` with since when, until when and why, if known: `paused 2h 4m (disk swap)`.
+    /// Returns nothing for a queue that is not paused.
     fn state(&self, page: &Page) -> String {
         if !self.paused {
             return String::new();
@@ -57,7 +59,7 @@ impl Queue {
             state.push_str(&format!(", ends {}", page.when(until)));
         }
         if let Some(reason) = &self.paused_reason {
-            state.push_str(&format!(" ({})", text::clean(reason.as_bytes())));
+            state.push_str(&format!(" ({reason})"));
         }
         state
     }
@@ -82,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn queues_are_told_as_in_the_manual() {
+    fn a_queue_is_one_row_with_counts_and_pause() {
         let queues = List::whole(vec![
             Queue {
                 name: Name::from("images"),

@@ -1,7 +1,8 @@
-//! Recurring jobs: a row each, and one told in full.
+//! Recurring jobs: a row for each, and one in full.
 
 use super::detail::Detail;
-use super::job::{due_at, names};
+use super::document::Document;
+use super::job::{due_at, join_names};
 use super::list::Row;
 use super::table::{Cell, Column, NONE, Table};
 use super::{Page, View};
@@ -11,7 +12,11 @@ use crate::name::Name;
 use crate::text;
 
 impl Row for Recurring {
-    const KIND: &'static str = "recurring-jobs";
+    const LIST: Document = Document::list(
+        "recurring-jobs",
+        "Recurring jobs: recur list",
+        Recurring::FIELDS,
+    );
 
     const COLUMNS: &'static [Column] = &[
         Column::text("JID"),
@@ -53,7 +58,7 @@ impl Row for Recurring {
             number(self.retries),
             match self.tags.is_empty() {
                 true => Cell::missing(),
-                false => Cell::text(names(&self.tags)),
+                false => Cell::text(join_names(&self.tags)),
             },
             Cell::text(self.data.as_bytes()),
         ]);
@@ -64,16 +69,20 @@ impl Row for Recurring {
     }
 }
 
-/// Returns an interval as people say it, where that loses nothing.
+/// Returns an interval in units if that is exact (`5m`), else in seconds (`300.5s`).
 fn interval(every: Number) -> String {
-    let spoken = text::duration(every.0);
+    let text = text::duration(every.0);
     let exact = every.0.fract() == 0.0
-        && crate::clock::duration::parse(&spoken).is_ok_and(|read| read.as_secs_f64() == every.0);
-    if exact { spoken } else { format!("{every}s") }
+        && crate::clock::duration::parse(&text).is_ok_and(|read| read.as_secs_f64() == every.0);
+    if exact { text } else { format!("{every}s") }
 }
 
 impl View for Recurring {
-    const KIND: &'static str = "recurring";
+    const DOCUMENT: Document = Document::one(
+        "recurring",
+        "A recurring job in full: recur get",
+        Recurring::FIELDS,
+    );
 
     fn text(&self, page: &Page) -> String {
         let number =
@@ -99,15 +108,15 @@ impl View for Recurring {
         } else {
             ""
         };
-        detail.remarked("backlog", number(self.backlog), None, remark.to_owned());
-        detail.remarked(
+        detail.line_with_remark("backlog", number(self.backlog), None, remark.to_owned());
+        detail.line_with_remark(
             "priority",
             number(self.priority),
             None,
             "higher runs first".to_owned(),
         );
         detail.line("retries", number(self.retries));
-        let tags = names(&self.tags);
+        let tags = join_names(&self.tags);
         detail.line("tags", if tags.is_empty() { NONE } else { &tags });
         detail.line("data", self.data.as_bytes());
         detail.draw()

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::check::{COLUMNS as FOUND, count, examples, severity};
+use super::document::Document;
 use super::json::Lines;
 use super::table::{Cell, Column, Table};
 use super::{Page, View};
-use crate::model::check::Found;
+use crate::model::check::{Check, Found};
 use crate::model::finding::{Approval, Severity};
 use crate::model::repair::{Planned, Rehearsed, Repaired, Row};
 use crate::name::Name;
@@ -23,7 +24,7 @@ const COLUMNS: &[Column] = &[
 ];
 
 impl View for Repaired {
-    const KIND: &'static str = "check";
+    const DOCUMENT: Document = Check::DOCUMENT;
     const COLUMNS: &'static [Column] = COLUMNS;
 
     fn text(&self, page: &Page) -> String {
@@ -72,7 +73,7 @@ impl Repaired {
 }
 
 impl View for Rehearsed {
-    const KIND: &'static str = "check";
+    const DOCUMENT: Document = Check::DOCUMENT;
     const COLUMNS: &'static [Column] = FOUND;
 
     fn text(&self, _: &Page) -> String {

@@ -1,10 +1,11 @@
-//! What happened in queues: a day in full with its histogram, or a line for each of some days.
+//! Statistics of queues: one day in full with a histogram, or a line for each of several days.
 
+use super::document::Document;
 use super::table::{Cell, Column, NONE, Table};
 use super::{Lines, Page, View};
 use crate::json::Number;
 use crate::model::list::List;
-use crate::model::stats::{Bound, Bucket, Day, Days, Measure, Spread, Stats};
+use crate::model::stats::{Bound, Bucket, DayStats, Measure, Spread, Stats, StatsByDay};
 use crate::text;
 
 const DAY: &[Column] = &[
@@ -12,8 +13,8 @@ const DAY: &[Column] = &[
     Column::text("DAY"),
     Column::number("COMPLETED"),
     Column::number("FAILURES"),
-    Column::number("FAILED"),
-    Column::number("RETRIES"),
+    Column::number("STILL FAILED"),
+    Column::number("LOCKS LOST"),
     Column::number("WAITS"),
     Column::text("WAIT MEAN"),
     Column::text("WAIT STD"),
@@ -47,8 +48,8 @@ const SPREADS: &[Column] = &[
 const BUCKETS: &[Column] = &[
     Column::text("QUEUE"),
     Column::text("DAY"),
-    Column::text("OF"),
-    Column::text("TOOK"),
+    Column::text("MEASURE"),
+    Column::text("BUCKET"),
     Column::number("JOBS"),
 ];
 
@@ -63,20 +64,24 @@ const DAYS: &[Column] = &[
     Column::number("RUN P95"),
 ];
 
-impl View for Day {
-    const KIND: &'static str = "stats";
+impl View for DayStats {
+    const DOCUMENT: Document = Document::list(
+        "stats",
+        "Statistics of queues for a day: stats",
+        Stats::FIELDS,
+    );
 
-    /// On a terminal a paragraph for each queue; in a pipe a line, or one for each bucket of the
-    /// histogram that was asked for.
+    /// On a terminal, a paragraph for each queue. In a pipe, a line for each queue, or for each
+    /// bucket if a histogram was asked for.
     fn text(&self, page: &Page) -> String {
         let items = &self.list.items;
         if page.terminal {
             let picture = self.picture.unwrap_or(Measure::Wait);
-            let told: Vec<String> = items
+            let paragraphs: Vec<String> = items
                 .iter()
-                .map(|stats| stats.told(picture, page))
+                .map(|stats| stats.paragraph(picture, page))
                 .collect();
-            return told.join("\n");
+            return paragraphs.join("\n");
         }
         match self.picture {
             Some(picture) => {
@@ -108,8 +113,8 @@ impl View for Day {
     }
 }
 
-impl View for Days {
-    const KIND: &'static str = "stats";
+impl View for StatsByDay {
+    const DOCUMENT: Document = DayStats::DOCUMENT;
     const COLUMNS: &'static [Column] = DAYS;
 
     fn text(&self, page: &Page) -> String {
@@ -143,42 +148,44 @@ fn items(list: &List<Stats>, lines: &mut Lines) -> Result<(), serde_json::Error>
 }
 
 impl Stats {
-    fn told(&self, picture: Measure, page: &Page) -> String {
+    /// Returns its counts, the table of both measures and the histogram of one.
+    fn paragraph(&self, picture: Measure, page: &Page) -> String {
         let today = page
             .now
             .rfc3339()
             .is_some_and(|now| now.starts_with(&self.day));
         let when = if today { ", so far" } else { "" };
-        let queue = text::clean(self.queue.as_bytes());
+        let queue = &self.queue;
         let counts = [
             format!("{queue} on {} (UTC{when}) ", self.day),
             format!("{} completed", page.count(self.completed)),
             text::plural(self.failures, "failure", "failures"),
-            format!("{} failed now", page.count(self.failed)),
-            text::plural(self.retries, "retry", "retries"),
+            format!("{} still failed", page.count(self.failed)),
+            text::plural(self.retries, "lock lost", "locks lost"),
         ];
-        let mut told = flowing("", counts, "  ", page);
-        told.push('\n');
+        let mut text = wrap_parts("", counts, "  ", page);
+        text.push('\n');
         let mut table = Table::new(SPREADS);
         for of in [Measure::Wait, Measure::Run] {
             let mut cells = vec![Cell::text(of.word())];
             cells.extend(self.spread(of).cells(page));
             table.row(cells);
         }
-        let whole = Page {
+        let with_headers = Page {
             headers: true,
             choice: Default::default(),
             ..page.clone()
         };
-        told.push_str(&table.draw(&whole));
+        text.push_str(&table.draw(&with_headers));
         let spread = self.spread(picture);
         if !spread.buckets.is_empty() {
-            told.push('\n');
-            told.push_str(&drawn(picture.word(), &spread.buckets, page));
+            text.push('\n');
+            text.push_str(&bars(picture.word(), &spread.buckets, page));
         }
-        told
+        text
     }
 
+    /// Adds a row for each bucket of the histogram.
     fn bucket_rows(&self, picture: Measure, page: &Page, table: &mut Table) {
         for bucket in &self.spread(picture).buckets {
             table.row(vec![
@@ -193,6 +200,7 @@ impl Stats {
 }
 
 impl Spread {
+    /// Returns its number of jobs, mean, deviation and percentiles.
     fn cells(&self, page: &Page) -> Vec<Cell> {
         let measure = |seconds: Option<Number>| match seconds {
             Some(seconds) if self.count > 0 => Cell::by(seconds.0, text::measure(seconds.0)),
@@ -207,6 +215,7 @@ impl Spread {
         cells
     }
 
+    /// Returns the upper end of a percentile's range.
     fn cell(&self, bound: Bound) -> Cell {
         match self.buckets.is_empty() {
             true => Cell::missing(),
@@ -218,7 +227,7 @@ impl Spread {
     }
 }
 
-/// Returns an upper bound: `≤ 24s`, or `> 7d` where there is none.
+/// Returns an upper bound: `≤ 24s`, or `> 7d` for the range without one.
 fn at_most(seconds: Option<u64>) -> String {
     match seconds {
         Some(seconds) => format!("≤ {}", text::duration(seconds as f64)),
@@ -240,8 +249,8 @@ fn percent(change: f64) -> String {
     }
 }
 
-/// What the picture draws as one bar, by where it ends; those from the sixth on only if they hold
-/// some.
+/// The bars of the histogram: label and upper end. The bars after the first [`ALWAYS`] are shown
+/// only if they contain jobs.
 const BARS: [(&str, Option<u64>); 8] = [
     ("1s", Some(1)),
     ("10s", Some(10)),
@@ -253,13 +262,14 @@ const BARS: [(&str, Option<u64>); 8] = [
     ("> 7d", None),
 ];
 
+/// How many bars are shown even if they are empty.
 const ALWAYS: usize = 5;
 
-/// As long as a bar gets, where there is room.
+/// The maximum length of a bar, on a wide terminal.
 const LONGEST: usize = 20;
 
-/// Returns the histogram as bars in a line, or in several where the terminal is narrow.
-fn drawn(name: &str, buckets: &[Bucket], page: &Page) -> String {
+/// Returns the histogram as bars: on one line, or on several if the terminal is narrow.
+fn bars(name: &str, buckets: &[Bucket], page: &Page) -> String {
     let mut counts = [0u64; BARS.len()];
     for bucket in buckets {
         let fits = |(_, end): &(&str, Option<u64>)| match (*end, bucket.le_s) {
@@ -287,38 +297,39 @@ fn drawn(name: &str, buckets: &[Bucket], page: &Page) -> String {
         };
         parts.push(format!("{label} {bar}{shown}"));
     }
-    flowing(&format!("{name:<6}"), parts, &" ".repeat(6), page)
+    wrap_parts(&format!("{name:<6}"), parts, &" ".repeat(6), page)
 }
 
-/// Returns parts in a line, or in several where the terminal is narrow.
-fn flowing(
+/// Returns the parts on one line, or on several if the terminal is narrow. Lines after the first
+/// begin with the margin.
+fn wrap_parts(
     name: &str,
     parts: impl IntoIterator<Item = String>,
     margin: &str,
     page: &Page,
 ) -> String {
-    let mut told = name.to_owned();
+    let mut text = name.to_owned();
     let mut taken = text::width(name);
     for (at, part) in parts.into_iter().enumerate() {
         let width = text::width(&part);
         if at > 0 && taken + 3 + width > page.width {
-            told.truncate(told.trim_end().len());
-            told.push('\n');
-            told.push_str(margin);
+            text.truncate(text.trim_end().len());
+            text.push('\n');
+            text.push_str(margin);
             taken = text::width(margin) + width;
         } else if at > 0 {
-            told.push_str("   ");
+            text.push_str("   ");
             taken += 3 + width;
         } else {
             taken += width;
         }
-        told.push_str(&part);
+        text.push_str(&part);
     }
-    told.push('\n');
-    told
+    text.push('\n');
+    text
 }
 
-/// Returns the cells of a bar: some for all that is a hundredth of the largest.
+/// Returns the length of a bar: at least one cell from a hundredth of the largest count on.
 fn bar(count: u64, largest: u64, longest: usize) -> usize {
     let (count, largest) = (u128::from(count), u128::from(largest));
     match count * 100 >= largest {
@@ -367,19 +378,19 @@ mod tests {
             run: Spread::default(),
             ..Stats::default()
         };
-        stats.in_hours(3.0);
+        stats.set_rate(3.0);
         stats
     }
 
-    fn day(picture: Option<Measure>) -> Day {
+    fn day(picture: Option<Measure>) -> DayStats {
         let list = List::whole(vec![stats()]);
-        Day { list, picture }
+        DayStats { list, picture }
     }
 
     #[test]
-    fn a_day_is_told_as_in_the_manual() {
+    fn a_day_is_counts_a_table_and_a_histogram() {
         expect![[r#"
-            mail on 1970-01-02 (UTC, so far)    18,204 completed   37 failures   12 failed now   1 retry
+            mail on 1970-01-02 (UTC, so far)    18,204 completed   37 failures   12 still failed   1 lock lost
 
                    COUNT  MEAN    STD   P50   P90    P95   P99   MAX
             wait  18,412  4.1s  11.8s  ≤ 2s  ≤ 9s  ≤ 24s  ≤ 2m  ≤ 5m
@@ -390,9 +401,9 @@ mod tests {
     }
 
     #[test]
-    fn a_narrow_picture_has_several_lines() {
-        let told = day(Some(Measure::Wait)).text(&page(40));
-        let (_, picture) = told.rsplit_once("\n\n").unwrap();
+    fn a_narrow_terminal_wraps_the_histogram() {
+        let text = day(Some(Measure::Wait)).text(&page(40));
+        let (_, picture) = text.rsplit_once("\n\n").unwrap();
         expect![[r#"
             wait  1s ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇ 9,120
                   10s ▇▇▇▇▇▇▇▇▇▇▇▇▇▇ 7,835
@@ -402,22 +413,22 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_was_counted_there_is_no_picture() {
-        let told = day(Some(Measure::Run)).text(&page(120));
-        assert!(!told.contains('▇'));
+    fn without_jobs_there_is_no_histogram() {
+        let text = day(Some(Measure::Run)).text(&page(120));
+        assert!(!text.contains('▇'));
     }
 
     #[test]
-    fn what_took_days_has_bars_of_its_own() {
+    fn durations_of_days_have_bars_of_their_own() {
         let buckets = [(Some(86400), 2), (Some(172_800), 1), (None, 1)]
             .map(|(le_s, count)| Bucket { le_s, count });
         expect![[r#"
             run   1s –   10s –   1m –   10m –   1h –   1d ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇ 2   7d ▇▇▇▇▇▇▇▇▇▇ 1   > 7d ▇▇▇▇▇▇▇▇▇▇ 1
-        "#]].assert_eq(&drawn("run", &buckets, &page(120)));
+        "#]].assert_eq(&bars("run", &buckets, &page(120)));
     }
 
     #[test]
-    fn a_bar_is_seen_from_a_hundredth_on() {
+    fn a_bar_is_visible_from_a_hundredth_of_the_largest_on() {
         for (count, cells) in [(9120, 20), (811, 2), (204, 1), (92, 1), (91, 0), (0, 0)] {
             assert_eq!(bar(count, 9120, LONGEST), cells, "{count}");
         }
@@ -425,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn days_are_lines_with_their_change() {
+    fn each_day_is_a_line_with_its_change() {
         let before = stats();
         let mut today = Stats {
             queue: Name::from("mail"),
@@ -434,9 +445,9 @@ mod tests {
             wait: Spread::read(1, None, None, Histogram::read(&[], 1, 700_000.0)),
             ..Stats::default()
         };
-        today.in_hours(2.0);
-        today.since(&before);
-        let days = Days(List::whole(vec![before, today]));
+        today.set_rate(2.0);
+        today.set_change(&before);
+        let days = StatsByDay(List::whole(vec![before, today]));
         expect![[r#"
             QUEUE  DAY         COMPLETED  PER HOUR  CHANGE  FAILURES  WAIT P95  RUN P95
             mail   1970-01-02     18,204     6,068       –        37     ≤ 24s        –
@@ -451,14 +462,14 @@ mod tests {
     }
 
     #[test]
-    fn changes_are_whole_percents() {
-        for (change, told) in [
+    fn changes_are_shown_in_whole_percent() {
+        for (change, text) in [
             (0.123, "+12%"),
             (-1.0, "-100%"),
             (-0.001, "0%"),
             (3.0, "+300%"),
         ] {
-            assert_eq!(percent(change), told);
+            assert_eq!(percent(change), text);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The one table style; the only user of comfy-table.
+//! Tables: one style for all, and the only user of comfy-table.
 
 use std::cmp::Ordering;
 
@@ -9,16 +9,16 @@ use super::paint::{Ink, Marks};
 use crate::error::Error;
 use crate::text;
 
-/// What is missing.
+/// The text of a missing value.
 pub(crate) const NONE: &str = "–";
 
-/// Between two columns.
+/// Blanks between two columns.
 const GAP: usize = 2;
 
-/// Before the lines of a row that does not fit into one.
+/// Blanks before the further lines of a row that does not fit on one.
 const INDENT: usize = 2;
 
-/// The least that is worth showing of a free text.
+/// The minimum width of a free text, if the table is wrapped.
 const LEAST: usize = 10;
 
 /// A column that a table can have.
@@ -26,9 +26,9 @@ const LEAST: usize = 10;
 pub struct Column {
     pub name: &'static str,
     kind: Kind,
-    /// Whether it is there without being asked for.
-    usual: bool,
-    /// Whether its name stands above it.
+    /// Whether it is shown if `--columns` is not given.
+    default: bool,
+    /// Whether its header is shown.
     headed: bool,
 }
 
@@ -36,7 +36,7 @@ pub struct Column {
 enum Kind {
     Text,
     Number,
-    /// Free text, cut to the width of a terminal where it stands last.
+    /// Free text, cut to the width of a terminal if it is the last column.
     Free,
 }
 
@@ -45,7 +45,7 @@ impl Column {
         Column {
             name,
             kind: Kind::Text,
-            usual: true,
+            default: true,
             headed: true,
         }
     }
@@ -54,7 +54,7 @@ impl Column {
         Column {
             name,
             kind: Kind::Number,
-            usual: true,
+            default: true,
             headed: true,
         }
     }
@@ -63,7 +63,7 @@ impl Column {
         Column {
             name,
             kind: Kind::Free,
-            usual: true,
+            default: true,
             headed: true,
         }
     }
@@ -71,7 +71,7 @@ impl Column {
     /// A column that is shown only if `--columns` names it.
     pub const fn on_request(self) -> Column {
         Column {
-            usual: false,
+            default: false,
             ..self
         }
     }
@@ -84,13 +84,13 @@ impl Column {
         }
     }
 
-    /// Returns what stands above it.
+    /// Returns its header.
     const fn header(&self) -> &'static str {
         if self.headed { self.name } else { "" }
     }
 
-    /// Returns whether this is what was typed: case does not matter, `-` and `_` are blanks.
-    fn is(&self, typed: &str) -> bool {
+    /// Returns whether `typed` is its name: case does not matter, `-` and `_` are blanks.
+    fn is_named(&self, typed: &str) -> bool {
         let plain = |c: char| {
             if matches!(c, '-' | '_') {
                 ' '
@@ -105,16 +105,16 @@ impl Column {
     }
 }
 
-/// One value in a table: its text, cleaned on the way in, and what it is sorted by.
+/// One value in a table: its harmless text and its sort key.
 #[derive(Clone, Debug)]
 pub(crate) struct Cell {
     text: String,
-    order: Order,
+    key: SortKey,
     ink: Option<Ink>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Order {
+enum SortKey {
     Number(f64),
     Text(String),
     Missing,
@@ -124,7 +124,7 @@ impl Cell {
     pub(crate) fn text(text: impl AsRef<[u8]>) -> Cell {
         let text = text::clean(text.as_ref());
         Cell {
-            order: Order::Text(text.to_lowercase()),
+            key: SortKey::Text(text.to_lowercase()),
             text,
             ink: None,
         }
@@ -133,7 +133,7 @@ impl Cell {
     pub(crate) fn missing() -> Cell {
         Cell {
             text: NONE.to_owned(),
-            order: Order::Missing,
+            key: SortKey::Missing,
             ink: None,
         }
     }
@@ -145,15 +145,15 @@ impl Cell {
     pub(crate) fn count(count: u64, page: &Page) -> Cell {
         Cell {
             text: page.count(count),
-            order: Order::Number(count as f64),
+            key: SortKey::Number(count as f64),
             ink: None,
         }
     }
 
-    /// A text that is sorted by a number, such as an age.
+    /// A text with a number as its sort key, such as an age.
     pub(crate) fn by(number: f64, text: impl AsRef<[u8]>) -> Cell {
         Cell {
-            order: Order::Number(number),
+            key: SortKey::Number(number),
             ..Cell::text(text)
         }
     }
@@ -163,23 +163,24 @@ impl Cell {
     }
 }
 
-/// What `--columns`, `--sort` and `--reverse` ask for.
+/// The columns and rows of a table that are shown: `--columns`, `--sort`, `--reverse` and paging.
 #[derive(Clone, Debug, Default)]
 pub struct Choice {
     pub columns: Vec<String>,
     pub sort: Option<String>,
     pub reverse: bool,
-    /// Which of the sorted rows are shown: from where, how many.
+    /// The range of the sorted rows that is shown: offset and limit.
     pub rows: Option<(u64, Option<u64>)>,
 }
 
 impl Choice {
-    /// Returns whether nothing was asked for, so that only the usual columns are needed.
-    pub fn is_usual(&self) -> bool {
+    /// Returns whether neither columns nor an order are given, so that only the default columns
+    /// are needed.
+    pub fn is_default(&self) -> bool {
         self.columns.is_empty() && self.sort.is_none()
     }
 
-    /// Refuses what a table with these columns cannot show.
+    /// Refuses names that none of these columns has.
     pub fn check(&self, known: &[Column]) -> Result<(), Error> {
         let typed = [
             ("--columns", &self.columns[..]),
@@ -190,13 +191,15 @@ impl Choice {
                 if known.is_empty() {
                     return Err(Error::usage(format!("`{flag}` is for lists")));
                 }
-                if !known.iter().any(|column| column.is(name)) {
+                if !known.iter().any(|column| column.is_named(name)) {
                     let known: Vec<String> = known
                         .iter()
                         .map(|column| column.name.to_lowercase().replace(' ', "-"))
                         .collect();
-                    return Err(Error::usage(format!("`{flag}` knows no column `{name}`"))
-                        .hint(format!("the columns are {}", known.join(", "))));
+                    return Err(
+                        Error::usage(format!("`{flag}`: no column is called `{name}`"))
+                            .hint(format!("the columns are {}", known.join(", "))),
+                    );
                 }
             }
         }
@@ -225,7 +228,7 @@ impl Table {
         self.rows.push(cells);
     }
 
-    /// Returns the text; nothing at all where there are no rows.
+    /// Returns the text; without rows it is empty, without even a header.
     pub(crate) fn draw(mut self, page: &Page) -> String {
         if self.rows.is_empty() {
             return String::new();
@@ -258,10 +261,10 @@ impl Table {
             true => self.aligned(&shown, rows, &lines),
             false => rows.iter().map(|row| row.join("\t") + "\n").collect(),
         };
-        marks.colour(text)
+        marks.colorize(text)
     }
 
-    /// Returns the text of a table within another: aligned in a pipe, too, and without headers.
+    /// Returns the text indented below something else: aligned even in a pipe, without headers.
     pub(crate) fn inset(self, page: &Page) -> String {
         let width = match page.terminal {
             true => page.width.saturating_sub(INDENT),
@@ -280,9 +283,11 @@ impl Table {
 
     fn sort(&mut self, choice: &Choice) {
         let by = choice.sort.as_deref();
-        if let Some(at) = by.and_then(|by| self.columns.iter().position(|column| column.is(by))) {
+        if let Some(at) =
+            by.and_then(|by| self.columns.iter().position(|column| column.is_named(by)))
+        {
             self.rows
-                .sort_by(|one, other| order(&one[at].order, &other[at].order));
+                .sort_by(|one, other| compare(&one[at].key, &other[at].key));
         }
         if choice.reverse {
             self.rows.reverse();
@@ -294,29 +299,29 @@ impl Table {
         }
     }
 
-    /// Returns which columns are shown.
+    /// Returns the positions of the columns that are shown.
     fn shown(&self, choice: &Choice) -> Vec<usize> {
         if choice.columns.is_empty() {
             return (0..self.columns.len())
-                .filter(|&at| self.columns[at].usual)
+                .filter(|&at| self.columns[at].default)
                 .collect();
         }
-        let place = |name: &String| self.columns.iter().position(|column| column.is(name));
-        choice.columns.iter().filter_map(place).collect()
+        let position = |name: &String| self.columns.iter().position(|column| column.is_named(name));
+        choice.columns.iter().filter_map(position).collect()
     }
 
-    /// Cuts the last column, if it is free text, to what the others leave of the width. Where they
-    /// leave too little, rows have several lines. Returns how many columns stand in each.
+    /// Cuts the last column, if it is free text, to the width that the others leave. If they leave
+    /// too little, rows are wrapped. Returns how many columns each line of a row has.
     fn fit(&mut self, shown: &[usize], page: &Page) -> Vec<usize> {
         let header = |at: usize| match page.headers {
             true => text::width(self.columns[at].header()),
             false => 0,
         };
-        let wide = |at: usize| {
+        let widest = |at: usize| {
             let cells = self.rows.iter().map(|row| text::width(&row[at].text)).max();
             cells.unwrap_or(0).max(header(at))
         };
-        let mut widths: Vec<usize> = shown.iter().map(|&at| wide(at)).collect();
+        let mut widths: Vec<usize> = shown.iter().map(|&at| widest(at)).collect();
         let free = shown
             .last()
             .is_some_and(|&last| self.columns[last].kind == Kind::Free);
@@ -326,15 +331,15 @@ impl Table {
         };
         let mut lines = Vec::new();
         let mut taken = 0;
-        for (place, width) in widths.iter_mut().enumerate() {
+        for (position, width) in widths.iter_mut().enumerate() {
             let indent = if lines.is_empty() { 0 } else { INDENT };
             let room = page.width.saturating_sub(indent);
-            let wanted = match place + 1 == shown.len() {
+            let needed = match position + 1 == shown.len() {
                 true => (*width).min(least),
                 false => *width,
             };
             match lines.last_mut() {
-                Some(columns) if taken + GAP + wanted <= page.width => {
+                Some(columns) if taken + GAP + needed <= page.width => {
                     *columns += 1;
                     taken += GAP;
                 }
@@ -343,16 +348,16 @@ impl Table {
                     taken = if lines.len() == 1 { 0 } else { INDENT };
                 }
             }
-            if place + 1 == shown.len() && free {
+            if position + 1 == shown.len() && free {
                 *width = page.width.saturating_sub(taken);
-            } else if shown[place] > 0 && *width > room {
+            } else if shown[position] > 0 && *width > room {
                 *width = room;
             }
             taken += *width;
         }
         for row in &mut self.rows {
             for (&at, &width) in shown.iter().zip(&widths) {
-                // Who copies the subject of a row needs all of it.
+                // The first column names the row and is copied from there: it is never cut.
                 if at > 0 {
                     row[at].text = text::cut(&row[at].text, width);
                 }
@@ -361,6 +366,7 @@ impl Table {
         lines
     }
 
+    /// Returns the rows with aligned columns, `lines` of them on each line of a row.
     fn aligned(&self, shown: &[usize], rows: Vec<Vec<String>>, lines: &[usize]) -> String {
         let mut first = 0;
         let mut parts: Vec<Vec<String>> = Vec::new();
@@ -386,9 +392,9 @@ impl Table {
         }
         let mut text = String::new();
         for row in 0..rows.len() {
-            for (place, part) in parts.iter().enumerate() {
+            for (position, part) in parts.iter().enumerate() {
                 let line = part[row].trim_end();
-                if place == 0 || !line.is_empty() {
+                if position == 0 || !line.is_empty() {
                     text.push_str(line);
                     text.push('\n');
                 }
@@ -398,15 +404,16 @@ impl Table {
     }
 }
 
-fn order(one: &Order, other: &Order) -> Ordering {
+/// Compares sort keys: numbers, then texts, then missing values.
+fn compare(one: &SortKey, other: &SortKey) -> Ordering {
     match (one, other) {
-        (Order::Number(one), Order::Number(other)) => one.total_cmp(other),
-        (Order::Text(one), Order::Text(other)) => one.cmp(other),
-        (Order::Missing, Order::Missing) => Ordering::Equal,
-        (Order::Missing, _) => Ordering::Greater,
-        (_, Order::Missing) => Ordering::Less,
-        (Order::Number(_), Order::Text(_)) => Ordering::Less,
-        (Order::Text(_), Order::Number(_)) => Ordering::Greater,
+        (SortKey::Number(one), SortKey::Number(other)) => one.total_cmp(other),
+        (SortKey::Text(one), SortKey::Text(other)) => one.cmp(other),
+        (SortKey::Missing, SortKey::Missing) => Ordering::Equal,
+        (SortKey::Missing, _) => Ordering::Greater,
+        (_, SortKey::Missing) => Ordering::Less,
+        (SortKey::Number(_), SortKey::Text(_)) => Ordering::Less,
+        (SortKey::Text(_), SortKey::Number(_)) => Ordering::Greater,
     }
 }
 
@@ -466,7 +473,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_are_chosen_ordered_and_sorted_as_asked() {
+    fn the_choice_selects_columns_order_and_rows() {
         let choice = Choice {
             columns: vec!["jobs".into(), "head-wait".into(), "Group".into()],
             sort: Some("jobs".into()),
@@ -486,7 +493,7 @@ mod tests {
     }
 
     #[test]
-    fn colour_takes_no_room() {
+    fn colors_do_not_change_the_layout() {
         let page = Page {
             color: true,
             ..Page::terminal(46)
@@ -499,13 +506,13 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_column_is_refused_with_those_that_there_are() {
+    fn an_unknown_column_is_refused_with_a_list_of_the_columns() {
         let choice = Choice {
             columns: vec!["jid".into()],
             ..Choice::default()
         };
         let error = choice.check(&COLUMNS).unwrap_err();
-        assert_eq!(error.message(), "`--columns` knows no column `jid`");
+        assert_eq!(error.message(), "`--columns`: no column is called `jid`");
         assert_eq!(
             error.hint_text(),
             Some("the columns are group, jobs, head-wait, sample")
@@ -522,7 +529,7 @@ mod tests {
     }
 
     #[test]
-    fn no_rows_are_no_text() {
+    fn a_table_without_rows_is_empty() {
         assert_eq!(Table::new(&COLUMNS).draw(&Page::terminal(80)), "");
     }
 }

@@ -1,12 +1,13 @@
-//! Tags: a row each.
+//! Tags: a row for each.
 
 use super::Page;
+use super::document::Document;
 use super::list::Row;
 use super::table::{Cell, Column, Table};
 use crate::model::tag::Tag;
 
 impl Row for Tag {
-    const KIND: &'static str = "tags";
+    const LIST: Document = Document::list("tags", "Tags: tag", Tag::FIELDS);
 
     const COLUMNS: &'static [Column] = &[Column::text("TAG"), Column::number("JOBS")];
 

@@ -1,10 +1,15 @@
-//! The version, one line per part.
+//! The versions of the binary and its core, a line for each.
 
+use super::document::Document;
 use super::{Page, View};
 use crate::model::version::Version;
 
 impl View for Version {
-    const KIND: &'static str = "version";
+    const DOCUMENT: Document = Document::one(
+        "version",
+        "The binary and its core: version",
+        Version::FIELDS,
+    );
 
     fn text(&self, _: &Page) -> String {
         let commit = self.commit.map(|commit| format!("commit {commit}\n"));

@@ -1,16 +1,17 @@
-//! Workers: a row each; one worker's jobs are rows as in `jobs`.
+//! Workers: a row for each. The jobs of one worker are rows as in `jobs`.
 
+use super::document::Document;
 use super::list;
 use super::list::Row;
 use super::paint::Ink;
 use super::table::{Cell, Column, Table};
 use super::{Page, View};
 use crate::model::job::Job;
-use crate::model::worker::{Holder, Worker};
+use crate::model::worker::{Worker, WorkerJobs};
 use crate::name::Name;
 
 impl Row for Worker {
-    const KIND: &'static str = "workers";
+    const LIST: Document = Document::list("workers", "Workers: workers", Worker::FIELDS);
 
     const COLUMNS: &'static [Column] = &[
         Column::text("WORKER"),
@@ -32,8 +33,12 @@ impl Row for Worker {
     }
 }
 
-impl View for Holder {
-    const KIND: &'static str = "worker";
+impl View for WorkerJobs {
+    const DOCUMENT: Document = Document::one(
+        "worker",
+        "A worker's jobs: workers NAME",
+        WorkerJobs::FIELDS,
+    );
     const COLUMNS: &'static [Column] = <Job as Row>::COLUMNS;
 
     fn text(&self, page: &Page) -> String {

@@ -327,7 +327,7 @@ fn a_file_that_is_not_an_undo_file_is_refused_before_any_call() {
         .run(&format!("check --repair --undo {other} --yes"))
         .shows(expect![[r#"
             --- stderr
-            error: `OTHER` exists and is no undo of ours
+            error: `OTHER` exists and is not a qless undo
             hint: name another file
             --- exit 2
         "#]]);

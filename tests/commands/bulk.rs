@@ -1,4 +1,4 @@
-//! What all bulk verbs have in common: pace, reports, stops, and lines that break.
+//! Features of all bulk verbs: pace, reports, signals, and broken connections.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -52,7 +52,7 @@ fn words(line: &str) -> Vec<String> {
     line.split(' ').map(str::to_owned).collect()
 }
 
-/// A line to the server that breaks often, at a moment.
+/// A connection to the server that breaks often, at a pinned time.
 fn breaking(redis: &Redis, now: u32) -> Qless {
     let port = proxy(redis.socket(), Cut::Often(5));
     Qless::bare()
@@ -211,7 +211,7 @@ fn each_put_creates_one_job_wherever_the_connection_breaks() {
 fn a_refused_repetition_does_not_decide_about_the_first_call() {
     let redis = waiting(1);
     let socket = redis.socket();
-    // When the answer is lost, the memory runs out.
+    // When the reply is lost, the server runs out of memory.
     let port = proxy_then(redis.socket(), Cut::After(2), move || {
         let mut server = UnixStream::connect(&socket).unwrap();
         _ = server.write_all(b"CONFIG SET maxmemory 1\r\n");
@@ -273,7 +273,7 @@ fn a_job_is_untracked_wherever_the_connection_breaks() {
 #[test]
 fn jobs_with_an_unknown_outcome_are_reported_as_unknown() {
     let redis = failed(500);
-    // Handshake, list and so on pass; the last slice is not answered.
+    // Handshake, listing and so on pass; the last slice gets no reply.
     let calls = |qless: &Qless| {
         let ran = qless.run("-v retry --group boom --dry-run -o jid");
         ran.stderr()
@@ -286,7 +286,7 @@ fn jobs_with_an_unknown_outcome_are_reported_as_unknown() {
     let url = format!("redis://127.0.0.1:{port}");
     let qless = Qless::bare().env("QLESS_REDIS_URL", url).at(50);
     let ran = qless
-        .run("--timeout 500ms retry --group boom --yes -o json")
+        .run("--timeout 2s retry --group boom --yes -o json")
         .exits(6);
     let document: serde_json::Value = serde_json::from_str(&ran.stdout()).unwrap();
     let sums = ["done", "skipped", "failed", "remaining"].map(|sum| document[sum].as_u64());
@@ -306,7 +306,7 @@ fn jobs_with_an_unknown_outcome_are_reported_as_unknown() {
         printed.contains("run the same command again to go on"),
         "{printed}"
     );
-    // It had happened; the same command does the rest.
+    // The change had happened; the same command does the rest.
     let rest = redis.at(60).run("retry --group boom --yes -o json").json();
     assert_eq!(
         (&rest["matched"], &rest["done"]),
@@ -326,10 +326,10 @@ fn one_job_with_an_unknown_outcome_is_an_error() {
     let qless = Qless::bare().env("QLESS_REDIS_URL", url).at(50);
     qless
         .hide(&port.to_string(), "PORT")
-        .run("--timeout 300ms retry j000")
+        .run("--timeout 1s retry j000")
         .shows(expect![[r#"
             --- stderr
-            error: no reply from `redis://127.0.0.1:PORT/0` within 300ms while retrying `j000`; the change may or may not have happened
+            error: no reply from `redis://127.0.0.1:PORT/0` within 1s while retrying `j000`; the change may or may not have happened
             hint: `qless get j000` shows it
             --- exit 6
         "#]]);
@@ -370,7 +370,7 @@ fn progress_is_shown_on_a_terminal_after_half_a_second() {
     // Ten in a fifth of a second.
     assert!((20..60).contains(&done), "{first}");
     assert!(shown.contains("60 retried"), "{shown}");
-    // Short work shows none.
+    // A short run shows no progress bar.
     let redis = failed(3);
     let mut command = redis.at(50).command();
     command.env("TERM", "xterm");
@@ -430,7 +430,7 @@ fn a_dry_run_shows_the_plan_with_its_pace() {
               mail	3	1970-01-01T00:00:30.000Z	1970-01-01T00:00:30.000Z
 
               each goes back to its own queue with 5 fresh retries
-              they are to run within 15m, one after the other
+              they run one after the other, over 15m
               at most 1.5 jobs a second
             would retry 3
         "#]]);
@@ -640,7 +640,7 @@ fn repeating_a_command_with_its_report_skips_finished_jobs() {
     };
     tag("j000\nj001", "-q").exits(0);
     redis.at(20).run("tag j000 --remove x -q").exits(0);
-    // What was typed for how it goes may be another.
+    // Flags about the pace may differ.
     tag("j000\nj001\nj002", "--rate 100/s --reason again").shows(expect![[r#"
         j002	x
         --- stderr
@@ -677,7 +677,7 @@ fn a_report_is_continued_only_by_the_same_command() {
     let line = format!("retry --group boom --to elsewhere --yes --report {shown}");
     redis.at(50).run(&line).exits(0);
     let before = fs::read(&file).unwrap();
-    // Without a server: nothing is sent.
+    // There is no server: no call is made.
     let here = Qless::bare().hide(shown, "FILE");
     here.run(&format!("cancel --group boom --yes --report {shown}"))
         .shows(expect![[r#"
@@ -704,8 +704,7 @@ fn a_report_from_before_a_server_restart_is_noted() {
     waiting(1).at(20).run(&line).exits(0);
     let ran = waiting(1).at(20).run(&line).exits(0);
     assert!(
-        ran.stderr()
-            .starts_with("note: the server is another one than"),
+        ran.stderr().starts_with("note: this is not the server"),
         "{}",
         ran.stderr()
     );
@@ -720,7 +719,7 @@ fn an_incomplete_report_line_counts_as_not_written() {
     let tag = || redis.at(20).input("j000\nj001").run(&line).exits(0);
     tag();
     let whole = fs::read(&file).unwrap();
-    // Wherever it is torn: in the head, in a line, before its end.
+    // Wherever it is cut: in the header, in a line, before the newline.
     for left in [1, 20, whole.len() - 1, whole.len() - 30, whole.len() - 150] {
         fs::write(&file, &whole[..left]).unwrap();
         tag();
@@ -742,7 +741,7 @@ fn a_file_that_is_not_a_report_is_neither_read_nor_overwritten() {
         let ran = Qless::bare().hide(shown, "FILE").run(&line);
         ran.shows(expect![[r#"
             --- stderr
-            error: `FILE` exists and is no report of ours
+            error: `FILE` exists and is not a qless report
             hint: name another file
             --- exit 2
         "#]]);
@@ -760,11 +759,11 @@ fn a_file_that_is_not_a_report_is_neither_read_nor_overwritten() {
         .hide(shown, "FILE")
         .run(&line)
         .shows(expect![[r#"
-        --- stderr
-        error: `FILE`, line 3: this is not what became of a job
-        hint: repair the line, or name another file
-        --- exit 2
-    "#]]);
+            --- stderr
+            error: `FILE`, line 3: this is not the outcome of a job
+            hint: repair the line, or name another file
+            --- exit 2
+        "#]]);
 }
 
 #[test]
@@ -800,7 +799,7 @@ fn a_report_that_cannot_be_written_is_an_error_before_any_change() {
         error: `--report` wants the name of a file, `./-` for one of that name, not `-`
         --- exit 2
     "#]]);
-    // What was made for nothing does not stay.
+    // A report created without need does not remain.
     let file = format!("{shown}/r");
     let line = format!("retry --group nope --yes --report {file}");
     redis.at(50).run(&line).exits(4);
@@ -845,7 +844,7 @@ fn a_run_whose_report_hit_the_size_limit_is_finished_by_the_same_command() {
         .iter()
         .filter(|line| line["result"] == "done")
         .count();
-    // Of the slice whose lines did not fit some are not noted.
+    // Some lines of the last slice did not fit.
     assert!((400..600).contains(&done), "{done}");
 }
 
@@ -881,11 +880,11 @@ fn two_runs_do_not_write_one_report() {
         .hide(hide, "FILE")
         .run(&line)
         .shows(expect![[r#"
-        --- stderr
-        error: cannot write `FILE`: another run is at it
-        hint: run again with the same file
-        --- exit 1
-    "#]]);
+            --- stderr
+            error: cannot write `FILE`: another run is using it
+            hint: run again with the same file
+            --- exit 1
+        "#]]);
     drop(held);
     redis.at(50).run(&line).exits(0);
 }
@@ -909,7 +908,7 @@ fn an_interrupted_action_is_finished_by_the_same_command() {
         let dir = tempfile::tempdir().unwrap();
         let report = dir.path().join("r.ndjson");
         let shown = report.to_str().unwrap();
-        let slow = format!("retry --group boom --yes --rate 20/s --report {shown}");
+        let slow = format!("retry --group boom --yes --rate 2/s --report {shown}");
         let mut running = redis.at(50).start(&format!("{slow} -o ndjson"));
         let mut stdout = BufReader::new(running.child.stdout.take().unwrap());
         let mut line = String::new();
@@ -917,7 +916,7 @@ fn an_interrupted_action_is_finished_by_the_same_command() {
         let begun = Instant::now();
         running.signal(signal);
         let ran = running.end();
-        assert!(begun.elapsed() < Duration::from_secs(1), "the wait goes on");
+        assert!(begun.elapsed() < Duration::from_secs(8), "the wait goes on");
         let stderr = ran.exits(code).stderr();
         let last = stdout.lines().last().unwrap().unwrap();
         let sum: serde_json::Value = serde_json::from_str(&last).unwrap();
@@ -932,7 +931,7 @@ fn an_interrupted_action_is_finished_by_the_same_command() {
         let printed = stderr.replace("\\u003e", ">");
         assert!(printed.contains(&again), "{stderr}");
         assert_eq!(lines(&report).len() as u64, 1 + done);
-        redis.at(60).run(&slow.replace("20/s", "1000/s")).exits(0);
+        redis.at(60).run(&slow.replace("2/s", "1000/s")).exits(0);
         assert_eq!(lines(&report).len(), 31);
         assert_eq!(
             histories(&redis, "jobs --queue mail"),
@@ -949,17 +948,19 @@ fn a_second_signal_exits_immediately() {
     let port = proxy(redis.socket(), Cut::Hold(3));
     let url = format!("redis://127.0.0.1:{port}");
     let qless = redis.at(50).env("QLESS_REDIS_URL", url);
-    let running = qless.start("retry j000 --timeout 60s");
+    let mut running = qless.start("retry j000 --timeout 60s");
     let deadline = Instant::now() + Duration::from_secs(20);
     while redis.at(50).run("get j000 --field state").ok() == "failed" {
         assert!(Instant::now() < deadline, "the call is not made");
     }
-    running.signal(Signal::INT);
-    std::thread::sleep(Duration::from_millis(100));
     let begun = Instant::now();
-    running.signal(Signal::INT);
+    // Signals that are not handled yet count as one, so the second may take several.
+    while !running.has_ended() {
+        running.signal(Signal::INT);
+        std::thread::sleep(Duration::from_millis(50));
+        assert!(begun.elapsed() < Duration::from_secs(20), "it goes on");
+    }
     running.end().exits(130);
-    assert!(begun.elapsed() < Duration::from_secs(5));
     redis.must_be_clean();
 }
 

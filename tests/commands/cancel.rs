@@ -5,7 +5,7 @@ use expect_test::expect;
 use crate::support::qless::RunOutput;
 use crate::support::redis::Redis;
 
-/// `c` waits for `b`, which waits for `a`; `x` waits alone, `done` is complete.
+/// `c` depends on `b`, which depends on `a`; `x` waits alone, `done` is complete.
 fn chained() -> Redis {
     let redis = Redis::start();
     redis.at(1).run("put mail K --jid done").ok();
@@ -95,7 +95,7 @@ fn a_job_with_dependents_is_kept() {
     redis.at(10).run("cancel a").shows(expect![[r#"
         --- stderr
         error: cannot cancel `a`: `b` waits for it
-        hint: `--dependents cancel` cancels what waits for it, too, `--dependents release` lets it run
+        hint: `--dependents cancel` also cancels the jobs that wait for it, `--dependents release` lets them run
         --- exit 5
     "#]]);
     redis.at(10).run("cancel a x --yes").shows(expect![[r#"
@@ -118,7 +118,7 @@ fn a_job_with_dependents_is_kept() {
         .shows(expect![[r#"
             --- stderr
             error: cannot cancel `a`: `b` waits for it
-            hint: `--dependents cancel` cancels what waits for it, too, `--dependents release` lets it run
+            hint: `--dependents cancel` also cancels the jobs that wait for it, `--dependents release` lets them run
             --- exit 5
         "#]]);
     assert_eq!(jids(&redis), "a b c");
@@ -294,7 +294,7 @@ fn a_chain_is_cancelled_across_slices() {
     assert_eq!(redis.at(3).run("jobs -o jid").ok(), "");
 }
 
-/// The jids of the jobs in a file that `--save` wrote.
+/// The jids of the jobs in a file written by `--save`.
 fn saved(file: &std::path::Path) -> String {
     let text = std::fs::read_to_string(file).unwrap();
     let jids: Vec<String> = text
@@ -388,7 +388,7 @@ fn jobs_that_cannot_be_saved_are_not_deleted() {
         .run(&format!("cancel x --save {}", file.display()))
         .shows(expect![[r#"
             --- stderr
-            error: `TMP/mine` exists and is no export of ours
+            error: `TMP/mine` exists and is not a qless export
             hint: name another file
             --- exit 2
         "#]]);
@@ -402,7 +402,7 @@ fn cascaded_dependents_are_saved_too() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("c");
     let to = format!("--save {}", file.display());
-    // Said to wait for `a` by a trace that an older client left, and waiting for nothing.
+    // A leftover of an older client lists it as a dependent of `a`, and it has no dependencies.
     redis.send(&["SADD", "ql:j:a-dependents", "x"]);
     redis
         .at(10)
@@ -420,7 +420,7 @@ fn cascaded_dependents_are_saved_too() {
         "#]]);
     assert_eq!(saved(&file), "c b a");
     assert_eq!(jids(&redis), "x");
-    // A tree of more jobs than one call takes, and one that is let go.
+    // A tree of more jobs than one call takes, and one job that is released.
     let put = |at: usize| {
         let jid = format!("j{at:04}");
         let depends = format!("[\"j{:04}\"]", at / 2);
@@ -522,7 +522,7 @@ fn a_job_is_on_the_server_or_in_the_file_whenever_cancel_is_killed() {
     assert!(kills > 0);
     assert!(listed().is_empty());
     redis.must_be_clean();
-    // What was saved twice comes back once.
+    // A job that was saved twice is imported once.
     redis.qless().run(&format!("import {path} --yes")).ok();
     assert!(listed() == jids);
     redis.must_be_clean();

@@ -363,7 +363,7 @@ fn a_dump_file_is_complete_and_private() {
         error: cannot write `FILES`: is a directory
         --- exit 1
     "#]]);
-    // Nothing is left beside it.
+    // No temporary file remains.
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2);
     assert_eq!(
         redis.at(0).run("config dump /dev/stdout").stdout(),

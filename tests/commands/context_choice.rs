@@ -6,7 +6,7 @@ use crate::support::config::ConfigHome;
 use crate::support::qless::Qless;
 use crate::support::redis::Redis;
 
-/// Two servers: which one is reached is told by the length of queue q.
+/// Two servers: the length of queue q shows which one was reached.
 struct Two {
     one: Redis,
     two: Redis,
@@ -76,7 +76,7 @@ fn no_setting_of_an_overridden_default_context_applies() {
         .env("REDIS_URL", two.one.url())
         .run("put q K")
         .ok();
-    // It is the same server: the settings are about that.
+    // It is the same server, so the settings apply.
     plain
         .clone()
         .env("REDIS_URL", two.two.url())

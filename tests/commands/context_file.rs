@@ -5,7 +5,7 @@ use expect_test::{Expect, expect};
 use crate::support::config::{ConfigHome, ProtectedServer};
 use crate::support::qless::Qless;
 
-/// What is said of a file with this text.
+/// The error for a file with this text.
 fn says(text: impl AsRef<[u8]>, expected: Expect) {
     let home = ConfigHome::new("");
     std::fs::write(home.path(), text).unwrap();

@@ -22,7 +22,7 @@ fn guarded(more: &str) -> ProtectedServer {
     ProtectedServer { redis, home }
 }
 
-/// The file and the address by TCP need a port; by socket there is no password in addresses.
+/// The file and an address by TCP need a port; socket addresses hold no password.
 fn run(server: &ProtectedServer, line: &str) -> RunOutput {
     let ran = server.qless().run(line);
     let output = ran.stdout() + &ran.stderr();
@@ -38,7 +38,7 @@ fn a_program_prints_the_password() {
     run(&server, "version").ok();
     let lines = "password-command = [\"printf\", \"geheim-4711\\r\\nmore\\n\"]\n";
     run(&guarded(lines), "length q").ok();
-    // No shell: what would be one's words are not.
+    // There is no shell: its syntax has no meaning.
     run(
         &guarded("password-command = [\"echo\", \"$HOME;true\"]\n"),
         "length q",
@@ -191,7 +191,7 @@ fn an_address_given_elsewhere_keeps_its_own_password() {
         .qless()
         .run(&format!("length q --redis {}", server.redis.url()))
         .exits(6);
-    // The context's own address is the last that is asked for it.
+    // The address of the context is the last that is used.
     server.home.write(&format!(
         "default = \"prod\"\n[context.prod]\nredis = \"redis://:falsch@127.0.0.1:{port}\"\npassword-command = [\"echo\", \"{SECRET}\"]\n"
     ));

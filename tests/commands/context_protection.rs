@@ -292,7 +292,7 @@ fn a_terminal_asks_for_the_label() {
         let (code, seen) = server.answers(&retry, &[("to proceed", answer)]);
         assert_eq!(code, 9, "{seen}");
     }
-    // `--yes` alone does not answer; the right flags do.
+    // `--yes` alone does not confirm; the right flags do.
     let yes = ["retry", "--group", "boom", "--yes"];
     let (code, seen) = server.answers(&yes, &[("to proceed", "no\n")]);
     assert_eq!(code, 9, "{seen}");
@@ -374,12 +374,12 @@ fn neither_another_address_nor_the_environment_lifts_the_protection() {
         .exits(9);
 }
 
-/// Leaves out what moves the cursor.
+/// Removes sequences that move the cursor.
 fn plain(seen: &str) -> String {
     let mut plain = String::new();
     for line in seen.split_inclusive('\n') {
         let line = line.replace("\x1b[?25h", "").replace("\x1b[?25l", "");
-        // A line that is written again stands behind the last of its beginnings.
+        // A line that was repainted comes after the last of its beginnings.
         let line = line.rsplit("\x1b[2K").next().unwrap_or_default();
         plain.push_str(line.rsplit('\r').next().unwrap_or_default());
     }

@@ -56,7 +56,7 @@ fn depends_of_an_unknown_job_is_not_found() {
     "#]]);
 }
 
-/// `d` waits for `a`; `b` waits for nothing, `c` is complete.
+/// `d` depends on `a`; `b` has no dependencies, `c` is complete.
 fn waiting() -> Redis {
     let redis = Redis::start();
     redis.at(1).run("put mail K --jid c").ok();

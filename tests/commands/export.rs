@@ -49,7 +49,7 @@ fn lines(text: &str) -> Vec<Value> {
         .collect()
 }
 
-/// What stands in the lines, without the head.
+/// The documents in the lines, without the header.
 fn jids(text: &str) -> String {
     let jids: Vec<String> = lines(text)[1..]
         .iter()
@@ -79,7 +79,7 @@ fn each_job_is_exported_as_a_line_with_all_its_fields() {
         "#]]);
 }
 
-/// Who is typing, as the binary says it.
+/// The actor, as the binary names it.
 fn by() -> String {
     let redis = Redis::start();
     redis.at(1).run("put q K --jid j").ok();
@@ -102,7 +102,7 @@ fn selectors_and_jids_choose_the_exported_jobs() {
     assert_eq!(some("export --queue 'no*'"), "");
     let piped = redis.at(100).input("first\nbad\n").run("export -").ok();
     assert_eq!(jids(&piped), "first bad");
-    // What `--with` adds belongs to the queues that are named.
+    // `--with` adds options and pauses of the given queues.
     let some = |line: &str| {
         let kinds: Vec<Value> = lines(&redis.at(100).run(line).ok())
             .iter()
@@ -269,7 +269,7 @@ fn an_export_file_appears_when_it_is_complete() {
         std::fs::read_to_string(&file).unwrap(),
         format!("{printed}\n")
     );
-    // A refusal leaves what was there, and nothing beside it.
+    // A refusal leaves the old file, and no file beside it.
     export(&format!("--queue nobody {to}")).exits(4);
     assert_eq!(
         std::fs::read_to_string(&file).unwrap(),
@@ -323,7 +323,7 @@ fn missing_jobs_are_reported_by_export() {
     "#]]);
     export("--all -o jid").exits(2);
     export("--all --with everything").exits(2);
-    // Nothing there is no error.
+    // An empty selection is not an error.
     let nothing = Redis::start();
     nothing
         .at(5)
@@ -360,7 +360,7 @@ fn ten_thousand_jobs_are_exported_and_a_broken_output_is_reported() {
     jids.sort_unstable();
     jids.dedup();
     assert_eq!(jids.len(), 10_000);
-    // A reader that goes away ends it as SIGPIPE does.
+    // A closed pipe ends it as SIGPIPE does.
     let mut child = redis
         .at(2)
         .command()
@@ -370,7 +370,7 @@ fn ten_thousand_jobs_are_exported_and_a_broken_output_is_reported() {
     drop(child.stdout.take());
     let ended = RunOutput::of_child(child);
     assert_eq!((ended.code(), ended.stderr().as_str()), (128 + 13, ""));
-    // A full disk is told.
+    // A full disk is reported.
     let full = std::fs::OpenOptions::new()
         .write(true)
         .open("/dev/full")

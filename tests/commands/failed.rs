@@ -358,7 +358,7 @@ fn jobs_that_changed_since_they_were_listed_are_skipped() {
     redis.must_be_clean();
 }
 
-/// Starts to retry a group of many and returns as soon as a slice is through.
+/// Starts to retry a large group and returns when the first slice is done.
 fn retrying(redis: &Redis, format: &str) -> Running {
     let qless = redis.at(300).env("QLESS_TIMEOUT", "2s");
     let line = format!("failed --group 'upload error' --retry-all --yes -o {format}");
@@ -459,7 +459,7 @@ fn an_action_requires_a_selection_of_jobs() {
 fn an_interrupted_action_finishes_its_slice_and_reports_the_rest() {
     let redis = failed_by_the_hundred(6000);
     let running = retrying(&redis, "json");
-    // The signal comes in the middle of a call.
+    // The signal arrives in the middle of a call.
     redis.freeze();
     running.signal(Signal::INT);
     redis.thaw();
@@ -541,7 +541,7 @@ fn entries_that_do_not_belong_in_the_list_are_skipped_and_named() {
             0 cancelled, 1 skipped
               skipped  1  in the list of `bang`, but it is waiting
         "#]]);
-    // What was damaged by hand is left as it was.
+    // Entries damaged by hand are left alone.
     redis.must_report(expect![[r#"
         failed-stray f1 found [bang]
         failed-stray ghost found [boom]

@@ -4,7 +4,7 @@ use expect_test::expect;
 
 use crate::support::redis::Redis;
 
-/// A job of each kind: `j` failed, `k` waits for it, `nightly` is a template.
+/// A job of each kind: `j` failed, `k` depends on it, `nightly` is a template.
 fn night() -> Redis {
     let redis = Redis::start();
     let api = |now: f64, line: &str| redis.at(now).run(&format!("api {line}")).ok();

@@ -1,4 +1,4 @@
-//! `qless help`, `--help`, and what is said to wrong usage
+//! `qless help`, `--help`, and usage errors
 
 use expect_test::expect;
 

@@ -1,4 +1,4 @@
-//! Names and data that would like to touch the terminal, through every command that shows them.
+//! Names and data that try to control the terminal, through every command that shows them.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -16,7 +16,8 @@ fn run(redis: &Redis, words: &[&[u8]]) -> RunOutput {
         .args(words.iter().map(|word| OsStr::from_bytes(word)))
 }
 
-/// Hostile in every field: one job failed, one runs, one waits and is tagged and tracked, one recurs.
+/// Hostile text in every field: one job failed, one runs, one waits and is tagged and tracked, one
+/// recurs.
 fn hostile() -> Redis {
     let redis = Redis::start();
     let evil = EVIL.as_bytes();

@@ -15,7 +15,7 @@ use crate::support::terminal::Terminal;
 const HEAD: &str =
     r#"{"kind":"export","v":1,"at":"1970-01-01T00:00:10.000Z","prefix":"ql:","jobs":null}"#;
 
-/// A line of a job, with further members.
+/// A line of a job, with more members.
 fn job(jid: &str, more: &str) -> String {
     let more = match more.contains("\"state\"") {
         true => more.to_string(),
@@ -112,7 +112,7 @@ fn each_job_is_imported_unchanged() {
         "done" is not there
     "#]]
     .assert_eq(&difference(&before, &printed));
-    // It goes on from there.
+    // The count continues from there.
     let popped = redis.at(200).run("pop mail --worker w -o jid").ok();
     assert_eq!(popped, "first");
     redis.at(201).run("retry bad").ok();
@@ -121,7 +121,7 @@ fn each_job_is_imported_unchanged() {
     assert_eq!(jids(&redis, "--state scheduled"), "last later");
 }
 
-/// What is different between two exports, job by job.
+/// The differences between two exports, job by job.
 fn difference(before: &str, after: &str) -> String {
     let lines = |text: &str| -> Vec<Value> {
         text.lines()
@@ -222,7 +222,7 @@ fn names_and_data_of_all_kinds_are_imported() {
 #[test]
 fn dependents_are_imported_after_their_dependencies() {
     let redis = Redis::start();
-    // `d` waits for two that stand below it, `a` for one that was complete.
+    // `d` depends on two later lines, `a` on a job that was complete.
     let lines = [
         job("d", r#","state":"depends","dependencies":["b","c"]"#),
         job("c", r#","state":"depends","dependencies":["b"]"#),
@@ -265,7 +265,7 @@ fn a_job_with_a_missing_dependency_is_refused() {
     ];
     import(&redis, &lines, "--yes --failed skip").shows(expect![[r#"
         --- stderr
-        error: `a` waits for `gone`, which neither stdin brings nor the server has, and 2 more like this
+        error: `a` waits for `gone`, which is neither in stdin nor on the server, and 2 more like this
         hint: `--allow-missing` lets such jobs run without them
         --- exit 4
     "#]]);
@@ -291,7 +291,7 @@ fn an_import_with_a_dependency_cycle_is_refused() {
     import(&redis, &lines, "--yes").shows(expect![[r#"
         --- stderr
         error: jobs of stdin wait for each other: `a` (line 3) waits for `b` (line 4) waits for `c` (line 5) waits for `a` (line 3)
-        hint: take one of them out of the `dependencies` of another
+        hint: remove one of them from the `dependencies` of another
         --- exit 2
     "#]]);
     import(&redis, &lines[..0], "--yes").shows(expect![[r#"
@@ -299,7 +299,7 @@ fn an_import_with_a_dependency_cycle_is_refused() {
         no jobs to import
     "#]]);
     assert!(redis.dump().is_empty());
-    // Beside jobs that are there the core looks for itself.
+    // The core itself verifies dependencies on existing jobs.
     redis.at(1).run("put q K --jid c").ok();
     redis.at(1).run("put q K --jid y --depends c").ok();
     let lines = [job("c", r#","state":"depends","dependencies":["y"]"#)];
@@ -345,7 +345,7 @@ fn failed_jobs_are_imported_as_requested() {
     let groupless = [job("bad", r#","state":"failed","failure":null"#)];
     import(&redis, &groupless, "--yes").shows(expect![[r#"
         --- stderr
-        error: stdin, line 2, column 94: `bad` has failed, and there is no `failure` with a group; `--failed waiting` or `--failed skip` do without
+        error: stdin, line 2, column 94: `bad` has failed, but has no `failure` with a group; `--failed waiting` and `--failed skip` do not need one
         --- exit 2
     "#]]);
     import(&redis, &groupless, "--yes --failed waiting --replace").ok();
@@ -361,7 +361,7 @@ fn existing_jobs_are_not_overwritten() {
     import(&redis, &lines, "--yes").shows(expect![[r#"
         --- stderr
         error: `a` exists already; nothing was changed
-        hint: `--if-absent` leaves them as they are and brings the rest, `--replace` puts them again
+        hint: `--if-absent` leaves them as they are and imports the rest, `--replace` puts them again
         --- exit 5
     "#]]);
     assert!(redis.dump() == before);
@@ -422,7 +422,7 @@ fn existing_jobs_are_not_overwritten() {
     import(&redis, &many, "--yes").ok();
     import(&redis, &many, "--yes -o json").shows(expect![[r#"
         --- stderr
-        {"kind":"error","v":1,"code":"conflict","exit":5,"message":"5 jobs exist already: `m0`, `m1`, `m2` and 2 more; nothing was changed","hint":"`--if-absent` leaves them as they are and brings the rest, `--replace` puts them again","jid":null}
+        {"kind":"error","v":1,"code":"conflict","exit":5,"message":"5 jobs exist already: `m0`, `m1`, `m2` and 2 more; nothing was changed","hint":"`--if-absent` leaves them as they are and imports the rest, `--replace` puts them again","jid":null}
         --- exit 5
     "#]]);
 }
@@ -460,7 +460,7 @@ fn queues_can_be_renamed_by_an_import() {
     let fresh = Redis::start();
     import(&fresh, &lines, "--map-queue p=x --yes").shows(expect![[r#"
         --- stderr
-        error: `--map-queue` names `p`, and nothing in stdin is in that queue
+        error: `--map-queue` names `p`, but nothing in stdin is in that queue
         --- exit 2
     "#]]);
     import(&fresh, &lines, "--map-queue q=x --map-queue q=y --yes").exits(2);
@@ -558,7 +558,7 @@ fn options_pauses_and_recurring_jobs_are_imported() {
           "mine": "1"
         }
     "#]]);
-    // Again: what is there stays.
+    // A second import keeps existing entries.
     redis.at(100).run("config set heartbeat 31").ok();
     redis.at(100).run("recur set r --every 1h").ok();
     import("--yes").exits(5);
@@ -656,20 +656,20 @@ fn the_whole_file_is_checked_before_any_call() {
         )),
     ];
     expect![[r#"
-        error: stdin is no export: its first line wants to be `{"kind":"export","v":1,…}`
-        hint: an empty file is no export
-        error: stdin is no export: its first line wants to be `{"kind":"export","v":1,…}`
-        hint: an empty file is no export
-        error: stdin is no export: its first line wants to be `{"kind":"export","v":1,…}`
+        error: stdin is not an export: expected the first line to be `{"kind":"export","v":1,…}`
+        hint: an empty file is not an export
+        error: stdin is not an export: expected the first line to be `{"kind":"export","v":1,…}`
+        hint: an empty file is not an export
+        error: stdin is not an export: expected the first line to be `{"kind":"export","v":1,…}`
         hint: line 1, column 1: expected `{`, not `[`
-        error: stdin is no export: its first line wants to be `{"kind":"export","v":1,…}`
+        error: stdin is not an export: expected the first line to be `{"kind":"export","v":1,…}`
         hint: line 1, column 1: expected `{`, not `n`
-        error: stdin is no export: its first line wants to be `{"kind":"export","v":1,…}`
+        error: stdin is not an export: expected the first line to be `{"kind":"export","v":1,…}`
         error: stdin, line 1, column 22: `v` is 2: a newer qless wrote it, this one reads 1
-        error: stdin is no export: its first line wants to be `{"kind":"export","v":1,…}`
+        error: stdin is not an export: expected the first line to be `{"kind":"export","v":1,…}`
         hint: line 1, column 9: `kind` is none of export, job, recurring, config, paused
         error: stdin, line 5, column 2: it ends where a key in double quotes was expected
-        error: stdin, line 5, column 27: `j1` stands in line 3, too
+        error: stdin, line 5, column 27: `j1` is also in line 3
         error: stdin, line 5, column 1: there is no `jid` in it
         error: stdin, line 5, column 94: `priority` wants a number, not `"high"`
         error: stdin, line 5, column 73: `state` is none of running, stalled, waiting, scheduled, depends, failed, complete
@@ -715,7 +715,7 @@ fn a_truncated_export_is_detected() {
         .run("import - --yes")
         .shows(expect![[r#"
             --- stderr
-            warning: there were to be 3 jobs in the file, and there are 2
+            warning: the file announces 3 jobs, but has 2
             2 imported
         "#]]);
 }
@@ -748,13 +748,13 @@ fn jobs_saved_by_cancel_can_be_imported() {
         "c" since "1970-01-01T00:00:01.000Z" -> "1970-01-01T00:01:40.000Z"
     "#]]
     .assert_eq(&difference(&before, &after));
-    // The same command again goes on in the same file: there each job stands twice.
+    // The same command again continues the same file, which then holds each job twice.
     redis.at(4).run("priority a --to 7").ok();
     redis.at(5).run(&cancel).ok();
     assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 7);
     to(&redis).run(&format!("import {path} --yes")).ok();
     assert_eq!(redis.at(5).run("get a --field priority").ok(), "7");
-    // A line that a crash tore was never followed by a deletion.
+    // A line cut by a crash was never followed by a deletion.
     let mut torn = std::fs::read_to_string(&path).unwrap();
     torn.push_str(r#"{"kind":"job","v":1,"jid":"z"#);
     std::fs::write(&path, &torn).unwrap();
@@ -801,6 +801,7 @@ fn the_example_of_the_issue_runs() {
             "PATH",
             format!("{}:{}", bin.display(), std::env::var("PATH").unwrap()),
         )
+        .env("QLESS_NOW", "100")
         .env("HOME", "/nonexistent")
         .env("QLESS_REDIS_URL", redis.url())
         .output()
@@ -893,7 +894,7 @@ fn a_signal_stops_an_import_between_two_slices() {
     let printed = running.end().exits(130).stderr();
     assert!(printed.contains("not tried"), "{printed}");
     assert!(
-        printed.ends_with("hint: the same command with `--if-absent` brings the rest\n"),
+        printed.ends_with("hint: the same command with `--if-absent` imports the rest\n"),
         "{printed}"
     );
     redis.must_be_clean();

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use crate::support::qless::Qless;
 
-/// A directory for a server of its own, which is stopped in the end.
+/// A directory for a private server, which is stopped at the end.
 struct LocalServer {
     dir: TempDir,
 }
@@ -118,7 +118,7 @@ fn a_crashed_private_server_restarts_with_its_data() {
     let local = LocalServer::new();
     local.qless().run("api put w mail j K {} 0").ok();
     let pid = local.pid().to_string();
-    std::thread::sleep(std::time::Duration::from_millis(1100)); // appendfsync everysec
+    await_append(&local);
     assert!(
         std::process::Command::new("kill")
             .args(["-9", &pid])
@@ -128,6 +128,26 @@ fn a_crashed_private_server_restarts_with_its_data() {
     );
     assert_eq!(local.qless().run("length mail").ok(), "1");
     assert_ne!(local.pid().to_string(), pid);
+}
+
+/// Waits until the server has written every change to its append-only file.
+fn await_append(local: &LocalServer) {
+    let socket = local.status()["url"].as_str().unwrap().to_owned();
+    let socket = socket.replace("DIR", local.dir.path().to_str().unwrap());
+    let mut connection = redis::Client::open(socket)
+        .unwrap()
+        .get_connection()
+        .unwrap();
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    loop {
+        let mut info = redis::cmd("INFO");
+        let info: String = info.arg("persistence").query(&mut connection).unwrap();
+        if info.contains("aof_buffer_length:0\r\n") {
+            return;
+        }
+        assert!(std::time::Instant::now() < deadline, "{info}");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
 }
 
 #[test]
@@ -286,7 +306,7 @@ fn starting_a_server_that_never_replies_ends_with_the_timeout() {
 
 #[test]
 fn local_is_suggested_if_the_default_server_refuses_connections() {
-    // Only where nobody listens on the usual port.
+    // Only if no server listens on the default port.
     if std::net::TcpStream::connect("127.0.0.1:6379").is_ok() {
         return;
     }

@@ -91,7 +91,7 @@ fn move_takes_a_running_job_only_with_force() {
             error: cannot complete `r`: it is waiting, not running
             --- exit 5
         "#]]);
-    // A lock that ran out is nobody's.
+    // No worker holds an expired lock.
     redis.at(22).run("pop mail --worker w2").ok();
     redis.at(5000).run("move w --to slow").shows(expect![[""]]);
     redis.at(5000).run("move nope --to slow").shows(expect![[r#"

@@ -271,7 +271,7 @@ fn a_closed_stdin_is_read_as_empty() {
 
 #[test]
 fn invalid_names_are_refused_before_any_call() {
-    // No server is there: what is refused is refused before connecting.
+    // There is no server: refusals come before the connection.
     let put = |line: &str| {
         Qless::bare()
             .env("QLESS_REDIS_URL", "unix:///nowhere")

@@ -60,7 +60,7 @@ impl Workspace {
     }
 }
 
-/// As many lines, each a job of its own: `{"photo":1}` and so on.
+/// This many lines, each a different job: `{"photo":1}` and so on.
 fn night(lines: usize) -> String {
     let line = |photo| {
         format!(
@@ -483,7 +483,7 @@ fn a_dependency_cycle_is_reported_before_any_call() {
         error: `DIR/jobs`, line 2: jobs wait for each other: a → b → c → a
         --- exit 2
     "#]]);
-    // What the command line says of all lines is said of `a`, too.
+    // Flags of the command line apply to `a`, too.
     workspace
         .put("{\"jid\":\"b\"}\n{\"jid\":\"a\"}\n", "q K --depends a")
         .shows(expect![[r#"
@@ -610,7 +610,7 @@ fn jids_are_read_from_a_path_in_the_data() {
         let ran = workspace.put(lines, "q K --jid-from user.id").exits(2);
         assert_eq!(ran.stderr(), format!("error: `DIR/jobs`, {printed}\n"));
     }
-    // Data of the command line are looked at, too.
+    // Data on the command line are checked, too.
     workspace
         .put("{}\n{}\n", "q K --data '{\"id\":5}' --jid-from id")
         .shows(expect![[r#"
@@ -705,7 +705,7 @@ fn jobs_are_popped_in_the_order_of_their_lines() {
     }
 }
 
-/// Waits until so many jobs wait in `uploads`.
+/// Waits until this many jobs wait in `uploads`.
 fn await_jobs(redis: &Redis, jobs: i64) {
     let deadline = Instant::now() + Duration::from_secs(20);
     let mut connection = redis.connection();
@@ -729,14 +729,14 @@ fn waiting(connection: &mut redis::Connection) -> i64 {
 fn lost_replies_neither_lose_nor_duplicate_jobs() {
     let workspace = Workspace::new();
     let path = workspace.file("night.ndjson", night(2_000));
-    let line = format!("put --from {} --batch 20", path.display());
+    let line = format!("put --from {} --batch 20 --rate 2000/s", path.display());
     let mut run = workspace.redis.qless().start(&line);
     let mut connection = workspace.redis.connection();
     let mut kill = redis::cmd("CLIENT");
     kill.arg(&["KILL", "TYPE", "normal", "SKIPME", "yes"]);
     let deadline = Instant::now() + Duration::from_secs(60);
     let (mut put, mut cuts) = (0, 0);
-    // Each time it got on: one that never does gives up, and is right.
+    // There was progress before each cut: a run without progress rightly gives up.
     while !run.has_ended() {
         assert!(Instant::now() < deadline, "it does not end");
         std::thread::sleep(Duration::from_millis(1));
@@ -844,7 +844,7 @@ fn a_journal_keeps_jids_after_kill_9() {
     }
     workspace.qless().run(&line).exits(0);
     assert_eq!(photos(&workspace.redis), each_once(3_000));
-    // A job that is gone by then is not put again, nor one that was put.
+    // Neither a deleted job nor an existing one is put again.
     workspace
         .qless()
         .run(&format!("cancel {}", first.unwrap()))
@@ -871,14 +871,14 @@ fn a_line_sent_but_not_journaled_is_recognized_by_its_jid() {
     let workspace = Workspace::new();
     let (journal, line) = journaled(&workspace, 3);
     workspace.qless().run(&format!("{line} -o jid")).exits(0);
-    // As if it had ended before the answer.
+    // As after a crash before the reply.
     cut(&journal, 4);
     workspace.qless().run(&line).shows(expect![[r#"
         --- stderr
         3 put
     "#]]);
     assert_eq!(photos(&workspace.redis), each_once(3));
-    // As if it had ended in the middle of writing.
+    // As after a crash in the middle of a write.
     let text = fs::read_to_string(&journal).unwrap();
     fs::write(&journal, &text[..text.len() - 9]).unwrap();
     workspace.qless().run(&line).shows(expect![[r#"
@@ -938,7 +938,7 @@ fn a_job_replaced_before_a_crash_is_not_replaced_again() {
         3 put
     "#]]);
     cut(&journal, 4);
-    // One was popped since: it stays with its worker.
+    // One job was popped since: it stays with its worker.
     workspace
         .redis
         .at(1001)
@@ -959,7 +959,7 @@ fn a_job_replaced_before_a_crash_is_not_replaced_again() {
             .stdout(),
         before
     );
-    // One that was not replaced is.
+    // A job that was not replaced yet is replaced.
     workspace.redis.send(&["FLUSHALL"]);
     workspace.redis.at(1).run("put old K --jid a").ok();
     cut(&journal, 4);
@@ -1018,7 +1018,7 @@ fn a_journal_belongs_to_its_input_prefix_and_command() {
         --- exit 2
     "#]]);
     assert_eq!(fs::read(&journal).unwrap(), before);
-    // Lines that were added are new ones.
+    // Added lines are new jobs.
     fs::write(
         &night,
         text + "{\"queue\":\"uploads\",\"klass\":\"K\",\"data\":{\"photo\":4}}\n",
@@ -1036,7 +1036,7 @@ fn a_journal_belongs_to_its_input_prefix_and_command() {
     );
     workspace.qless().run(&line).shows(expect![[r#"
         --- stderr
-        error: `DIR/other` exists and is no journal of ours
+        error: `DIR/other` exists and is not a qless journal
         hint: name another file
         --- exit 2
     "#]]);

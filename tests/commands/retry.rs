@@ -148,12 +148,12 @@ fn retrying_a_job_in_another_state_is_a_conflict() {
     let redis = mixed();
     redis.at(20).run("retry w").shows(expect![[r#"
         --- stderr
-        error: cannot retry `w`: it is waiting
+        error: cannot retry `w`: its state is `waiting`
         --- exit 5
     "#]]);
     redis.at(20).run("retry s").shows(expect![[r#"
         --- stderr
-        error: cannot retry `s`: it is scheduled
+        error: cannot retry `s`: its state is `scheduled`
         hint: run it now: `qless promote s`
         --- exit 5
     "#]]);
@@ -419,11 +419,11 @@ fn a_selector_for_retry_means_failed_jobs_and_asks_for_confirmation() {
 fn the_holder_releases_a_job_and_uses_one_retry() {
     let redis = mixed();
     redis.at(20).run("retry r --worker w2").shows(expect![[r#"
-            --- stderr
-            error: cannot retry `r`: it is held by `w1`
-            hint: `--as-holder` acts in the name of whoever holds it
-            --- exit 5
-        "#]]);
+        --- stderr
+        error: cannot retry `r`: it is held by `w1`
+        hint: `--as-holder` acts as the worker that holds the job
+        --- exit 5
+    "#]]);
     redis
         .at(20)
         .run("retry r --worker w1 --delay 5m")
@@ -438,10 +438,10 @@ fn the_holder_releases_a_job_and_uses_one_retry() {
             s	5/5	1970-01-01T00:10:12.000Z
         "#]]);
     redis.at(20).run("retry w --as-holder").shows(expect![[r#"
-            --- stderr
-            error: cannot retry `w`: it is waiting, not running
-            --- exit 5
-        "#]]);
+        --- stderr
+        error: cannot retry `w`: its state is `waiting`, not `running`
+        --- exit 5
+    "#]]);
     redis
         .at(20)
         .run("retry r --worker w1 --to other")

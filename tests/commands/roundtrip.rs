@@ -1,5 +1,5 @@
-//! What random calls leave behind is exported, imported into an empty server, and exported again:
-//! each job is as it was, but for what an import changes, and nothing is broken.
+//! Jobs left by random calls are exported, imported into an empty server, and exported again: each
+//! job is unchanged except for what an import changes, and no invariant is broken.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ fn lines(text: &str) -> Vec<Value> {
         .collect()
 }
 
-/// Returns the lines of a kind by their ids.
+/// Returns the lines of a kind by id.
 fn by_jid(lines: &[Value], kind: &str) -> BTreeMap<String, Value> {
     let lines = lines.iter().filter(|line| line["kind"] == kind);
     lines
@@ -27,7 +27,7 @@ fn by_jid(lines: &[Value], kind: &str) -> BTreeMap<String, Value> {
         .collect()
 }
 
-/// Returns the line of a job as it is to be once it was imported at this moment.
+/// Returns the expected line of a job after an import at this time.
 fn imported(line: &Value, all: &BTreeMap<String, Value>, now: f64) -> Value {
     let mut line = line.clone();
     let moment = |text: &Value| {
@@ -82,7 +82,7 @@ fn second(now: f64) -> String {
     format!("{at:.3}")
 }
 
-/// Where the jobs of each queue stand that would be popped now, the first of each priority first.
+/// The order in which the jobs of each queue would be popped now, highest priority first.
 fn popped(lines: &[Value], states: &[&str], now: f64) -> BTreeMap<String, Vec<String>> {
     let mut queues: BTreeMap<String, Vec<(f64, String)>> = BTreeMap::new();
     let all = by_jid(lines, "job");
@@ -129,7 +129,7 @@ fn there_and_back(from: &mut Core, to: &mut Core, steps: &[Step]) -> Result<(), 
         .input(&before)
         .run("import - --yes --allow-missing -o json");
     if ran.stderr().contains("wait for each other") {
-        // The reference's put makes circles; there is no order in which such jobs could be put.
+        // The reference's put allows cycles, for which there is no order of import.
         prop_assert_eq!(ran.code(), 2);
         return Ok(());
     }
@@ -154,7 +154,7 @@ fn there_and_back(from: &mut Core, to: &mut Core, steps: &[Step]) -> Result<(), 
         if let Some(line) = seen.as_object_mut() {
             line.remove("dependents");
         }
-        // What one of them tells in base64, too, the other does with the entry that was added.
+        // If one export needs base64 for the history, so does the other, which has one more entry.
         let mut wanted = wanted;
         if let (Some(one), Some(other)) = (
             wanted.get("history_bytes").cloned(),
@@ -190,7 +190,7 @@ fn there_and_back(from: &mut Core, to: &mut Core, steps: &[Step]) -> Result<(), 
             .collect()
     };
     prop_assert_eq!(paused(&before), paused(&after), "\n    {}", script);
-    // They are popped in the order in which they stand in the file.
+    // Jobs are popped in the order of the file.
     let first = ["waiting", "running", "stalled", "scheduled", "depends"];
     prop_assert_eq!(
         popped(&before, &first, now),
@@ -198,7 +198,7 @@ fn there_and_back(from: &mut Core, to: &mut Core, steps: &[Step]) -> Result<(), 
         "\n    {}",
         script
     );
-    // How many jobs a template has put is not brought back.
+    // The count of a template is not imported.
     let excuses = Excuses {
         kept: true,
         unrecurred: true,

@@ -45,7 +45,7 @@ fn the_library_form_works_for_plugins() {
 #[test]
 fn a_fault_of_the_script_names_file_and_line() {
     let redis = Redis::start();
-    // A heartbeat that is no number is a fault that the reference has, too.
+    // An invalid heartbeat is a fault that the reference has, too.
     redis.at(0).run("api config.set heartbeat soon").ok();
     redis.at(0).run("api put w q j K {} 0").ok();
     let printed = redis.at(0).run("api pop q w 1");

@@ -1,4 +1,4 @@
-//! Selectors: which jobs are meant, at what cost, and what is refused.
+//! Selectors: which jobs they mean, at what cost, and what they refuse.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -43,7 +43,7 @@ fn a_worker_selects_jobs_it_holds_or_held_last() {
     assert_eq!(jids(&redis, "--held-by 'mx-?' --state stalled"), "stalls");
     assert_eq!(jids(&redis, "--held-by mx-1 --queue images"), "");
     assert_eq!(jids(&redis, "--held-by mx-1 --tag none"), "");
-    // It failed its job and holds nothing.
+    // It failed its job and holds none.
     assert_eq!(jids(&redis, "--held-by d-1"), "");
     redis.at(100).run("jobs --held-by mx-11").shows(expect![[r#"
         --- stderr
@@ -239,7 +239,7 @@ fn a_scan_of_every_job_is_announced() {
         let ran = redis.at(100).run(&format!("jobs {indexed}"));
         assert_eq!((ran.code(), ran.stderr().as_str()), (0, ""), "{indexed}");
     }
-    // The verb's own states are in lists.
+    // The states of the verb itself have indexes.
     let ran = redis.at(100).run("retry --klass Deploy --dry-run");
     assert!(!ran.stderr().contains("every job"), "{}", ran.stderr());
     let ran = redis
@@ -250,7 +250,7 @@ fn a_scan_of_every_job_is_announced() {
 
 #[test]
 fn nothing_is_selected_by_accident() {
-    // Nothing listens here: all of it is refused before anybody is asked.
+    // Nothing listens here: all of it is refused before connecting.
     let nowhere = Redis::start().qless();
     for verb in [
         "cancel",
@@ -343,7 +343,7 @@ fn flags_that_exclude_each_other_are_refused() {
     ] {
         refused(&format!("cancel --all {flag} --yes"));
     }
-    // What the verb means counts, too.
+    // The states of the verb count, too.
     refused("promote --group g --yes");
     refused("timeout --message m --yes");
     refused("retry --held-by w --yes");
@@ -445,7 +445,7 @@ fn selectors_accept_any_name() {
                 format!("j{at}"),
                 "{flag} {name:?}"
             );
-            // With a glob behind it that fits nothing.
+            // With a glob after it that matches nothing.
             let glob = [&escape(name)[..], b"{,?}"].concat();
             assert_eq!(meant(flag, &glob), format!("j{at}"), "{flag} {glob:?}");
         }
@@ -479,7 +479,7 @@ fn a_list_is_cut_in_the_order_of_its_index() {
     assert_eq!(jids("--all --limit 4 --offset 7").split(' ').count(), 2);
 }
 
-/// How many server calls a list costs, and how many commands they run.
+/// The number of server calls of a list, and of the commands they run.
 fn cost(redis: &Redis, line: &str) -> (u64, u64) {
     redis.send(&["CONFIG", "RESETSTAT"]);
     redis.at(5_000).run(&format!("jobs {line} -o jid")).ok();
@@ -612,7 +612,7 @@ fn a_stream_stops_when_its_reader_closes_the_pipe() {
     drop(reader);
     let output = child.wait_with_output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
-    // It wrote what a pipe holds, not all there is.
+    // It wrote what a pipe holds, not the whole list.
     assert!(redis.scripts_run() < 20, "{} calls", redis.scripts_run());
 }
 
@@ -686,7 +686,7 @@ fn random_jobs(dice: &mut Draw) -> Redis {
 
 type Predicate = Box<dyn Fn(&Value) -> bool>;
 
-/// A flag, and what it asks of a job's document.
+/// A flag, and its condition on a job's document.
 fn flag(dice: &mut Draw) -> (&'static str, &'static str, Predicate) {
     fn is(field: &'static str, value: &'static str) -> Predicate {
         Box::new(move |job| job[field] == value)
@@ -698,7 +698,7 @@ fn flag(dice: &mut Draw) -> (&'static str, &'static str, Predicate) {
                 .is_some_and(|text| text.starts_with(start))
         })
     }
-    /// Nobody holds a lock that was taken away.
+    /// No worker holds a revoked lock.
     fn held(start: &'static str) -> Predicate {
         Box::new(move |job| {
             let worker = job["worker"].as_str().unwrap_or_default();
@@ -777,7 +777,7 @@ fn flag(dice: &mut Draw) -> (&'static str, &'static str, Predicate) {
     }
 }
 
-/// Returns whether a job fits: flags of different kinds narrow, repeats of one kind widen but for
+/// Returns whether a job matches: flags of different kinds narrow, repeats of one kind widen except
 /// tags and data.
 fn fits(flags: &[(&'static str, &'static str, Predicate)], job: &Value) -> bool {
     flags.iter().all(|(flag, _, matches_job)| match *flag {
@@ -821,7 +821,7 @@ fn selections_are_exact(seed: u64) {
         };
         let ran = run(&["jobs"], &["-o", "jid"]);
         if ran.code() != 0 {
-            // Flags that exclude each other, or a name that nothing has.
+            // Flags that exclude each other, or an unknown name.
             let stranger = typed.contains(&"nowhere") || typed.contains(&"nobody");
             let wrong = ran.code() == 2 && wanted.is_empty() || ran.code() == 4 && stranger;
             assert!(wrong, "{typed:?} {} {wanted:?}", ran.stderr());
@@ -846,10 +846,10 @@ fn selections_are_exact(seed: u64) {
             let wanted = all
                 .iter()
                 .filter(|job| job["state"] == state && fits(&flags, job));
-            // Queues count what is due as waiting; here nothing is.
+            // Queues count due jobs as waiting; here no job is due.
             assert_eq!(counts[state], wanted.count(), "{typed:?} {state}");
         }
-        // What is listed is what is acted on.
+        // Actions apply to exactly the listed jobs.
         let acted = run(&["tag", "--add", "t", "--dry-run"], &["-o", "ndjson"]);
         let items = acted.stdout();
         let items = items

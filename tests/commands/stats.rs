@@ -187,7 +187,7 @@ fn raw_prints_the_reply_of_stats() {
     );
 }
 
-/// Jobs that wait as long as told, all on the second day, and run a second.
+/// Jobs that wait for the given times, all on the second day, and run for a second.
 fn waited(waits: &[f64]) -> Redis {
     let redis = Redis::start();
     let mut calls = Vec::new();

@@ -1,4 +1,4 @@
-//! `--watch` of the commands that look.
+//! `--watch` of reading commands.
 
 use std::io::{BufRead, BufReader};
 
@@ -19,7 +19,7 @@ fn watching(qless: &Qless, line: &str, columns: u16, rows: u16) -> Terminal {
     Terminal::start(command, columns, rows)
 }
 
-/// The frames that were painted, without what the terminal is told.
+/// The painted frames, without control sequences.
 fn frames(written: &str) -> Vec<String> {
     let frames = written.split("\x1b[H").skip(1);
     let plain = |frame: &str| frame.replace("\x1b[0m\x1b[K\n", "\n").replace("\x1b[J", "");
@@ -114,7 +114,7 @@ fn ctrl_c_does_not_wait_for_a_server() {
     let screen = watching(&redis.at(100), "queues --watch=0.5 --timeout 60s", 100, 24);
     screen.until(|written| written.contains("\x1b[J"));
     redis.freeze();
-    // It is in a call when no further frame comes for more than a tick.
+    // It is in a call if no further frame comes for more than a tick.
     let seen = frames(&screen.written()).len();
     let begun = std::time::Instant::now();
     while begun.elapsed().as_secs_f64() < 1.2 {

@@ -1,4 +1,4 @@
-//! Options: what is answered for set, unset and unknown ones.
+//! Options: the answers for set, unset and unknown ones.
 
 use serde_json::json;
 

@@ -1,9 +1,9 @@
-//! What a call costs in Redis commands, against the goals of the project: counts are exact, so a
-//! command that creeps in is seen at once. Microseconds are for `make bench`.
+//! The cost of a call in Redis commands, against the budgets of the project. Counts are exact, so
+//! an added command is noticed. `make bench` measures microseconds.
 
 use crate::support::core::{Core, Reply};
 
-/// Commands that ran inside the script while these calls were made.
+/// The commands that the script ran during these calls.
 fn commands(core: &mut Core, lines: &[String]) -> u64 {
     core.redis("CONFIG RESETSTAT");
     core.many(lines.iter().cloned());

@@ -1,10 +1,10 @@
-//! Jobs that wait for jobs: how they come to wait, how they are let go, and what may be left behind.
+//! Dependencies: how jobs get them, how jobs are released, and which leftovers are allowed.
 
 use serde_json::json;
 
 use crate::support::core::{Core, short};
 
-/// `a` waits in `q`; `b` waits for it.
+/// `a` waits in `q`; `b` depends on it.
 fn chain() -> Core {
     let mut core = Core::new();
     core.ok("put 0 w q a K {} 0");

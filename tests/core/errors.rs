@@ -1,10 +1,10 @@
-//! Every text with which the reference's commands refuse, in the order of the checks, and that
-//! nothing has changed after each.
+//! Every refusal of the reference's commands, in the order of the checks, and that no refusal
+//! changes anything.
 
 use super::script::COMMANDS;
 use crate::support::core::{Core, Reply, Wire, script, short};
 
-/// The call is refused with exactly this text behind the position, and changes nothing.
+/// The call is refused with exactly this text after the position, and changes nothing.
 #[track_caller]
 fn says(core: &mut Core, line: &str, text: &str) {
     let error = core.refused(line);
@@ -15,7 +15,7 @@ fn says(core: &mut Core, line: &str, text: &str) {
     );
 }
 
-/// The call is refused in words of Redis, which have no position, and changes nothing.
+/// The call is refused with a message of Redis, which has no position, and changes nothing.
 #[track_caller]
 fn server_says(core: &mut Core, line: &str, text: &str) {
     let error = core.refused(line);
@@ -37,7 +37,7 @@ pub(crate) fn one_of_each() -> Core {
     core
 }
 
-/// The ways in which a JSON argument fails, with the words of the decoder.
+/// How a JSON argument fails, with the messages of the decoder.
 const NOT_JSON: [(&str, &str); 3] = [
     (
         "{]",
@@ -50,7 +50,7 @@ const NOT_JSON: [(&str, &str); 3] = [
     ),
 ];
 
-/// `line` with `@` replaced by documents that are none.
+/// `line` with `@` replaced by invalid documents.
 #[track_caller]
 fn wants_json(core: &mut Core, line: &str) {
     for (document, text) in NOT_JSON {
@@ -222,7 +222,7 @@ fn complete_refuses_in_this_order() {
         "complete 9 nope w",
         r#"Complete(): Arg "queue" missing"#,
     );
-    // D-66: the words that were meant, not those of the interpreter.
+    // D-66: the intended message, not the one of the interpreter.
     says(
         core,
         "complete 9 nope w q",
@@ -581,7 +581,7 @@ fn timeout_refuses_and_leaves_the_others_alone() {
             &format!("timeout 9 {state}"),
             &format!("Timeout(): Job {state} not running"),
         );
-        // The reference had timed out the first by then.
+        // The reference would have timed out the first job.
         says(
             core,
             &format!("timeout 9 running {state}"),
@@ -681,7 +681,7 @@ fn requeue_refuses_in_this_order() {
     put_options(core, "requeue 9 w q waiting K {} 0");
 }
 
-/// D-38: options are judged before the job's tags are touched.
+/// D-38: options are checked before the tags of the job change.
 fn put_options(core: &mut Core, line: &str) {
     for odd in ["tags", "tags [] priority", "retries x tags {] depends"] {
         let error = core.refused(&format!("{line} {odd}"));
@@ -863,7 +863,7 @@ fn recur_refuses_in_this_order() {
 
 #[test]
 fn recur_update_refuses_and_leaves_the_earlier_pairs_alone() {
-    // D-49: all pairs are judged before the first is applied.
+    // D-49: all pairs are checked before the first is applied.
     let core = &mut one_of_each();
     says(
         core,

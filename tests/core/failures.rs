@@ -1,4 +1,4 @@
-//! Groups of failed jobs, and the way back from them.
+//! Failure groups, and how jobs leave them.
 
 use serde_json::json;
 

@@ -1,4 +1,5 @@
-//! `guard.*`: writes that happen only to what the caller has seen, each job whole or not at all.
+//! `guard.*`: writes that happen only if the job is as the caller saw it; each job is changed
+//! completely or not at all.
 
 use crate::support::core::{Core, Reply, short};
 
@@ -11,7 +12,7 @@ fn words(row: &Reply) -> Vec<String> {
     row.list().iter().map(word).collect()
 }
 
-/// The rows of an answer, each as words separated by blanks.
+/// The rows of a reply, each as words separated by blanks.
 #[track_caller]
 fn rows(core: &mut Core, line: &str) -> Vec<String> {
     let reply = core.ok(line);
@@ -452,7 +453,7 @@ fn an_unreadable_key_is_refused_or_reported_with_the_message_of_the_server() {
     let before = [
         "guard.put 1 {} 5 q b K {} 0".to_owned(),
         "guard.cancel 1 refuse b ''".to_owned(),
-        // What waits for `a` may not be seen, so it is not told to be nothing.
+        // The dependents of `a` are unreadable, so they are not reported as none.
         "guard.cancel 1 refuse a ''".to_owned(),
         "guard.call 1 b '' '' priority b 5".to_owned(),
         "guard.depends 1 c '' '' a".to_owned(),
@@ -467,7 +468,7 @@ fn an_unreadable_key_is_refused_or_reported_with_the_message_of_the_server() {
             "{line}: {error}"
         );
     }
-    // Nothing was left half-done: what stood before goes on, and the rest is told.
+    // Nothing was left half-done: earlier jobs are changed, and the others reported.
     for line in [
         "guard.put 1 {} 5 q an K {} 0 5 q b K {} 0 5 q am K {} 0".to_owned(),
         format!("guard.requeue 1 {move_all} '' an '' '' b '' '' am '' ''"),
@@ -784,7 +785,7 @@ fn guard_requeue_refuses_bad_usage() {
 
 // cancel
 
-/// `a`, on which `b` waits, on which `c` waits.
+/// `b` depends on `a`, and `c` on `b`.
 fn chain() -> Core {
     let mut core = Core::new();
     core.ok("put 0 w q a K {} 0");
@@ -1048,7 +1049,7 @@ fn a_search_for_cycles_is_limited() {
     ));
     let answers = words(&core.ok("guard.depends 9 job '' '' wide"));
     assert_eq!(answers[0], "invalid", "{answers:?}");
-    // For a job that nobody waits for nothing is searched.
+    // No search is needed for a job without dependents.
     assert_eq!(
         words(&core.ok("guard.depends 9 below '' '' wide"))[0],
         "done"
@@ -1164,10 +1165,10 @@ fn guard_pause_refuses_bad_usage() {
     }
 }
 
-// keys that are not what they should be
+// keys of a wrong type
 
-/// Each key of the database in turn becomes a text; the call must then say `invalid` of `hurt` or do
-/// it whole, and do the other in any case.
+/// Each key of the database in turn becomes a string; the call must then answer `invalid` for its
+/// job or change it completely, and change the other job in any case.
 #[track_caller]
 fn survives_foreign_keys(prepare: &str, line: &str) {
     let mut core = Core::new();
@@ -1280,7 +1281,7 @@ fn one_key_of_a_wrong_type_affects_one_job_only() {
 
 // call
 
-/// The one row that guard.call answers, as words.
+/// The one row of a reply of guard.call, as words.
 #[track_caller]
 fn called(core: &mut Core, line: &str) -> Vec<String> {
     let reply = core.ok(line);

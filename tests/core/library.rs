@@ -1,10 +1,10 @@
-//! The library form: what plugins find when it stands before a script of their own.
+//! The library form: what plugins find if it comes before their own script.
 
 use serde_json::json;
 
 use crate::support::core::{Core, Reply};
 
-/// What Ruby's `LuaPlugin` makes of the library: whole-line comments are gone.
+/// What Ruby's `LuaPlugin` makes of the library: it removes whole-line comments.
 fn library() -> String {
     let library = qless::internals::Script::library("ql:").text().to_owned();
     let lines = library

@@ -1,5 +1,5 @@
-//! What put, requeue, complete, fail, retry, heartbeat, timeout, cancel, priority, log and get do to
-//! a job, fact by fact.
+//! What put, requeue, complete, fail, retry, heartbeat, timeout, cancel, priority, log and get do
+//! to a job, one fact per test.
 
 use serde_json::json;
 
@@ -716,7 +716,7 @@ fn timeout_makes_a_job_stalled_and_first_in_line() {
     assert_eq!(core.ok("timeout 11 j"), Reply::Nil);
     assert_eq!(core.state("j"), "stalled");
     assert_eq!(core.score("ql:q:q-work", "j"), Some(f64::INFINITY));
-    // D-24: it costs no try, counts nowhere and is not told as stalled.
+    // D-24: it uses no retry, is counted nowhere and is not published as stalled.
     assert_eq!(core.field("j", "remaining").as_deref(), Some("5"));
     assert_eq!(core.json("stats 11 q 11")["retries"], 0);
     assert_eq!(
@@ -1153,7 +1153,7 @@ fn log_writes_to_a_job_whose_hash_has_no_jid() {
     core.refused("log 11 nope note");
 }
 
-// arguments in great number
+// calls with many arguments
 
 #[test]
 fn d_77_a_call_may_have_more_arguments_than_unpack_allows() {

@@ -1,4 +1,4 @@
-//! `look.*`: what people see, read without changing anything.
+//! `look.*`: reads that change nothing.
 
 use crate::support::core::{Core, Reply, short};
 
@@ -13,7 +13,7 @@ fn of(reply: &Reply, name: &str) -> Option<String> {
     reply.field(name).and_then(text)
 }
 
-/// One row of a `look` about one thing.
+/// One row of a `look` call about one item.
 fn row(core: &mut Core, line: &str) -> Reply {
     core.ok(line).list()[0].clone()
 }
@@ -366,7 +366,7 @@ fn queues_are_counted_by_state() {
     for absent in ["since", "until", "reason", "by"] {
         assert_eq!(queue.field(absent), Some(&Reply::Nil), "{absent}");
     }
-    // The first in line is the stalled one, which was timed out at 4.
+    // The first in order is the stalled job, which was timed out at 4.
     assert_eq!(of(&queue, "head").as_deref(), Some("4"));
 }
 

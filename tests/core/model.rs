@@ -1,8 +1,8 @@
 //! A second core in plain Rust, over the same key layout: what each call answers, publishes and
-//! leaves behind when everything goes as specified, the mended defects included. It is slow,
-//! obvious, and shares no line with `lua/`.
+//! leaves behind if everything goes as specified, including the fixed defects. It is slow, obvious,
+//! and shares no code with `lua/`.
 //!
-//! It knows no damage: every key it meets was written by itself.
+//! It handles no damage: every key it reads was written by itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::support::core::{Dump, Key, g17};
 
-/// What a call answers.
+/// The answer to a call.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Answer {
     Nil,
@@ -315,9 +315,9 @@ impl Model {
     }
 }
 
-// What the commands share.
+// Helpers of several commands.
 impl Model {
-    /// A core that finds these keys.
+    /// A core with these keys.
     pub(crate) fn over(keys: Dump) -> Model {
         Model {
             keys,
@@ -466,7 +466,7 @@ impl Model {
         self.hincr(&stats, "failed", 1);
     }
 
-    /// Takes a failed job out of its list and out of the count of the queue in which it failed.
+    /// Removes a failed job from its list and from the count of the queue in which it failed.
     fn leave_group(&mut self, jid: &str) {
         let failure: Value = serde_json::from_str(&self.text(jid, "failure")).expect("a failure");
         let group = failure["group"].as_str().expect("a group").to_owned();
@@ -537,7 +537,7 @@ impl Model {
         self.keys.has(&dependencies(jid))
     }
 
-    /// Lets a job in state `depends` go. `past`: a time that has come counts as none.
+    /// Releases a job in state `depends`. `past`: a due time in the past counts as none.
     fn free(&mut self, jid: &str, past: bool) {
         let queue = self.text(jid, "queue");
         self.zrem(&depends(&queue), jid);
@@ -634,7 +634,7 @@ impl Model {
         }
     }
 
-    /// W of a queue in the order of pop.
+    /// The work set of a queue in the order of pop.
     fn in_line(&self, queue: &str) -> Vec<String> {
         self.ascending(&work(queue))
             .into_iter()
@@ -739,10 +739,10 @@ fn refuse<T>(text: impl Into<String>) -> Result<T, String> {
     Err(text.into())
 }
 
-// The commands. Only calls with well-formed arguments come here; what is refused is refused
-// because of what is stored.
+// The commands. Only calls with well-formed arguments come here; refusals depend on the stored
+// keys.
 impl Model {
-    /// One call in words: command, now, arguments.
+    /// One call as words: command, time, arguments.
     pub(crate) fn call(&mut self, words: &[String]) -> Answer {
         self.now = number(&words[1]).expect("a time");
         self.events.clear();
@@ -836,7 +836,7 @@ impl Model {
                 Some(queue) => self.counts(queue),
                 None => {
                     let names = self.ascending("ql:queues");
-                    // One look ends all pauses that have ended, if there is anything to list.
+                    // One call ends all expired pauses, if any queue is listed.
                     for queue in self.keys.set("ql:paused_queues") {
                         if !names.is_empty() {
                             self.paused(&queue);
@@ -999,7 +999,7 @@ impl Model {
         self.settle(queue, jid, due);
     }
 
-    /// The first half of every put: the job leaves where it was.
+    /// The first half of every put: the job leaves its old sets.
     fn put_again(&mut self, me: &str, queue: &str, jid: &str) {
         self.publish(
             "log",
@@ -1029,7 +1029,7 @@ impl Model {
         }
     }
 
-    /// The second half: the job goes where it belongs.
+    /// The second half: the job enters its new set.
     fn settle(&mut self, queue: &str, jid: &str, due: Option<f64>) {
         let key = job(jid);
         self.hdel(&key, "grace");
@@ -1199,7 +1199,7 @@ impl Model {
         Ok(Text("complete".into()))
     }
 
-    /// Deletes a job that stands in no set any more.
+    /// Deletes a job that is in no set any more.
     fn delete(&mut self, jid: &str) {
         for tag in self.tags(jid) {
             self.untag(jid, &tag);
@@ -1295,7 +1295,7 @@ impl Model {
         self.hdel(&key, "grace");
         self.zrem(&locks(&old_queue), jid);
         self.zrem(&held(worker), jid);
-        // D-18, D-40: the job moves with everything that belongs to it.
+        // D-18, D-40: the job moves with all its index entries.
         self.hset(&key, &[("remaining", &g17(left)), ("queue", queue)]);
         self.register(queue);
         let given = group.zip(message);
@@ -1678,7 +1678,7 @@ impl Model {
         let mut taken = self.take_lost(queue, count);
         let mut rest = count - taken.len() as i64;
         if most > 0 {
-            // D-07: a lock that was renewed takes up a place; so will those handed out again.
+            // D-07: a renewed lock counts against the limit, and so do jobs that are popped again.
             let again = self.keys.zset(&locks(queue));
             let dead = taken
                 .iter()
@@ -1718,7 +1718,7 @@ impl Model {
         Ok(self.render_all(&taken))
     }
 
-    /// The two phases of a lost lock. Returns the jobs to hand out again.
+    /// The two phases of an expired lock. Returns the jobs to pop again.
     fn take_lost(&mut self, queue: &str, count: i64) -> Vec<String> {
         let grace = self.setting("grace-period").unwrap_or(10.0);
         let mut again = Vec::new();
@@ -1955,7 +1955,7 @@ impl Model {
     }
 }
 
-// Our own commands (`core.md` 9.4), as far as random calls use them.
+// Own commands (`core.md` 9.4), as far as random calls use them.
 impl Model {
     fn guard(&mut self, command: &str, words: &[String]) -> Answered {
         match command {
@@ -1988,7 +1988,7 @@ impl Model {
         }
     }
 
-    /// Whether waiting for `wanted` would make a job wait for itself.
+    /// Whether a dependency on `wanted` would close a cycle.
     fn closes_a_cycle(&self, jid: &str, wanted: &[String]) -> bool {
         let mut reached: Vec<String> = wanted.to_vec();
         let mut at = 0;
@@ -2151,7 +2151,7 @@ impl Model {
         self.keys.set(&dependents(jid)).into_iter().collect()
     }
 
-    /// All that waits for a job, directly or not.
+    /// All direct and indirect dependents of a job.
     fn tree(&self, jid: &str) -> Vec<String> {
         let mut tree = self.waiting_for(jid);
         let mut at = 0;
@@ -2167,7 +2167,7 @@ impl Model {
         tree
     }
 
-    /// The outcomes only; which jobs go along is seen in the keys.
+    /// Only the outcomes; the keys show which jobs are cascaded.
     fn guard_cancel(&mut self, words: &[String]) -> Answer {
         let policy = words[0].as_str();
         let items: Vec<(&String, &String)> = words[1..]
@@ -2177,7 +2177,7 @@ impl Model {
         let fits = |model: &Model, jid: &String, mark: &String| {
             mark.is_empty() || *mark == model.mark(jid)
         };
-        // Named with a mark that does not fit, in any of its places.
+        // One of its mentions has an outdated mark.
         let pinned: Vec<String> = items
             .iter()
             .filter(|(jid, mark)| self.exists(jid) && !fits(self, jid, mark))
@@ -2281,5 +2281,5 @@ impl Model {
     }
 }
 
-/// One row of a guard's answer.
+/// One row of a reply of `guard.*`.
 pub(crate) type Row = Vec<Option<String>>;

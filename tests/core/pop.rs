@@ -1,5 +1,5 @@
-//! Popping and peeking: the order of a queue, lost locks in their two phases, promotion of what is
-//! due, limits, and the ghosts that must not stop a queue.
+//! Popping and peeking: the order of a queue, expired locks in their two phases, promotion of due
+//! jobs, limits, and ghosts that must not stop a queue.
 
 use serde_json::json;
 
@@ -51,7 +51,7 @@ fn popping_writes_all_that_belongs_to_a_running_job() {
     assert_eq!(core.score("ql:workers", "w1"), Some(2.5));
     assert_eq!(core.score("ql:q:q-work", "j"), None);
     assert_eq!(core.field("j", "time").unwrap().parse(), Ok(2.5));
-    // An untracked job is popped in silence, and an unknown queue is not made known.
+    // Popping an untracked job publishes nothing, and an unknown queue is not listed.
     assert!(core.events().is_empty());
     core.ok("pop 3 elsewhere w1 1");
     assert_eq!(core.score("ql:queues", "elsewhere"), None);
@@ -81,7 +81,7 @@ fn a_pop_of_zero_jobs_registers_the_worker() {
 fn a_negative_pop_count_takes_all_but_the_last() {
     let mut core = Core::new();
     core.all("put 0 w q a K {} 0; put 1 w q b K {} 0; put 2 w q c K {} 0; put 0 w q s K {} 3");
-    // s falls due and, put into the line at 5, is last of it.
+    // `s` is due and, scored 5, is last.
     assert_eq!(core.jids("pop 5 q w1 -2"), ["a", "b"]);
     assert_eq!(core.jids("pop 6 q w1 -1"), ["c"]);
     assert!(core.jids("pop 7 q w1 -1").is_empty());
@@ -103,7 +103,7 @@ fn d_27_a_paused_queue_gives_no_jobs_and_updates_nothing() {
     assert_eq!(core.jids("pop 1000 q w2 5").len(), 2);
 }
 
-// lost locks
+// expired locks
 
 #[test]
 fn an_expired_lock_is_first_a_warning_and_then_lost() {
@@ -275,7 +275,7 @@ fn d_07_without_grace_a_lost_job_is_popped_again_at_the_limit() {
     assert_eq!(core.dump().zset("ql:q:q-locks").len(), 1);
 }
 
-// what falls due
+// due jobs
 
 #[test]
 fn scheduled_jobs_become_waiting_when_they_are_due() {

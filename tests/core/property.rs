@@ -1,4 +1,4 @@
-//! Random sequences of calls: after every one, the reply, the events and all keys are those of the
+//! Random sequences of calls: after each call, the reply, the events and all keys are those of the
 //! second implementation, and the invariants hold.
 
 use std::collections::BTreeMap;
@@ -13,8 +13,8 @@ use crate::check::invariants::{Excuses, broken};
 use crate::support::core::{Core, Dump, Key, Reply, short};
 use crate::support::random;
 
-/// One call, some time after the one before. `@` words are filled in when it is made: `@running3`
-/// is some running job if there is one, `@w` its worker, `@q` its queue, `@m` its mark.
+/// One call, some time after the previous one. `@` words are filled in when the call is made:
+/// `@running3` is some running job if there is one, `@w` its worker, `@q` its queue, `@m` its mark.
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
     pub(crate) after: f64,
@@ -81,7 +81,7 @@ fn names_of(of: impl Strategy<Value = String>) -> impl Strategy<Value = String> 
     prop::collection::vec(of, 0..3).prop_map(|names| serde_json::to_string(&names).unwrap())
 }
 
-/// Words that are sometimes there.
+/// Optional words.
 fn maybe(weight: u32, words: impl Strategy<Value = String>) -> impl Strategy<Value = String> {
     prop_oneof![10 - weight => Just(String::new()), weight => words.prop_map(|words| format!(" {words}"))]
 }
@@ -480,7 +480,7 @@ pub(crate) fn fill(line: &str, now: f64, keys: &Model) -> Vec<String> {
             "@now" => *word = now.clone(),
             "@later" => *word = format!("{}", now.parse::<f64>().unwrap() + 40.0),
             _ => {
-                // A name by itself, or inside a list of names.
+                // A single name, or a name in a list.
                 while let Some(at) = word.find('@') {
                     let rest = &word[at + 1..];
                     let digit = rest.find(|c: char| c.is_ascii_digit()).expect("a number");
@@ -501,7 +501,7 @@ fn same_number(a: &str, b: &str) -> bool {
     matches!((number(a), number(b)), (Some(a), Some(b)) if near(a, b))
 }
 
-/// Whether two documents say the same, sets in any order.
+/// Whether two documents are equal, with sets in any order.
 fn same_json(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => {
@@ -535,7 +535,7 @@ fn sorted(list: &Value) -> Vec<String> {
     list
 }
 
-/// The differences between what is stored and what should be.
+/// The differences between the stored keys and the expected ones.
 fn differences(seen: &Dump, wanted: &Dump) -> Vec<String> {
     let mut found = Vec::new();
     let names: std::collections::BTreeSet<_> = seen.0.keys().chain(wanted.0.keys()).collect();
@@ -605,7 +605,7 @@ fn same_answer(command: &str, seen: &Result<Reply, String>, wanted: &Answer) -> 
             };
             rows.len() == b.len()
                 && rows.iter().zip(b).all(|(a, b)| {
-                    // Which jobs are in the way, or go along, is told in no fixed order.
+                    // Dependents and cascaded jobs are answered in no fixed order.
                     let loose = command == "guard.cancel" || b[0].as_deref() == Some("cycle");
                     if loose { a[..2] == b[..2] } else { a == b }
                 })
@@ -617,7 +617,7 @@ fn same_answer(command: &str, seen: &Result<Reply, String>, wanted: &Answer) -> 
 fn play(core: &mut Core, steps: &[Step]) -> Result<(), TestCaseError> {
     core.flush();
     let mut model = Model::default();
-    // Settings are part of the play, and the reference takes every dependency.
+    // Settings are among the calls, and the reference accepts every dependency.
     let mut excuses = Excuses {
         reference: true,
         ..Excuses::default()
@@ -669,7 +669,7 @@ fn play(core: &mut Core, steps: &[Step]) -> Result<(), TestCaseError> {
         );
         model.keys = dump;
     }
-    // All who judge have nothing to say; the binary is asked now and then.
+    // No source reports damage; the binary is asked for some cases only.
     let damage = match calls.len() % 8 {
         0 => core.damage(now, excuses),
         _ => core.damage_within(now, excuses),
@@ -691,7 +691,7 @@ fn run(cases: u32, ours: bool) {
             .map(|line| Step { after: 0.0, line })
             .collect()
     });
-    // From the first hour of the clock, or from a day of our time.
+    // From the first hour of the clock, or from a present day.
     let start = select(&[0.0, 0.0, 1_700_040_000.0][..]).prop_map(|after| Step {
         after,
         line: "length q".to_owned(),

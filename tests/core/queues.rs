@@ -1,4 +1,4 @@
-//! Queues and workers as they are listed: counts, pages, pauses, names that are forgotten.
+//! Queues and workers as they are listed: counts, pages, pauses, forgotten names.
 
 use serde_json::json;
 
@@ -233,7 +233,7 @@ fn d_73_workers_silent_for_long_are_removed() {
         json!([{"name": "w2", "jobs": 0, "stalled": 0}])
     );
     assert!(!core.dump().has("ql:w:w1:jobs"));
-    // The job itself is not touched.
+    // The job itself does not change.
     assert_eq!(core.ok("jobs 101 running q").texts(), ["j"]);
     assert_eq!(core.ok("heartbeat 101 j w1"), Reply::Int(1101));
     assert_eq!(core.json("workers 101 w1")["jobs"], json!(["j"]));

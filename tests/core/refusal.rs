@@ -1,5 +1,5 @@
-//! All or nothing: whatever words come, a call that answers with an error has changed no key and
-//! published nothing, says so in words meant for people, and leaves a database that still works.
+//! All or nothing: whatever arguments arrive, a call that answers with an error has changed no key
+//! and published nothing, has a message for its user, and leaves a database that still works.
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -13,7 +13,7 @@ use crate::check::random_damage::PRELUDE;
 use crate::support::core::{Core, Dump, Reply};
 use crate::support::random;
 
-/// Words that no command was made for, and some that many were.
+/// Words that no command expects, and some that many expect.
 fn garbage() -> impl Strategy<Value = Vec<u8>> {
     let words: &[&[u8]] = &[
         b"",
@@ -162,7 +162,7 @@ fn garbage() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![30 => select(words), 1 => select(long.to_vec())]
 }
 
-/// How a well-made call is spoilt.
+/// How a well-formed call is made invalid.
 #[derive(Clone, Debug)]
 enum Damage {
     Replace(usize, Vec<u8>),
@@ -253,7 +253,7 @@ fn shown(argv: &[Vec<u8>]) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Whether an error is one of those that a caller is meant to see.
+/// Whether an error is meant for callers.
 pub(crate) fn meant(error: &str) -> bool {
     let fault = [
         "attempt to",
@@ -277,7 +277,7 @@ fn play(core: &mut Core, calls: &[Call]) -> Result<(), TestCaseError> {
     let mut model = Model::over(core.dump());
     let mut now = 1000.0;
     let mut sent: Vec<String> = Vec::new();
-    // What is taken for a setting or a dependency is part of the play.
+    // Accepted settings and dependencies are part of the test.
     let mut excuses = Excuses {
         reference: true,
         garbage: true,
@@ -346,7 +346,7 @@ pub(crate) fn changed(before: &Dump, after: &Dump) -> String {
         .collect()
 }
 
-/// Nothing that was accepted may make a later, well-made call fail.
+/// No accepted call may make a later, well-formed call fail.
 pub(crate) fn still_works(core: &mut Core, now: f64, keys: &Dump) -> Result<(), String> {
     let later = format!("{}", now + 100.0);
     let mut ask = |words: &[&str]| {
@@ -367,7 +367,7 @@ pub(crate) fn still_works(core: &mut Core, now: f64, keys: &Dump) -> Result<(), 
             } else {
                 continue;
             };
-            // Documents a thousand deep are sound, but beyond the reader of this test.
+            // Documents a thousand levels deep are valid, but this test cannot read them.
             let read = serde_json::from_str::<serde_json::Value>(&text);
             if read.is_err_and(|error| !error.to_string().contains("recursion limit")) {
                 return Err(format!("get {jid} answers {text}"));

@@ -14,7 +14,7 @@ fn slots(side: &Value) -> Vec<(usize, i64)> {
     counted.filter(|(_, count)| *count != 0).collect()
 }
 
-/// Lets a job wait for each of these times.
+/// Makes a job wait for each of these times.
 fn waited(seconds: &[f64]) -> Core {
     let mut core = Core::new();
     for (n, seconds) in seconds.iter().enumerate() {

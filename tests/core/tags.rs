@@ -1,4 +1,4 @@
-//! Tags and tracking: the indexes by which people find jobs again.
+//! Tags and tracking: indexes to find jobs again.
 
 use serde_json::json;
 

@@ -1,6 +1,6 @@
-//! The traces of the core's specification (appendix B): the text of each test is the script that is
-//! run and what it must show: every reply, every event in order, and every key that changed. Where a
-//! mended defect changes a line, the comment above the test names it.
+//! The traces of the core's specification (appendix B). The text of each test is both the script
+//! and the expected result: every reply, every event in order, and every key that changed. If a
+//! fixed defect changes a line, the comment above the test names it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use expect_test::{Expect, expect};
 
 use crate::support::core::{Core, Dump, Key, Reply, g17, short};
 
-/// Runs the commands of the expected text and compares what they did with it.
+/// Runs the commands in the expected text and compares the results with it.
 fn check(expected: Expect) {
     let mut core = Core::new();
     let mut seen = String::new();
@@ -60,7 +60,7 @@ fn show_reply(answer: &Result<Reply, String>) -> String {
     }
 }
 
-/// The keys that changed, each in the notation of the appendix.
+/// The changed keys in the notation of the appendix.
 fn changes(before: &Dump, after: &Dump) -> Vec<String> {
     let names: BTreeSet<&String> = before.0.keys().chain(after.0.keys()).collect();
     let mut changes = Vec::new();
@@ -180,7 +180,7 @@ fn b1_put_pop_heartbeat_complete() {
 }
 
 // D-40: unfail registers the queue.
-// D-52: unfail takes the job out of the counter of the queue in which it failed.
+// D-52: unfail lowers the counter of the queue in which the job failed.
 // D-55: an id without a job can be untracked.
 #[test]
 fn b2_tracked_job_all_events() {
@@ -375,7 +375,7 @@ fn b5_retry_delayed_immediate_exhausted_with_and_without_group() {
     "#]]);
 }
 
-// D-22: timeout takes the job out of the list of its worker.
+// D-22: timeout removes the job from the list of its worker.
 #[test]
 fn b6_timeout() {
     check(expect![[r#"
@@ -460,7 +460,7 @@ fn b8_dependencies() {
     "#]]);
 }
 
-// D-48: a tag that nobody carries leaves the list of tags.
+// D-48: a tag without jobs is removed from the list of tags.
 #[test]
 fn b9_cancel_clique() {
     check(expect![[r#"
@@ -582,7 +582,7 @@ fn b12_recurring() {
     "#]]);
 }
 
-// D-48: the counter of a tag is the number of jobs that carry it.
+// D-48: the counter of a tag is the number of its jobs.
 #[test]
 fn b13_tags() {
     check(expect![[r#"
@@ -601,7 +601,7 @@ fn b13_tags() {
     "#]]);
 }
 
-// D-63: the place in the line keeps its time, so equal priorities stay in order.
+// D-63: the score keeps its time, so jobs of equal priority stay in order.
 #[test]
 fn b14_priority() {
     check(expect![[r#"
@@ -616,7 +616,7 @@ fn b14_priority() {
     "#]]);
 }
 
-// D-48: a tag that nobody carries leaves the list of tags.
+// D-48: a tag without jobs is removed from the list of tags.
 #[test]
 fn b15_expiry_of_completed_jobs() {
     check(expect![[r#"

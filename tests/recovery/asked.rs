@@ -1,9 +1,9 @@
-//! What verbs ask on a terminal: yes or no, and the number of jobs where many are cancelled.
+//! Prompts of verbs on a terminal: yes or no, and the number of jobs if many are cancelled.
 
 use crate::support::redis::Redis;
 use crate::support::terminal::Terminal;
 
-/// So many that their number has to be typed.
+/// So many jobs that their number has to be typed.
 const MANY: usize = 1001;
 
 fn waiting() -> Redis {
@@ -16,7 +16,7 @@ fn waiting() -> Redis {
     redis
 }
 
-/// Runs a line on a terminal and answers its question; returns the exit code and what was shown.
+/// Runs a line on a terminal and answers its prompt. Returns the exit code and the output.
 fn answered(redis: &Redis, line: &str, question: &str, answer: &str) -> (i32, String) {
     let mut command = redis.at(100).command();
     command.args(line.split(' ')).env("TERM", "xterm");

@@ -1,9 +1,9 @@
-//! The examples of the specification (`cli.md` 6 and 8.7 to 8.12), as they stand there: without a
-//! terminal those that ask are not confirmed, and with `--yes` they do what they say.
+//! The examples of the specification (`cli.md` 6 and 8.7 to 8.12), unchanged: without a terminal
+//! those that ask are not confirmed, and with `--yes` they work.
 
 use crate::support::redis::Redis;
 
-/// An example, and how it ends where nobody can be asked.
+/// An example, and its exit code if no one can answer a prompt.
 const EXAMPLES: [(&str, i32); 19] = [
     ("failed", 0),
     ("retry 0b6e5c0d", 0),
@@ -41,7 +41,7 @@ const EXAMPLES: [(&str, i32); 19] = [
     ("track 0b6e", 0),
 ];
 
-/// 1970-02-10, so that there is something older than 30 days.
+/// 1970-02-10, so that some jobs are older than 30 days.
 const NOW: u32 = 3_456_000;
 
 fn night() -> Redis {

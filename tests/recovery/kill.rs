@@ -1,5 +1,5 @@
 //! `kill -9` of the binary at every request of a bulk run, before the server sees it and after it
-//! has answered; then the same command again. Each job is changed exactly once.
+//! replied; then the same command again. Each job is changed exactly once.
 
 use crate::support::client::Client;
 use crate::support::proxy::{Cut, run_and_kill};
@@ -24,8 +24,8 @@ fn failed() -> Redis {
     redis
 }
 
-/// Kills a run of the line at each of its requests; after a second, whole run `check` must hold.
-/// Returns how many requests a whole run makes.
+/// Kills a run of the line at each of its requests; after a second, complete run `check` must hold.
+/// Returns how many requests a complete run makes.
 fn killed_at_every_request(line: &str, check: impl Fn(&Redis, &str)) -> usize {
     let cuts: [fn(usize) -> Cut; 2] = [Cut::Before, Cut::After];
     let mut whole = 0;
@@ -40,7 +40,7 @@ fn killed_at_every_request(line: &str, check: impl Fn(&Redis, &str)) -> usize {
                 whole = request - 1;
                 break;
             }
-            // Once all is done, the group is unknown, and no jid exists any more.
+            // After everything is done, the group is unknown and no jid exists.
             let again = redis.qless().run(line);
             assert!(
                 matches!(again.code(), 0 | 4),
@@ -61,7 +61,7 @@ fn killed_at_every_request(line: &str, check: impl Fn(&Redis, &str)) -> usize {
     whole
 }
 
-/// Each job was put back once, into the queue told or its own, and a worker gets it once.
+/// Each job was moved once, into the given queue or its own, and a worker gets it once.
 fn each_once(redis: &Redis, at: &str, queues: [&str; 4], verb: &str) {
     let mut client = Client::new(redis);
     for (jid, queue) in JIDS.iter().zip(queues) {
@@ -91,7 +91,7 @@ const OWN: [&str; 4] = ["mail", "images", "mail", "mail"];
 
 #[test]
 fn a_killed_retry_all_changes_each_job_once() {
-    // One job a slice, so that there is a request for each.
+    // One job per slice, so that each has a request of its own.
     let line = "failed --group boom --retry-all --yes --fail-fast";
     let requests = killed_at_every_request(line, |redis, at| {
         each_once(redis, at, OWN, "cli retry");

@@ -1,12 +1,12 @@
-//! `kill -9` of the binary at every request of a repair, before the server sees it and after it has
-//! answered: then either all is put back exactly, or the repair is run again and comes to the same.
+//! `kill -9` of the binary at every request of a repair, before the server sees it and after it
+//! replied: then a revert restores everything exactly, and another repair gives the same result.
 
 use std::collections::BTreeMap;
 
 use crate::support::proxy::{Cut, proxy, run_and_kill};
 use crate::support::redis::Redis;
 
-/// A bit of everything, damaged.
+/// A database with damage of several kinds.
 fn damaged() -> Redis {
     let redis = Redis::start();
     redis.calls(
@@ -37,7 +37,7 @@ fn damaged() -> Redis {
     redis
 }
 
-/// All keys, those set aside under one name.
+/// All keys; keys set aside have one common name.
 fn dump(redis: &Redis) -> BTreeMap<Vec<u8>, Vec<u8>> {
     let keys = redis.dump().into_iter().map(|(key, value)| {
         let aside = key.strip_prefix(b"ql:lost:".as_slice()).map(|rest| {
@@ -102,7 +102,7 @@ fn a_killed_repair_can_be_reverted_or_repeated() {
 
 #[test]
 fn a_repair_with_lost_replies_finishes_correctly() {
-    // The first connection of a process is not waited for.
+    // The binary does not retry the first connection of a process.
     for request in 2..40 {
         let redis = damaged();
         let before = redis.dump();

@@ -1,5 +1,6 @@
-//! Each verb over jobs with hostile names, told in every way there is: one jid, many, standard
-//! input, a file, a selector; rehearsed first. And what each does about jobs it is not for.
+//! Each verb over jobs with hostile names, given in every possible way: one jid, many, standard
+//! input, a file, a selector; first as a dry run. And what each verb does with jobs in other
+//! states.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -22,7 +23,7 @@ const QUEUE: &[u8] = b"q*\x1b[1m\xff";
 const TAG: &[u8] = b"t \x1b[2m\xfe";
 const WORKER: &[u8] = b"w\x1b[1m\xfd";
 
-/// In which state the jobs of a verb are.
+/// The state of the jobs for a verb.
 #[derive(Clone, Copy, PartialEq)]
 enum As {
     Waiting,
@@ -32,7 +33,7 @@ enum As {
     Failed,
 }
 
-/// The verbs: how they are typed, and jobs of which state they are for.
+/// The verbs: how they are typed, and the state of the jobs they are for.
 const VERBS: [(&[&str], As); 11] = [
     (&["retry"], As::Failed),
     (&["retry", "--force"], As::Running),
@@ -94,7 +95,7 @@ fn jobs(state: As) -> Redis {
     redis
 }
 
-/// Nothing but text, line ends and tabs.
+/// Only text, newlines and tabs.
 fn is_clean(ran: &RunOutput, what: &str) {
     for text in [ran.bytes(), ran.stderr().as_bytes()] {
         let text = std::str::from_utf8(text).unwrap_or_else(|_| panic!("{what}: {text:?}"));
@@ -109,7 +110,7 @@ fn words<'a>(verb: &'a [&'a str]) -> Vec<&'a [u8]> {
     verb.iter().map(|word| word.as_bytes()).collect()
 }
 
-/// Returns how many were done, as the last line of `-o ndjson` tells.
+/// Returns how many were done, from the last line of `-o ndjson`.
 fn done(ran: &RunOutput, what: &str) -> Value {
     let text = ran.stdout();
     assert_eq!(ran.code(), 0, "{what}: {text}{}", ran.stderr());
@@ -121,7 +122,7 @@ fn done(ran: &RunOutput, what: &str) -> Value {
 fn each_way_to_name_jobs_selects_the_same_jobs() {
     let dir = tempfile::tempdir().unwrap();
     for (verb, state) in VERBS {
-        // A selector of `retry` means failed jobs unless another state is told.
+        // A selector of `retry` means failed jobs unless another state is given.
         let stated: &[&[u8]] = match (verb[0], state) {
             ("retry", As::Running) => &[b"--state", b"running"],
             _ => &[],
@@ -188,7 +189,7 @@ fn a_verb_changes_or_refuses_one_job() {
         assert_eq!(ran.code(), 4, "{verb:?}: {}", ran.stderr());
         is_clean(&ran, verb[0]);
         assert_eq!(ran.stderr(), "error: job `no\\x1bsuch` does not exist\n");
-        // Several that nobody knows are skipped, and no job is left.
+        // Several unknown jids are skipped, and no job remains.
         let line = [words(verb), vec![b"--yes", b"no", b"such"]].concat();
         let ran = run(&redis, b"", &line);
         assert_eq!(ran.code(), 4, "{verb:?}: {}", ran.stderr());
@@ -198,7 +199,7 @@ fn a_verb_changes_or_refuses_one_job() {
 
 #[test]
 fn a_job_in_another_state_is_a_conflict_or_skipped() {
-    // What a verb is not for; the others take any state.
+    // The states a verb is not for; the others accept any state.
     for (verb, others) in [
         (
             0,

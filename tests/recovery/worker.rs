@@ -1,5 +1,5 @@
-//! `failed --retry-all` while workers pop, complete and fail the same jobs, and somebody else
-//! cancels and requeues some: no job is lost or doubled, and what was skipped is counted.
+//! `failed --retry-all` while workers pop, complete and fail the same jobs, and another client
+//! cancels and requeues some: no job is lost or duplicated, and skipped ones are counted.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -99,7 +99,7 @@ fn no_job_is_lost_or_duplicated_while_workers_run() {
         "{counts:?}"
     );
     assert_eq!(states.values().sum::<u64>(), JOBS as u64, "{states:?}");
-    // Those that failed again stand in their list once, and nowhere else.
+    // Jobs that failed again are in their list once, and nowhere else.
     let failed = client.json(&["failed"])["boom"].as_u64().unwrap_or(0);
     assert_eq!(
         failed,
@@ -112,7 +112,8 @@ fn no_job_is_lost_or_duplicated_while_workers_run() {
     redis.must_be_clean();
 }
 
-/// Pops until nothing comes and the end was told: fails every seventh job, completes the others.
+/// Pops until the queue is empty and the end was announced: fails every seventh job, completes the
+/// others.
 fn work(redis: &Redis, name: &str, queue: &str, ended: &AtomicBool) {
     let mut client = Client::new(redis);
     let mut taken = 0;
@@ -132,13 +133,13 @@ fn work(redis: &Redis, name: &str, queue: &str, ended: &AtomicBool) {
     }
 }
 
-/// What was done by other hands.
+/// Changes made by another client.
 struct Interference {
     cancelled: Vec<String>,
     requeued: Vec<String>,
 }
 
-/// As soon as the first jobs run again, takes the newest failures away: their turn is yet to come.
+/// As soon as the first jobs run again, removes the newest failures: they are retried last.
 fn interfere(redis: &Redis) -> Interference {
     let mut client = Client::new(redis);
     let deadline = Instant::now() + Duration::from_secs(20);

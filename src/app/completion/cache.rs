@@ -1,5 +1,5 @@
-//! What was seen a moment ago, in `$XDG_CACHE_HOME/qless`: names by address, prefix and kind, and
-//! servers that did not answer.
+//! Names that were read a moment ago, by address, prefix and kind, and servers that did not reply:
+//! files in `$XDG_CACHE_HOME/qless`.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::Write;
@@ -9,26 +9,27 @@ use std::time::Duration;
 
 use uuid::Uuid;
 
-use super::Named;
+use super::Candidate;
 use crate::env;
 
 /// How long names are kept.
 const FRESH: Duration = Duration::from_secs(10);
 
-/// How long a server that did not answer is left alone.
+/// How long a server that did not reply is not asked again.
 const SILENT: Duration = Duration::from_secs(60);
 
-/// When nobody needs a file any more.
+/// The age at which a file is removed.
 const STALE: Duration = Duration::from_secs(3600);
 
 /// The files of one server and prefix.
 pub(super) struct Cache {
     dir: PathBuf,
-    place: String,
+    /// A hash of address and prefix.
+    server: String,
 }
 
 impl Cache {
-    /// Returns that of a server; `None` where there is no home for it.
+    /// Returns the cache of a server; `None` if the user has no directory for it.
     pub(super) fn of(address: &str, prefix: &str) -> Option<Cache> {
         let home = |name: &str| env::var(name).map(PathBuf::from);
         let home = |name: &str| home(name).filter(|path| path.is_absolute());
@@ -36,50 +37,47 @@ impl Cache {
         let name = format!("{address}\n{prefix}");
         Some(Cache {
             dir: dir.join("qless"),
-            place: sha1_smol::Sha1::from(name).digest().to_string(),
+            server: sha1_smol::Sha1::from(name).digest().to_string(),
         })
     }
 
     fn path(&self, kind: &str) -> PathBuf {
-        self.dir.join(format!("{}-{kind}", self.place))
+        self.dir.join(format!("{}-{kind}", self.server))
     }
 
-    /// Whether the server did not answer a moment ago.
+    /// Whether the server did not reply a moment ago.
     pub(super) fn is_down(&self) -> bool {
         is_young(&self.path("down"), SILENT)
     }
 
-    /// Returns names that were seen a moment ago.
-    pub(super) fn read(&self, kind: &str) -> Option<Vec<Named>> {
+    /// Returns names that were read a moment ago.
+    pub(super) fn read(&self, kind: &str) -> Option<Vec<Candidate>> {
         let path = self.path(kind);
         if !is_young(&path, FRESH) {
             return None;
         }
         let text = fs::read_to_string(path).ok()?;
         let named = text.lines().map(|line| {
-            let (name, says) = line.split_once('\t').unwrap_or((line, ""));
-            Named {
-                name: name.to_owned(),
-                says: says.to_owned(),
-            }
+            let (name, help) = line.split_once('\t').unwrap_or((line, ""));
+            Candidate::new(name, help)
         });
         Some(named.collect())
     }
 
     /// Keeps names.
-    pub(super) fn keep(&self, kind: &str, names: &[Named]) {
+    pub(super) fn keep(&self, kind: &str, names: &[Candidate]) {
         let lines = names
             .iter()
-            .map(|Named { name, says }| format!("{name}\t{says}\n"));
+            .map(|Candidate { value, help }| format!("{value}\t{help}\n"));
         self.write(kind, &lines.collect::<String>());
     }
 
-    /// Notes that the server did not answer.
+    /// Notes that the server did not reply.
     pub(super) fn down(&self) {
         self.write("down", "");
     }
 
-    /// Writes a file of ours; that it cannot be written is no one's business.
+    /// Writes a file. A failure is ignored: the next completion asks the server again.
     fn write(&self, kind: &str, text: &str) {
         let beside = self.dir.join(format!(".{}", Uuid::new_v4().simple()));
         _ = DirBuilder::new()
@@ -100,7 +98,7 @@ impl Cache {
         }
     }
 
-    /// Removes what nobody will read again.
+    /// Removes files that are too old to be read again.
     fn sweep(&self) {
         for entry in fs::read_dir(&self.dir).into_iter().flatten().flatten() {
             let path = entry.path();
@@ -111,7 +109,7 @@ impl Cache {
     }
 }
 
-/// A file of the future is not young: a clock was set.
+/// Whether a file was written within this time. A file of the future was not: a clock was set.
 fn is_young(path: &Path, most: Duration) -> bool {
     let changed = fs::metadata(path).and_then(|found| found.modified());
     changed.is_ok_and(|at| at.elapsed().is_ok_and(|age| age < most))

@@ -2,50 +2,58 @@
 
 use std::ffi::OsString;
 
-use clap_complete::Shell;
+use super::shell::Shell;
 
-/// What was typed of a command line; the last word is the one to be completed.
+/// What was typed of a command line. The last word is the one to complete.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Typed {
     pub words: Vec<Word>,
     /// The quote that is still open in the last word.
     pub quote: Option<char>,
+    /// How much of the last word bash leaves in place: it inserts behind the last character that
+    /// ends a word for it, or behind an open quote.
+    pub kept: usize,
+    /// Whether the last word is the file of a redirection.
+    pub redirects: bool,
 }
 
 /// A word without its quotes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Word {
     pub text: String,
-    /// Whether the shell would put something else there, which only it knows.
-    pub unknown: bool,
+    /// Whether the shell would replace a part of it, by a variable or a glob.
+    pub expands: bool,
 }
 
-/// Reads what a shell hands over: bash the line itself, the others their words.
+/// Reads what a shell passes on: bash its `COMP_WORDBREAKS` and the line, the others their words.
 pub(super) fn read(shell: Shell, args: &[OsString]) -> Option<Typed> {
     let mut texts: Vec<&str> = args.iter().map(|arg| arg.to_str()).collect::<Option<_>>()?;
-    if let (Shell::PowerShell, Some(last)) = (shell, texts.last_mut()) {
-        // It loses empty words: there is a sign before the last one.
+    if let (Shell::Powershell, Some(last)) = (shell, texts.last_mut()) {
+        // PowerShell loses empty words, so the script puts a sign before the last one.
         *last = last.strip_prefix('=')?;
     }
     if let (Shell::Zsh | Shell::Fish, Some(last)) = (shell, texts.last_mut()) {
-        // They take no quote away that is still open.
+        // Both leave a quote that is still open in the word.
         *last = last.strip_prefix(['\'', '"']).unwrap_or(last);
     }
     if shell == Shell::Bash {
-        return Some(of_bash(texts.first()?));
+        let [breaks, line] = texts.as_slice() else {
+            return None;
+        };
+        return Some(of_bash(breaks, line));
     }
     let words = texts.into_iter().map(|text| Word {
         text: text.to_owned(),
-        unknown: false,
+        expands: false,
     });
     Some(Typed {
         words: words.collect(),
-        quote: None,
+        ..Typed::default()
     })
 }
 
-/// Takes a line apart as bash does, but for what it would expand.
-fn of_bash(line: &str) -> Typed {
+/// Splits a line as bash does, without expanding anything.
+fn of_bash(breaks: &str, line: &str) -> Typed {
     let mut typed = Typed::default();
     let mut word: Option<Word> = None;
     let mut letters = line.chars().peekable();
@@ -58,27 +66,51 @@ fn of_bash(line: &str) -> Typed {
             }
             (None, '\'' | '"') => {
                 typed.quote = Some(c);
-                word.get_or_insert_default();
+                typed.kept = word.get_or_insert_default().text.len();
             }
             (None, '\\') => word.get_or_insert_default().text.extend(letters.next()),
-            (None, c) if c.is_whitespace() => typed.words.extend(word.take()),
+            (None, c) if c.is_whitespace() => typed.end(word.take()),
+            (None, '<' | '>') => {
+                // The number of a stream is no word.
+                let is_stream = |word: &Word| word.text.chars().all(|c| c.is_ascii_digit());
+                typed.end(word.take().filter(|word| !is_stream(word)));
+                typed.redirects = true;
+            }
             (quote, c) => {
                 let word = word.get_or_insert_default();
-                word.unknown |= match quote {
+                word.expands |= match quote {
                     Some('\'') => false,
                     Some(_) => "$`".contains(c),
                     None => "$`*?[{~".contains(c),
                 };
+                let begins = word.text.len();
                 word.text.push(c);
+                if quote.is_none() && breaks.contains(c) {
+                    // Readline takes an `@` for the beginning of a host and completes that, too.
+                    typed.kept = if c == '@' { begins } else { word.text.len() };
+                }
             }
         }
     }
     typed.words.push(word.unwrap_or_default());
-    // Variables that are set for the command alone stand before it.
-    let begins = |word: &Word| !word.text.contains('=');
-    let first = typed.words.iter().position(begins).unwrap_or(0);
+    // Variables that are set for this command only stand before it.
+    let is_name = |word: &Word| !word.text.contains('=');
+    let first = typed.words.iter().position(is_name).unwrap_or(0);
     typed.words.drain(..first);
     typed
+}
+
+impl Typed {
+    /// Adds a word, unless it is the file of a redirection.
+    fn end(&mut self, word: Option<Word>) {
+        self.kept = 0;
+        if let Some(word) = word {
+            if !self.redirects {
+                self.words.push(word);
+            }
+            self.redirects = false;
+        }
+    }
 }
 
 #[cfg(test)]
@@ -86,8 +118,8 @@ mod tests {
     use super::*;
 
     fn words(line: &str) -> (Vec<String>, Option<char>) {
-        let typed = of_bash(line);
-        let words = typed.words.iter().map(|word| match word.unknown {
+        let typed = of_bash(" \t\n\"'@><=;|&(:", line);
+        let words = typed.words.iter().map(|word| match word.expands {
             true => format!("{} (?)", word.text),
             false => word.text.clone(),
         });
@@ -95,19 +127,50 @@ mod tests {
     }
 
     #[test]
-    fn a_line_falls_into_words() {
-        let told = |line: &str| words(line).0;
-        assert_eq!(told("qless "), ["qless", ""]);
-        assert_eq!(told("qless jobs --qu"), ["qless", "jobs", "--qu"]);
-        assert_eq!(told("X=1 qless jobs"), ["qless", "jobs"]);
-        assert_eq!(told(r"q a\ b 'c d' "), ["q", "a b", "c d", ""]);
-        assert_eq!(told(r#"q "a\"\$b\c" $x "#), ["q", "a\"$b\\c", "$x (?)", ""]);
-        assert_eq!(told(r#"q '$x' "$x" ~/y"#), ["q", "$x", "$x (?)", "~/y (?)"]);
+    fn a_line_is_split_into_words() {
+        let split = |line: &str| words(line).0;
+        assert_eq!(split("qless "), ["qless", ""]);
+        assert_eq!(split("qless jobs --qu"), ["qless", "jobs", "--qu"]);
+        assert_eq!(split("X=1 qless jobs"), ["qless", "jobs"]);
+        assert_eq!(split(r"q a\ b 'c d' "), ["q", "a b", "c d", ""]);
+        assert_eq!(
+            split(r#"q "a\"\$b\c" $x "#),
+            ["q", "a\"$b\\c", "$x (?)", ""]
+        );
+        assert_eq!(
+            split(r#"q '$x' "$x" ~/y"#),
+            ["q", "$x", "$x (?)", "~/y (?)"]
+        );
         assert_eq!(
             words("q 'a b"),
             (vec!["q".into(), "a b".into()], Some('\''))
         );
         assert_eq!(words("q \"a"), (vec!["q".into(), "a".into()], Some('"')));
-        assert_eq!(told(r"q a\"), ["q", "a"]);
+        assert_eq!(split(r"q a\"), ["q", "a"]);
+    }
+
+    #[test]
+    fn bash_inserts_behind_a_break_or_an_open_quote() {
+        let kept = |line: &str| of_bash("=:", line).kept;
+        assert_eq!(kept("q ab"), 0);
+        assert_eq!(kept("q a: b"), 0);
+        assert_eq!(kept("q a:b:c"), 4);
+        assert_eq!(kept("q a:b@c"), 2);
+        assert_eq!(kept("q --queue=a:b"), 10);
+        assert_eq!(of_bash("@:", "q a:b@c").kept, 3);
+        assert_eq!(kept(r"q a\:b"), 0);
+        assert_eq!(kept("q 'a:b"), 0);
+        assert_eq!(kept("q --queue='a:b"), 8);
+    }
+
+    #[test]
+    fn the_file_of_a_redirection_is_no_word() {
+        let redirects = |line: &str| of_bash("=:", line).redirects;
+        assert!(redirects("q x >"));
+        assert!(redirects("q x > fi"));
+        assert!(redirects("q x 2>>fi"));
+        assert!(!redirects("q x > file "));
+        assert!(!redirects("q x '>' "));
+        assert_eq!(words("q x 2>/dev/null <in ").0, ["q", "x", ""]);
     }
 }

@@ -1,64 +1,70 @@
-//! Live names for completion: `qless __names SHELL WORD…`, which the scripts of `completions/` call.
+//! Completion: `qless __complete SHELL WORD…`, which the scripts of `completions/` call.
 //!
-//! Always silent and always exit 0, within 150 ms in all: it looks at the server, and keeps what it
-//! saw for 10 s, and a server that did not answer for a minute.
+//! Commands, flags and values come from the command tree. Names come from the server and the config
+//! file: see [`names`]. The command is always silent and always exits with 0.
 
 use std::ffi::OsString;
 use std::time::{Duration, Instant};
 
-use clap_complete::Shell;
+use clap::{Command, ValueEnum};
 
-use crate::app;
+use super::parse;
+use crate::args::format::Format;
 use crate::exit::Exit;
 use crate::ui::Ui;
 
-mod ask;
 mod cache;
-pub(crate) mod kind;
+mod cursor;
 mod line;
-mod place;
-mod shell;
+mod names;
+mod offer;
+mod render;
+pub(crate) mod shell;
 
-/// What the scripts call; no command, so that it is neither listed nor parsed.
-pub(crate) const WORD: &str = "__names";
+use shell::Shell;
 
-/// As long as all of it may take, where nothing else is said.
+/// The word that the scripts put behind `qless`. It is not a command, so no help lists it.
+const WORD: &str = "__complete";
+
+/// The longest time for all of it, if `QLESS_COMPLETE_LIVE` sets no other.
 const PATIENCE: Duration = Duration::from_millis(150);
 
-/// The most names that are offered.
-const MOST: usize = 200;
-
-/// A name, and what a shell may tell beside it.
+/// A value that can be typed, and what a shell may show beside it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Named {
-    pub name: String,
-    pub says: String,
+pub(crate) struct Candidate {
+    pub value: String,
+    pub help: String,
 }
 
-/// Returns the arguments, if it is names that are asked for.
-pub(crate) fn asked(args: &[OsString]) -> Option<&[OsString]> {
+impl Candidate {
+    pub(crate) fn new(value: impl Into<String>, help: impl Into<String>) -> Candidate {
+        Candidate {
+            value: value.into(),
+            help: help.into(),
+        }
+    }
+}
+
+/// Returns the arguments of a request for completion; `None` if the line is no such request.
+pub(crate) fn requested(args: &[OsString]) -> Option<&[OsString]> {
     match args {
         [_, word, rest @ ..] if word == WORD => Some(rest),
         _ => None,
     }
 }
 
-/// Prints the names that fit, if there are any.
+/// Prints what fits. A failure prints nothing: a shell that completes has no place to show it.
 pub(crate) fn run(args: &[OsString]) -> Exit {
-    let begun = Instant::now();
-    let mut out = Ui::plain(crate::args::format::Format::Table);
-    // Whatever goes wrong, a shell that completes has no place to say so.
-    let Some(patience) = patience() else {
-        return Exit::Ok;
-    };
-    if let Some(text) = names(args, begun + patience) {
-        _ = out.write(text.as_bytes());
-        _ = out.finish();
+    let deadline = patience().map(|patience| Instant::now() + patience);
+    let mut ui = Ui::plain(Format::Table);
+    if let Some(text) = complete(args, deadline) {
+        _ = ui.write(text.as_bytes());
+        _ = ui.finish();
     }
     Exit::Ok
 }
 
-/// Returns how long all of it may take; `None` where it is turned off.
+/// Returns how long all of it may take; `None` if no names are to be looked up.
 fn patience() -> Option<Duration> {
     let set = crate::env::var("QLESS_COMPLETE_LIVE");
     match set.as_ref().and_then(|set| set.to_str()) {
@@ -68,22 +74,83 @@ fn patience() -> Option<Duration> {
     }
 }
 
-fn names(args: &[OsString], deadline: Instant) -> Option<String> {
+fn complete(args: &[OsString], deadline: Option<Instant>) -> Option<String> {
     let (shell, words) = args.split_first()?;
-    let shell: Shell = shell.to_str()?.parse().ok()?;
+    let shell = Shell::from_str(shell.to_str()?, false).ok()?;
     let typed = line::read(shell, words)?;
-    let mut tree = app::parse::command();
-    tree.build();
-    let place = place::find(&tree, &typed)?;
-    let named = ask::names(&place, deadline)?;
-    let fits = |named: &&Named| {
-        let offered = place.wanted.written(&named.name);
-        offered.is_some_and(|offered| offered.starts_with(&place.begun))
+    let whole = parse::command();
+    let tree = built(&whole, &typed);
+    let cursor = cursor::find(&tree, &typed)?;
+    let offer = offer::of(&whole, &cursor, deadline);
+    Some(render::lines(shell, &offer, &typed, &cursor))
+}
+
+/// Returns the tree with the typed commands only: clap copies every global flag into every command,
+/// which takes most of the time.
+fn built(whole: &Command, typed: &line::Typed) -> Command {
+    let is_typed = |command: &&Command| {
+        let name = command.get_name();
+        typed.words.iter().any(|word| word.text == name)
     };
-    let fitting = named.iter().filter(fits).take(MOST);
-    let written = fitting.map(|named| Named {
-        name: place.wanted.written(&named.name).unwrap_or_default(),
-        says: named.says.clone(),
-    });
-    Some(shell::lines(shell, written, &typed, &place))
+    let mut tree = parse::root().subcommands(whole.get_subcommands().filter(is_typed).cloned());
+    tree.build();
+    tree
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{Arg, ArgAction};
+
+    use super::*;
+
+    /// Returns the values that are offered for the words of a line.
+    fn offered(words: &[String]) -> Vec<String> {
+        let mut args: Vec<OsString> = vec!["fish".into(), "qless".into()];
+        args.extend(words.iter().map(OsString::from));
+        let text = complete(&args, None).unwrap();
+        let values = text
+            .lines()
+            .skip(1)
+            .filter_map(|line| line.split('\t').next());
+        values.map(str::to_owned).collect()
+    }
+
+    /// Calls `check` with the path of each command, and the command.
+    fn walk(command: &Command, path: &mut Vec<String>, check: &impl Fn(&[String], &Command)) {
+        check(path, command);
+        for below in command.get_subcommands() {
+            path.push(below.get_name().to_owned());
+            walk(below, path, check);
+            path.pop();
+        }
+    }
+
+    #[test]
+    fn every_command_offers_its_flags_until_they_are_given() {
+        let mut tree = parse::command();
+        tree.build();
+        walk(&tree, &mut Vec::new(), &|path, command| {
+            let mut line = path.to_vec();
+            line.push("--".to_owned());
+            let all = offered(&line);
+            let is_shown = |arg: &&Arg| !arg.is_hide_set() && arg.get_long().is_some();
+            assert_eq!(
+                all.len(),
+                command.get_arguments().filter(is_shown).count(),
+                "{path:?}"
+            );
+            let mut repeated = Vec::new();
+            for arg in command.get_arguments() {
+                let Some(long) = arg.get_long() else { continue };
+                let (action, flag) = (arg.get_action(), format!("--{long}"));
+                if matches!(action, ArgAction::Append | ArgAction::Count) {
+                    repeated.push(flag.clone());
+                }
+                let value = if action.takes_values() { "=x" } else { "" };
+                line.insert(path.len(), flag + value);
+            }
+            let left = offered(&line);
+            assert!(left.iter().all(|flag| repeated.contains(flag)), "{left:?}");
+        });
+    }
 }

@@ -5,14 +5,14 @@ pub(crate) mod layout;
 use std::fmt::Write;
 
 use super::parse;
+use crate::args::value;
 use crate::commands::{ConfigUse, Group, Spec};
 use crate::core::call::rights;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::session::Session;
+use crate::view::document::{self, Document};
 use crate::view::finding;
-use crate::view::schema;
-use crate::view::schema::Kind;
 
 /// Print the help of a command, or about a topic
 ///
@@ -26,8 +26,27 @@ use crate::view::schema::Kind;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// A command, such as `recur put`, or a topic
-    #[arg(value_name = "COMMAND | TOPIC")]
+    #[arg(value_name = "COMMAND | TOPIC", add = value::Candidates::Topics)]
     words: Vec<String>,
+}
+
+/// The topics, with what they are about.
+pub(super) const TOPICS: [(&str, &str); 8] = [
+    ("recipes", "What to type when"),
+    ("selectors", "Flags that select jobs"),
+    ("formats", "What stdout is"),
+    ("environment", "Variables that `qless` reads"),
+    ("exit-codes", "What each exit code means"),
+    ("acl", "What a user of the server must be allowed"),
+    ("findings", "Findings of `check`, and what to decide"),
+    ("json", "Documents of `-o json`; with a kind: its schema"),
+];
+
+/// Returns the kinds of documents that `qless help json` takes, with what they are about.
+pub(super) fn documents() -> impl Iterator<Item = (&'static str, &'static str)> {
+    document::DOCUMENTS
+        .iter()
+        .map(|document| (document.kind, document.summary))
 }
 
 pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Operate, run).config(ConfigUse::Nothing);
@@ -43,7 +62,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         ["findings"] => finding::topic(),
         ["recipes"] => RECIPES.into(),
         ["acl"] => rights::lines(session.prefix()),
-        ["json"] => schema::kinds(),
+        ["json"] => document::kinds(),
         ["json", kind] => of_document(kind)?,
         path => of_command(path)?,
     };
@@ -53,8 +72,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 
 /// Returns the JSON Schema of a document.
 fn of_document(kind: &str) -> Result<String, Error> {
-    match Kind::named(kind) {
-        Some(kind) => Ok(kind.schema()),
+    match Document::named(kind) {
+        Some(document) => Ok(document.schema()),
         None => Err(Error::usage(format!("no document is called `{kind}`"))
             .hint("`qless help json` lists them")),
     }

@@ -1,76 +1,79 @@
-//! The whole file is read before anything is sent: what is in it, and whether it can be as it says.
+//! The first pass: the whole file is read and validated before anything is sent.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::order::Waits;
-use super::{Failed, ImportOptions};
+use super::dependency_graph::DependencyGraph;
+use super::{FailedPolicy, ImportOptions};
 use crate::error::Error;
 use crate::input::archive;
-use crate::input::archive::{ArchiveLine, Job, Paused};
+use crate::input::archive::{ArchiveLine, ArchivedJob, ArchivedPause};
 use crate::input::option::checked;
-use crate::input::two_pass::{Row, TwoPassFile};
+use crate::input::two_pass::{TextLine, TwoPassFile};
 use crate::json::syntax::Fault;
 use crate::model::job::State;
 use crate::name::Name;
-use crate::text::clean;
 
-/// Where a job stands in the file, and what is to become of it.
+/// The location of a job in the file, and whether it is put.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct EntryLocation {
     pub line: u64,
-    pub at: u64,
+    pub offset: u64,
     pub length: u32,
-    pub fate: Fate,
-    /// Its queue on the server, by its number.
+    pub disposition: Disposition,
+    /// The number of its queue on the server.
     queue: u32,
 }
 
+/// Whether a job is put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(super) enum Disposition {
     Put,
-    /// Left out because it is complete.
-    Complete,
-    /// Left out because it has failed.
-    Failed,
+    /// Skipped because it is complete.
+    SkipComplete,
+    /// Skipped because it has failed.
+    SkipFailed,
 }
 
-/// What is in the file.
+/// The contents of the file.
 #[derive(Debug, Default)]
-pub(super) struct Contents {
-    /// In the order of the file.
-    pub jobs: Vec<Place>,
+pub(super) struct ArchiveContents {
+    /// The jobs in the order of the file.
+    pub jobs: Vec<EntryLocation>,
     pub jids: HashMap<Name, u32>,
-    pub recurring: Vec<(Name, Place)>,
+    pub recurring: Vec<(Name, EntryLocation)>,
     pub options: BTreeMap<Name, Name>,
-    pub paused: Vec<Paused>,
-    /// The queues into which something is put.
+    pub paused: Vec<ArchivedPause>,
+    /// The queues into which jobs are put.
     pub queues: Vec<Name>,
     numbers: HashMap<Name, u32>,
-    /// For which jobs a job waits.
+    /// The names of the dependencies of each job.
     depends: HashMap<u32, Vec<Name>>,
     /// How many history entries the core does not take.
     pub unreadable: u64,
-    /// How many jobs there were to be, as the file says itself.
+    /// The number of jobs that the file announces.
     claimed: Option<u64>,
-    /// Whether it is what `cancel --save` wrote: there a job may stand twice.
+    /// Whether `cancel --save` wrote the file: a job may stand in it twice.
     saved: bool,
     begun: bool,
     /// The queues that the file names.
     named: HashSet<Name>,
 }
 
-impl Contents {
+impl ArchiveContents {
     /// Reads the file.
-    pub(super) fn read(twice: &mut TwoPassFile, told: &ImportOptions) -> Result<Contents, Error> {
-        let mut contents = Contents::default();
-        let what = twice.what().to_string();
+    pub(super) fn read(
+        file: &mut TwoPassFile,
+        options: &ImportOptions,
+    ) -> Result<ArchiveContents, Error> {
+        let mut contents = ArchiveContents::default();
+        let what = file.what().to_string();
         let mut broken: Option<(Error, u64)> = None;
-        twice.first(|row| {
+        file.first(|row| {
             if let Some((error, _)) = broken.take() {
                 return Err(error);
             }
-            match contents.line(&what, &row, told) {
-                // The last line may have been lost_dependencies.
+            match contents.line(&what, &row, options) {
+                // A crash may have cut off the last line.
                 Err(error) if contents.saved => {
                     broken = Some((error, row.offset + row.text.len() as u64));
                     Ok(())
@@ -80,19 +83,18 @@ impl Contents {
         })?;
         if let Some((error, end)) = broken {
             let mut rest = Vec::new();
-            if twice.line(end, 1, &mut rest).is_ok() {
+            if file.line(end, 1, &mut rest).is_ok() {
                 return Err(error);
             }
         }
         if !contents.begun {
-            return Err(headless(&what).hint("an empty file is no export"));
+            return Err(not_an_export(&what).hint("an empty file is not an export"));
         }
-        for (old, _) in &told.map {
+        for (old, _) in &options.map {
             if !contents.named.contains(old) {
                 let known: Vec<Name> = contents.named.iter().cloned().collect();
-                let shown = clean(old);
                 let error = Error::usage(format!(
-                    "`--map-queue` names `{shown}`, and nothing in {what} is in that queue"
+                    "`--map-queue` names `{old}`, but nothing in {what} is in that queue"
                 ));
                 return Err(match Error::unknown("queue", old, &known).hint_text() {
                     Some(hint) => error.hint(hint),
@@ -103,7 +105,7 @@ impl Contents {
         Ok(contents)
     }
 
-    fn line(&mut self, what: &str, row: &Row, told: &ImportOptions) -> Result<(), Error> {
+    fn line(&mut self, what: &str, row: &TextLine, options: &ImportOptions) -> Result<(), Error> {
         let number = row.number;
         let fault = |column: usize, why: &str| {
             Error::usage(format!("{what}, line {number}, column {column}: {why}"))
@@ -116,7 +118,9 @@ impl Contents {
             }) => {
                 return Err(match why.starts_with("`v` ") {
                     true => fault(column, &why),
-                    false => headless(what).hint(format!("line {number}, column {column}: {why}")),
+                    false => {
+                        not_an_export(what).hint(format!("line {number}, column {column}: {why}"))
+                    }
                 });
             }
         };
@@ -130,28 +134,28 @@ impl Contents {
             return Ok(());
         }
         if !self.begun {
-            return Err(headless(what));
+            return Err(not_an_export(what));
         }
         match line {
-            ArchiveLine::Job(job) => self.job(row, *job, told).map_err(|(at, why)| {
+            ArchiveLine::Job(job) => self.job(row, *job, options).map_err(|(at, why)| {
                 let column = archive::column(row.text, at);
                 fault(column, &why)
             }),
             ArchiveLine::Recurring(recurring) => {
-                let place = self.place(row, Fate::Put, Some(&recurring.queue), told);
+                let location =
+                    self.location(row, Disposition::Put, Some(&recurring.queue), options);
                 let twin = self.recurring.iter().find(|(jid, _)| *jid == recurring.jid);
                 if let Some((jid, before)) = twin {
-                    let jid = clean(jid);
-                    let why = format!("recurring job `{jid}` stands in line {}, too", before.line);
+                    let why = format!("recurring job `{jid}` is also in line {}", before.line);
                     return Err(fault(archive::column(row.text, "jid"), &why));
                 }
-                self.recurring.push((recurring.jid, place));
+                self.recurring.push((recurring.jid, location));
                 Ok(())
             }
-            ArchiveLine::Config(options) => {
-                for (key, value) in options {
-                    let key = self.option(key, told);
-                    // What nothing reads was set there, and is set here.
+            ArchiveLine::Config(items) => {
+                for (key, value) in items {
+                    let key = self.option(key, options);
+                    // Options that nothing reads are imported, too.
                     let value =
                         checked(&key, &value, true).map_err(|error| fault(1, error.message()))?;
                     self.options.insert(key, value);
@@ -160,79 +164,80 @@ impl Contents {
             }
             ArchiveLine::Paused(paused) => {
                 self.named.insert(paused.queue.clone());
-                let queue = told.queue(&paused.queue).clone();
+                let queue = options.queue(&paused.queue).clone();
                 self.paused.retain(|before| before.queue != queue);
-                self.paused.push(Paused { queue, ..paused });
+                self.paused.push(ArchivedPause { queue, ..paused });
                 Ok(())
             }
             ArchiveLine::Head { .. } => Ok(()),
         }
     }
 
-    /// Takes a job; refuses it for one of its members.
+    /// Adds a job. A refusal names the member that is wrong.
     fn job(
         &mut self,
-        row: &Row,
-        job: Job,
-        told: &ImportOptions,
+        row: &TextLine,
+        job: ArchivedJob,
+        options: &ImportOptions,
     ) -> Result<(), (&'static str, String)> {
         let failed = job.state == Some(State::Failed);
-        let fate = match job.state {
-            Some(State::Complete) => Fate::Complete,
-            Some(State::Failed) if told.failed == Failed::Skip => Fate::Failed,
-            _ => Fate::Put,
+        let disposition = match job.state {
+            Some(State::Complete) => Disposition::SkipComplete,
+            Some(State::Failed) if options.failed == FailedPolicy::Skip => Disposition::SkipFailed,
+            _ => Disposition::Put,
         };
-        if failed && told.failed == Failed::Keep && job.failure.is_none() {
+        if failed && options.failed == FailedPolicy::Keep && job.failure.is_none() {
             let why = format!(
-                "`{}` has failed, and there is no `failure` with a group; `--failed waiting` or \
-                 `--failed skip` do without",
-                clean(&job.jid)
+                "`{}` has failed, but has no `failure` with a group; `--failed waiting` and \
+                 `--failed skip` do not need one",
+                job.jid
             );
             return Err(("failure", why));
         }
-        let place = self.place(row, fate, job.queue.as_ref(), told);
+        let location = self.location(row, disposition, job.queue.as_ref(), options);
         self.unreadable += job.unreadable as u64;
         let at = match self.jids.get(&job.jid) {
-            // What was saved last was cancelled last.
+            // The later of two saved lines belongs to the later cancellation.
             Some(&at) if self.saved => {
-                self.jobs[at as usize] = place;
+                self.jobs[at as usize] = location;
                 at
             }
             Some(&at) => {
                 let line = self.jobs[at as usize].line;
-                let why = format!("`{}` stands in line {line}, too", clean(&job.jid));
+                let why = format!("`{}` is also in line {line}", job.jid);
                 return Err(("jid", why));
             }
             None => {
                 let at = u32::try_from(self.jobs.len());
                 let at = at.map_err(|_| ("jid", "too many jobs".to_string()))?;
                 self.jids.insert(job.jid, at);
-                self.jobs.push(place);
+                self.jobs.push(location);
                 at
             }
         };
-        // A job that has failed waits for nothing.
-        let waits = fate == Fate::Put && !(failed && told.failed == Failed::Keep);
-        match waits && !job.depends.is_empty() {
+        // A job that stays failed has no dependencies.
+        let has_dependencies =
+            disposition == Disposition::Put && !(failed && options.failed == FailedPolicy::Keep);
+        match has_dependencies && !job.depends.is_empty() {
             true => self.depends.insert(at, job.depends),
             false => self.depends.remove(&at),
         };
         Ok(())
     }
 
-    fn place(
+    fn location(
         &mut self,
-        row: &Row,
-        fate: Fate,
+        row: &TextLine,
+        disposition: Disposition,
         queue: Option<&Name>,
-        told: &ImportOptions,
-    ) -> Place {
+        options: &ImportOptions,
+    ) -> EntryLocation {
         let mut number = u32::MAX;
         if let Some(queue) = queue {
             if !self.named.contains(queue) {
                 self.named.insert(queue.clone());
             }
-            let queue = told.queue(queue);
+            let queue = options.queue(queue);
             number = match self.numbers.get(queue) {
                 Some(&number) => number,
                 None => {
@@ -243,32 +248,35 @@ impl Contents {
                 }
             };
         }
-        Place {
+        EntryLocation {
             line: row.number,
-            at: row.offset,
-            // No line is longer than what one may be.
+            offset: row.offset,
+            // `LONGEST_LINE` fits.
             length: row.text.len() as u32,
-            fate,
+            disposition,
             queue: number,
         }
     }
 
-    /// Returns the name of an option, which may begin with that of a queue.
-    fn option(&mut self, key: Name, told: &ImportOptions) -> Name {
+    /// Returns the name of an option, with its queue renamed if it begins with one.
+    fn option(&mut self, key: Name, options: &ImportOptions) -> Name {
         let Some(queue) = crate::model::config::known(&key).and_then(|known| known.queue) else {
             return key;
         };
         let rest = key.as_bytes()[queue.as_bytes().len()..].to_vec();
-        let to = told.queue(&queue).as_bytes().to_vec();
+        let to = options.queue(&queue).as_bytes().to_vec();
         self.named.insert(queue);
         Name::from([to, rest].concat())
     }
 
-    /// Returns how many jobs go into which queue.
+    /// Returns the number of jobs to put by queue.
     pub(super) fn by_queue(&self) -> BTreeMap<&Name, u64> {
         let mut counts = BTreeMap::new();
-        let put = self.jobs.iter().filter(|place| place.fate == Fate::Put);
-        for queue in put.filter_map(|place| self.queues.get(place.queue as usize)) {
+        let put = self
+            .jobs
+            .iter()
+            .filter(|location| location.disposition == Disposition::Put);
+        for queue in put.filter_map(|location| self.queues.get(location.queue as usize)) {
             *counts.entry(queue).or_default() += 1;
         }
         counts
@@ -276,29 +284,30 @@ impl Contents {
 
     /// Returns the queue into which a job is put.
     pub(super) fn queue(&self, job: u32) -> Option<Name> {
-        let place = self.jobs.get(job as usize)?;
-        self.queues.get(place.queue as usize).cloned()
+        let location = self.jobs.get(job as usize)?;
+        self.queues.get(location.queue as usize).cloned()
     }
 
-    /// Returns what is to be said of a file that has fewer jobs than it says.
-    pub(super) fn cut(&self) -> Option<String> {
+    /// Returns a warning if the file has fewer jobs than it announces.
+    pub(super) fn truncated(&self) -> Option<String> {
         let jobs = self.jobs.len() as u64;
         let claimed = self
             .claimed
             .filter(|claimed| *claimed > jobs && !self.saved)?;
-        Some(format!(
-            "there were to be {claimed} jobs in the file, and there are {jobs}"
-        ))
+        Some(format!("the file announces {claimed} jobs, but has {jobs}"))
     }
 
-    /// Returns the jobs that wait for ones that are not put by this file, with these.
+    /// Returns pairs of a job and a dependency that this file does not put.
     pub(super) fn outside(&self) -> Vec<(&Name, &Name)> {
         let jids = self.by_number();
         let mut outside = Vec::new();
         for (at, depends) in &self.depends {
             for jid in depends {
-                let fate = self.jids.get(jid).map(|&at| self.jobs[at as usize].fate);
-                if matches!(fate, None | Some(Fate::Failed)) {
+                let disposition = self
+                    .jids
+                    .get(jid)
+                    .map(|&at| self.jobs[at as usize].disposition);
+                if matches!(disposition, None | Some(Disposition::SkipFailed)) {
                     outside.push((jids[*at as usize], jid));
                 }
             }
@@ -307,42 +316,45 @@ impl Contents {
         outside
     }
 
-    /// Whether a job waits for one of this name, which is neither complete nor `missing`.
-    pub(super) fn waits(&self, jid: &Name, missing: &HashSet<Name>) -> bool {
-        let place = self.jids.get(jid).map(|&at| self.jobs[at as usize].fate);
-        place != Some(Fate::Complete) && !missing.contains(jid)
+    /// Returns whether a job named `jid` can be a dependency: it is neither complete nor `missing`.
+    pub(super) fn is_dependency(&self, jid: &Name, missing: &HashSet<Name>) -> bool {
+        let place = self
+            .jids
+            .get(jid)
+            .map(|&at| self.jobs[at as usize].disposition);
+        place != Some(Disposition::SkipComplete) && !missing.contains(jid)
     }
 
-    /// Returns the jobs that are put, each behind those it waits for.
+    /// Returns the jobs to put, each after its dependencies.
     pub(super) fn order(&self, what: &str) -> Result<Vec<u32>, Error> {
         let on = self.depends.iter().map(|(&job, depends)| {
             let inside = depends.iter().filter_map(|jid| self.jids.get(jid).copied());
-            let put = inside.filter(|&at| self.jobs[at as usize].fate == Fate::Put);
+            let put = inside.filter(|&at| self.jobs[at as usize].disposition == Disposition::Put);
             (job, put.collect())
         });
-        let waits = Waits { on: on.collect() };
-        let put =
-            (0..self.jobs.len() as u32).filter(|&at| self.jobs[at as usize].fate == Fate::Put);
-        waits.order(put).map_err(|path| {
+        let graph = DependencyGraph { on: on.collect() };
+        let put = (0..self.jobs.len() as u32)
+            .filter(|&at| self.jobs[at as usize].disposition == Disposition::Put);
+        graph.order(put).map_err(|path| {
             let jids = self.by_number();
-            let told = |at: &u32| {
+            let describe = |at: &u32| {
                 let line = self.jobs[*at as usize].line;
-                format!("`{}` (line {line})", clean(jids[*at as usize]))
+                format!("`{}` (line {line})", jids[*at as usize])
             };
-            let mut path: Vec<String> = path.iter().map(told).collect();
+            let mut path: Vec<String> = path.iter().map(describe).collect();
             path.extend(path.first().cloned());
             if path.len() > 12 {
                 path.splice(6..path.len() - 5, ["…".to_string()]);
             }
             Error::usage(format!(
-                "jobs of {what} wait for each other: {}",
-                path.join(" waits for ")
+                "jobs of {what} depend on each other: {}",
+                path.join(" depends on ")
             ))
-            .hint("take one of them out of the `dependencies` of another")
+            .hint("remove one of them from the `dependencies` of another")
         })
     }
 
-    /// Returns the jids by the numbers of the jobs.
+    /// Returns the jids in the order of the jobs' numbers.
     pub(super) fn by_number(&self) -> Vec<&Name> {
         let mut jids: Vec<(&u32, &Name)> = self.jids.iter().map(|(jid, at)| (at, jid)).collect();
         jids.sort();
@@ -350,8 +362,8 @@ impl Contents {
     }
 }
 
-fn headless(what: &str) -> Error {
+fn not_an_export(what: &str) -> Error {
     Error::usage(format!(
-        "{what} is no export: its first line wants to be `{{\"kind\":\"export\",\"v\":1,…}}`"
+        "{what} is not an export: expected the first line to be `{{\"kind\":\"export\",\"v\":1,…}}`"
     ))
 }

@@ -1,13 +1,14 @@
-//! Importing: the jobs of an export come back, each as it was, behind those it waits for.
+//! Importing: the jobs of an export are put again, each as it was, after its dependencies.
 //!
-//! The file is read twice: [`check`] judges the whole of it and keeps where each job stands,
-//! [`order`] puts them in order; then each is read again, packed ([`pack`]) and put. Memory grows
-//! with the number of jobs, not with their data.
+//! The file is read twice. First [`check`] validates all of it and keeps the offset of each job,
+//! and [`dependency_graph`] puts the jobs in order. Then each job is read again, packed ([`pack`])
+//! and put. Memory grows with the number of jobs, not with their data.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::OsString;
 
-use super::{BulkRun, JobOutcome, Plan, Slice};
+use super::slice::failed_call;
+use super::{BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
 use crate::args::shared::BulkFlags;
 use crate::clock::moment::Moment;
 use crate::consent::Consent;
@@ -20,66 +21,66 @@ use crate::exit::Exit;
 use crate::input::archive;
 use crate::input::archive::ArchiveLine;
 use crate::input::two_pass::TwoPassFile;
-use crate::model::bulk::MOST;
-use crate::model::bulk::{Code, Item, Result as Counted, Shows};
-use crate::model::config::Change;
+use crate::model::bulk::MAX_JOBS_PER_CALL;
+use crate::model::bulk::{BulkItem, Code, ItemResult, RowContent};
+use crate::model::config::OptionChange;
 use crate::model::job_snapshot::{Interner, JobSnapshot, SharedFields};
 use crate::model::verb::Verb;
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::actor;
-use crate::text::{clean, plural};
+use crate::text::plural;
 use crate::view::import::Proposal;
 
 mod check;
-mod order;
+mod dependency_graph;
 mod pack;
 
-use check::Contents;
-use pack::{How, Packed};
+use check::{ArchiveContents, Disposition};
+use pack::{PackOptions, PackedEntry};
 
 pub(crate) const IMPORT: Verb = Verb {
     word: "import",
-    asks: "import",
+    infinitive: "import",
     past: "imported",
-    shows: Shows::Nothing,
+    row_content: RowContent::Nothing,
 };
 
-/// The longest line: as much as a server takes at once.
-const LONGEST: usize = 512 << 20;
+/// Maximum length of a line: as much as a server takes in one value.
+const LONGEST_LINE: usize = 512 << 20;
 
-/// As much as is sent at once.
-const ROOM: usize = 8 << 20;
+/// Number of bytes that are sent in one round trip.
+const ROUND_SIZE: usize = 8 << 20;
 
-/// How far apart jobs are put, so that they keep their order: about as long as the server takes
-/// for one.
+/// Distance of the moments of two puts, so that the jobs keep their order: about the time that the
+/// server takes for one put.
 const STEP: std::time::Duration = std::time::Duration::from_micros(20);
 
-/// What is to be done, as it was told.
+/// The arguments of `qless import`.
 #[derive(Debug)]
 pub(crate) struct ImportOptions {
     /// A file, or `-`.
     pub from: OsString,
-    /// Queues by their old names.
+    /// Pairs of old and new queue names.
     pub map: Vec<(Name, Name)>,
-    pub existing: Existing,
-    pub failed: Failed,
+    pub existing: ExistingPolicy,
+    pub failed: FailedPolicy,
     pub allow_missing: bool,
     pub hold: bool,
     pub flags: BulkFlags,
 }
 
-/// What to do about jobs that exist already.
+/// What to do with jobs that exist already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Existing {
+pub(crate) enum ExistingPolicy {
     Refuse,
-    Leave,
+    Skip,
     Replace,
 }
 
-/// How jobs come back that have failed.
+/// How failed jobs are imported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Failed {
+pub(crate) enum FailedPolicy {
     /// As failed, in their group
     #[default]
     Keep,
@@ -90,7 +91,7 @@ pub(crate) enum Failed {
 }
 
 impl ImportOptions {
-    /// Returns what a queue is called here.
+    /// Returns the new name of a queue.
     fn queue<'q>(&'q self, queue: &'q Name) -> &'q Name {
         let mut map = self.map.iter();
         map.find(|(old, _)| old == queue)
@@ -99,44 +100,44 @@ impl ImportOptions {
 }
 
 /// Imports a file.
-pub(crate) fn run(told: ImportOptions, session: &mut Session) -> Result<Exit, Error> {
-    let mut twice = TwoPassFile::open(&told.from, LONGEST)?;
-    let contents = Contents::read(&mut twice, &told)?;
-    let order = contents.order(twice.what())?;
-    let plan_of = BulkRun::new(session, &IMPORT, &told.flags)?;
+pub(crate) fn run(options: ImportOptions, session: &mut Session) -> Result<Exit, Error> {
+    let mut file = TwoPassFile::open(&options.from, LONGEST_LINE)?;
+    let contents = ArchiveContents::read(&mut file, &options)?;
+    let order = contents.order(file.what())?;
+    let bulk_options = BulkOptions::new(session, &IMPORT, &options.flags)?;
     let now = session.begin()?;
-    let missing = outside(&contents, &told, twice.what(), now, session)?;
-    let existing = existing(&contents, &told, now, session)?;
-    let mut changes = Change::all(&session.core()?.config(now)?, &contents.options, false);
-    if told.existing == Existing::Leave {
+    let missing = missing_dependencies(&contents, &options, file.what(), now, session)?;
+    let existing = existing(&contents, &options, now, session)?;
+    let mut changes = OptionChange::all(&session.core()?.config(now)?, &contents.options, false);
+    if options.existing == ExistingPolicy::Skip {
         changes.retain(|change| change.before.is_none());
     }
-    let pauses = Pauses::of(&contents, &told, now, session)?;
-    if let Some(cut) = contents.cut() {
-        session.ui.warn(&cut);
+    let pauses = PausePlan::of(&contents, &options, now, session)?;
+    if let Some(truncated) = contents.truncated() {
+        session.ui.warn(&truncated);
     }
     let proposal = Proposal {
         queues: contents.by_queue(),
         recurring: contents.recurring.len(),
         existing: existing.len() as u64,
-        replaces: told.existing == Existing::Replace,
+        replaces: options.existing == ExistingPolicy::Replace,
         changes: &changes,
         pauses: &pauses.names(),
         holds: &pauses.hold,
     };
-    let dry = told.flags.dry_run;
+    let dry_run = options.flags.dry_run;
     let nothing = order.is_empty()
         && contents.recurring.is_empty()
         && changes.is_empty()
         && pauses.is_empty();
     if !nothing {
         let jobs = plural(order.len() as u64, "job", "jobs");
-        let what = format!("import {jobs} on {}", session.place()?);
-        match dry {
-            true => session.ui.rehearse(&what, |page| proposal.text(page)),
+        let what = format!("import {jobs} on {}", session.destination()?);
+        match dry_run {
+            true => session.ui.show_plan(&what, |page| proposal.text(page)),
             false => {
                 let consent = session.ui.confirm(&what, |page| proposal.text(page))?;
-                settings(&changes, &pauses, now, consent, session)?;
+                apply_settings(&changes, &pauses, now, consent, session)?;
             }
         }
     }
@@ -146,46 +147,46 @@ pub(crate) fn run(told: ImportOptions, session: &mut Session) -> Result<Exit, Er
             "{entries} of histories cannot be read and are left out"
         ));
     }
-    let plan = plan(plan_of, &contents, &order, &existing, &told);
+    let plan = plan(bulk_options, &contents, &order, &existing, &options);
     drop(order);
     let mut importer = Importer {
-        twice: &twice,
+        file: &file,
         contents: &contents,
-        told: &told,
+        options: &options,
         missing,
-        note: told.flags.reason.is_some().then(|| plan.note()),
-        last: now,
+        note: options.flags.reason.is_some().then(|| plan.note()),
+        last_moment: now,
     };
-    let held = !dry && !pauses.hold.is_empty();
+    let held = !dry_run && !pauses.hold.is_empty();
     let ended = plan.run(session, |core, now, jobs| importer.slice(core, now, jobs));
     if held {
-        let queues: Vec<String> = pauses.hold.iter().map(clean).collect();
+        let queues: Vec<String> = pauses.hold.iter().map(Name::to_string).collect();
         session.ui.hint(&format!(
             "nothing runs there until `qless unpause {}`",
             queues.join(" ")
         ));
     }
-    ended.map_err(|error| match (error.kind(), told.existing) {
-        (Kind::Interrupted | Kind::Terminated | Kind::Unknown, Existing::Refuse) => {
-            error.hint("the same command with `--if-absent` brings the rest")
+    ended.map_err(|error| match (error.kind(), options.existing) {
+        (Kind::Interrupted | Kind::Terminated | Kind::Unknown, ExistingPolicy::Refuse) => {
+            error.hint("the same command with `--if-absent` imports the rest")
         }
         _ => error,
     })
 }
 
-/// Returns the jobs that others wait for and that are nowhere.
-fn outside(
-    contents: &Contents,
-    told: &ImportOptions,
+/// Returns the dependencies that neither the file nor the server has.
+fn missing_dependencies(
+    contents: &ArchiveContents,
+    options: &ImportOptions,
     what: &str,
     now: Moment,
     session: &mut Session,
 ) -> Result<HashSet<Name>, Error> {
     let outside = contents.outside();
-    let asked: BTreeSet<&Name> = outside.iter().map(|(_, jid)| *jid).collect();
-    let asked: Vec<Name> = asked.into_iter().cloned().collect();
-    let found = session.core()?.jobs(now, Detail::Match, &asked)?;
-    let missing: HashSet<Name> = asked
+    let jids: BTreeSet<&Name> = outside.iter().map(|(_, jid)| *jid).collect();
+    let jids: Vec<Name> = jids.into_iter().cloned().collect();
+    let found = session.core()?.jobs(now, Detail::Match, &jids)?;
+    let missing: HashSet<Name> = jids
         .into_iter()
         .zip(found)
         .filter(|(_, job)| job.is_none())
@@ -198,7 +199,7 @@ fn outside(
     let Some((job, jid)) = waiting.first() else {
         return Ok(missing);
     };
-    if told.allow_missing {
+    if options.allow_missing {
         return Ok(missing);
     }
     let more = match waiting.len() {
@@ -206,36 +207,38 @@ fn outside(
         some => format!(", and {} more like this", some - 1),
     };
     Err(Error::not_found(format!(
-        "`{}` waits for `{}`, which neither {what} brings nor the server has{more}",
-        clean(job),
-        clean(jid)
+        "`{job}` waits for `{jid}`, which is neither in {what} nor on the server{more}"
     ))
     .jid(jid)
     .hint("`--allow-missing` lets such jobs run without them"))
 }
 
-/// Returns the jobs of the file that exist already; refuses them unless it was told what to do.
+/// Returns the jobs of the file that exist already. That is an error unless an option says what to
+/// do with them.
 fn existing(
-    contents: &Contents,
-    told: &ImportOptions,
+    contents: &ArchiveContents,
+    options: &ImportOptions,
     now: Moment,
     session: &mut Session,
 ) -> Result<HashSet<Name>, Error> {
     let mut existing = HashSet::new();
-    if told.existing != Existing::Refuse && !told.flags.dry_run && !session.ui.asks() {
-        // Each is judged when it is put.
+    if options.existing != ExistingPolicy::Refuse
+        && !options.flags.dry_run
+        && !session.ui.needs_answer()
+    {
+        // The calls that put the jobs find out.
         return Ok(existing);
     }
-    let put = |at: &u32| contents.jobs[*at as usize].fate == check::Fate::Put;
+    let put = |at: &u32| contents.jobs[*at as usize].disposition == Disposition::Put;
     let jids = contents.jids.iter().filter(|(_, at)| put(at));
     let jids: Vec<&Name> = jids.map(|(jid, _)| jid).collect();
-    for slice in jids.chunks(MOST) {
+    for slice in jids.chunks(MAX_JOBS_PER_CALL) {
         let slice: Vec<Name> = slice.iter().copied().cloned().collect();
         let found = session.core()?.jobs(now, Detail::Match, &slice)?;
         let there = slice.into_iter().zip(found);
         existing.extend(there.filter(|(_, job)| job.is_some()).map(|(jid, _)| jid));
     }
-    if told.existing != Existing::Refuse {
+    if options.existing != ExistingPolicy::Refuse {
         return Ok(existing);
     }
     let mut names: Vec<&Name> = existing.iter().collect();
@@ -248,11 +251,7 @@ fn existing(
     let there = recurring.iter().zip(&templates);
     names.extend(there.filter(|(_, job)| job.is_some()).map(|(jid, _)| jid));
     names.sort();
-    let shown: Vec<String> = names
-        .iter()
-        .take(3)
-        .map(|jid| format!("`{}`", clean(jid)))
-        .collect();
+    let shown: Vec<String> = names.iter().take(3).map(|jid| format!("`{jid}`")).collect();
     let message = match names.len() {
         0 => return Ok(existing),
         1 => format!("{} exists already; nothing was changed", shown[0]),
@@ -267,7 +266,7 @@ fn existing(
         ),
     };
     let error = Error::conflict(message).hint(
-        "`--if-absent` leaves them as they are and brings the rest, `--replace` puts them again",
+        "`--if-absent` leaves them as they are and imports the rest, `--replace` puts them again",
     );
     Err(match names.as_slice() {
         [jid] => error.jid(jid),
@@ -275,24 +274,24 @@ fn existing(
     })
 }
 
-/// Which queues are paused before anything is put.
+/// The queues that are paused before any job is put.
 #[derive(Debug, Default)]
-struct Pauses {
-    /// As the file tells.
-    told: Vec<archive::Paused>,
-    /// Because of `--hold`.
+struct PausePlan {
+    /// The pauses in the file.
+    from_file: Vec<archive::ArchivedPause>,
+    /// The queues that `--hold` pauses.
     hold: Vec<Name>,
 }
 
-impl Pauses {
+impl PausePlan {
     fn of(
-        contents: &Contents,
-        told: &ImportOptions,
+        contents: &ArchiveContents,
+        options: &ImportOptions,
         now: Moment,
         session: &mut Session,
-    ) -> Result<Pauses, Error> {
-        let mut pauses = Pauses::default();
-        if contents.paused.is_empty() && !told.hold {
+    ) -> Result<PausePlan, Error> {
+        let mut pauses = PausePlan::default();
+        if contents.paused.is_empty() && !options.hold {
             return Ok(pauses);
         }
         let paused: HashSet<Name> = session
@@ -303,10 +302,10 @@ impl Pauses {
             .collect();
         for pause in &contents.paused {
             let ended = pause.until.is_some_and(|until| until <= now);
-            // A pause that is there was meant, whoever made it.
-            let stays = paused.contains(&pause.queue) && told.existing != Existing::Replace;
-            if !ended && !stays {
-                pauses.told.push(archive::Paused {
+            // A present pause is kept: an operator made it.
+            let kept = paused.contains(&pause.queue) && options.existing != ExistingPolicy::Replace;
+            if !ended && !kept {
+                pauses.from_file.push(archive::ArchivedPause {
                     queue: pause.queue.clone(),
                     until: pause.until,
                     reason: pause.reason.clone(),
@@ -314,29 +313,29 @@ impl Pauses {
                 });
             }
         }
-        if told.hold {
-            let there = |queue: &Name| {
-                paused.contains(queue) || pauses.told.iter().any(|pause| pause.queue == *queue)
+        if options.hold {
+            let is_paused = |queue: &Name| {
+                paused.contains(queue) || pauses.from_file.iter().any(|pause| pause.queue == *queue)
             };
-            let queues = contents.queues.iter().filter(|queue| !there(queue));
+            let queues = contents.queues.iter().filter(|queue| !is_paused(queue));
             pauses.hold = queues.cloned().collect();
         }
         Ok(pauses)
     }
 
     fn names(&self) -> Vec<&Name> {
-        self.told.iter().map(|pause| &pause.queue).collect()
+        self.from_file.iter().map(|pause| &pause.queue).collect()
     }
 
     fn is_empty(&self) -> bool {
-        self.told.is_empty() && self.hold.is_empty()
+        self.from_file.is_empty() && self.hold.is_empty()
     }
 }
 
-/// Pauses queues and sets options: before there are jobs that could run.
-fn settings(
-    changes: &[Change],
-    pauses: &Pauses,
+/// Pauses queues and sets options, before there are jobs that could run.
+fn apply_settings(
+    changes: &[OptionChange],
+    pauses: &PausePlan,
     now: Moment,
     _: Consent,
     session: &mut Session,
@@ -344,10 +343,10 @@ fn settings(
     let core = session.core()?;
     let by = actor::by();
     let reason = Name::from("qless import --hold");
-    for queues in pauses.hold.chunks(MOST) {
+    for queues in pauses.hold.chunks(MAX_JOBS_PER_CALL) {
         core.pause(now, queues, None, Some(&reason), &by)?;
     }
-    for pause in &pauses.told {
+    for pause in &pauses.from_file {
         let by = pause.by.as_ref().and_then(Name::as_str).unwrap_or(&by);
         let queue = std::slice::from_ref(&pause.queue);
         core.pause(now, queue, pause.until, pause.reason.as_ref(), by)?;
@@ -360,197 +359,198 @@ fn settings(
     Ok(())
 }
 
-/// What of a plan's jobs is a template.
+/// The state that marks the recurring jobs of a plan.
 const RECURRING: &str = "recurring";
 
 fn plan(
-    order: BulkRun,
-    contents: &Contents,
+    bulk_options: BulkOptions,
+    contents: &ArchiveContents,
     jobs: &[u32],
     existing: &HashSet<Name>,
-    told: &ImportOptions,
-) -> Plan {
+    options: &ImportOptions,
+) -> BulkPlan {
     let jids = contents.by_number();
-    let mut left_out = Vec::new();
-    for (place, jid) in contents.jobs.iter().zip(&jids) {
-        let why = match place.fate {
-            check::Fate::Put => continue,
-            check::Fate::Complete => JobOutcome::refused(jid, Code::Complete, "it is complete"),
-            check::Fate::Failed => JobOutcome::refused(
+    let mut excluded = Vec::new();
+    for (location, jid) in contents.jobs.iter().zip(&jids) {
+        let outcome = match location.disposition {
+            Disposition::Put => continue,
+            Disposition::SkipComplete => JobOutcome::complete(jid),
+            Disposition::SkipFailed => JobOutcome::refused(
                 jid,
                 Code::StateChanged,
                 "it has failed, as `--failed skip` says",
             ),
         };
-        left_out.push(at_line(why, place.line));
+        excluded.push(at_line(outcome, location.line));
     }
-    let rehearsed = told.flags.dry_run && told.existing == Existing::Leave;
-    let mut seen = Vec::with_capacity(jobs.len() + contents.recurring.len());
-    let mut alike = Interner::default();
+    let skips_existing = options.flags.dry_run && options.existing == ExistingPolicy::Skip;
+    let mut planned = Vec::with_capacity(jobs.len() + contents.recurring.len());
+    let mut interner = Interner::default();
     for &at in jobs {
         let jid = jids[at as usize];
-        match rehearsed && existing.contains(jid) {
-            true => left_out.push(at_line(there(jid), contents.jobs[at as usize].line)),
-            false => seen.push(JobSnapshot {
+        match skips_existing && existing.contains(jid) {
+            true => excluded.push(at_line(
+                skipped_existing(jid),
+                contents.jobs[at as usize].line,
+            )),
+            false => planned.push(JobSnapshot {
                 jid: jid.clone(),
-                // Afterwards it is known anyway.
-                common: alike.share(SharedFields {
-                    queue: told.flags.dry_run.then(|| contents.queue(at)).flatten(),
+                // Only a dry run needs the queue: a reply to a put names it.
+                common: interner.share(SharedFields {
+                    queue: options.flags.dry_run.then(|| contents.queue(at)).flatten(),
                     ..SharedFields::default()
                 }),
                 ..JobSnapshot::default()
             }),
         }
     }
-    seen.extend(contents.recurring.iter().map(|(jid, _)| JobSnapshot {
+    planned.extend(contents.recurring.iter().map(|(jid, _)| JobSnapshot {
         jid: jid.clone(),
-        common: alike.share(SharedFields {
+        common: interner.share(SharedFields {
             stored: RECURRING.into(),
             ..SharedFields::default()
         }),
         ..JobSnapshot::default()
     }));
-    Plan::listed(order, seen, left_out)
+    BulkPlan::from_jobs(bulk_options, planned, excluded)
 }
 
-fn at_line(mut fate: JobOutcome, line: u64) -> JobOutcome {
-    fate.item.line = Some(line);
-    fate
+fn at_line(mut outcome: JobOutcome, line: u64) -> JobOutcome {
+    outcome.item.line = Some(line);
+    outcome
 }
 
-/// A job that is left as it is.
-fn there(jid: &Name) -> JobOutcome {
-    let mut item = Item::new(jid, Code::Exists);
-    item.result = Counted::Skipped;
+/// Returns the outcome of a job that exists and is left as it is.
+fn skipped_existing(jid: &Name) -> JobOutcome {
+    let mut item = BulkItem::new(jid, Code::Exists);
+    item.result = ItemResult::Skipped;
     item.detail("it exists already").into()
 }
 
 /// Puts the jobs of a plan.
 struct Importer<'i> {
-    twice: &'i TwoPassFile,
-    contents: &'i Contents,
-    told: &'i ImportOptions,
-    /// Jobs that others wait for and that are nowhere.
+    file: &'i TwoPassFile,
+    contents: &'i ArchiveContents,
+    options: &'i ImportOptions,
+    /// Dependencies that neither the file nor the server has.
     missing: HashSet<Name>,
-    /// What each job is to keep in its history.
+    /// The note that each job gets in its history.
     note: Option<Vec<u8>>,
-    /// When the last job was put.
-    last: Moment,
+    /// The moment of the last put.
+    last_moment: Moment,
 }
 
 impl Importer<'_> {
-    fn slice(&mut self, core: &mut Core, now: Moment, jobs: &[JobSnapshot]) -> Slice {
-        let mut slice = Slice::default();
-        if let Err(changed) = self.twice.unchanged() {
-            slice.broke = Some(changed);
+    fn slice(&mut self, core: &mut Core, now: Moment, jobs: &[JobSnapshot]) -> SliceOutcome {
+        let mut slice = SliceOutcome::default();
+        if let Err(changed) = self.file.unchanged() {
+            slice.stopped_by = Some(changed);
             return slice;
         }
-        let mut left = jobs;
-        while !left.is_empty() && slice.broke.is_none() {
-            let some = match left[0].is(RECURRING) {
-                true => self.recurring(core, now, &left[0], &mut slice).map(|()| 1),
-                false => self.some(core, now, left, &mut slice),
+        let mut rest = jobs;
+        while !rest.is_empty() && slice.stopped_by.is_none() {
+            let put = match rest[0].is(RECURRING) {
+                true => self.recurring(core, now, &rest[0], &mut slice).map(|()| 1),
+                false => self.put_round(core, now, rest, &mut slice),
             };
-            match some {
-                Ok(some) => left = &left[some..],
-                Err(error) => slice.broke = Some(error),
+            match put {
+                Ok(count) => rest = &rest[count..],
+                Err(error) => slice.stopped_by = Some(error),
             }
         }
         slice
     }
 
-    /// Puts as many jobs as there is room for; returns how many.
-    fn some(
+    /// Puts as many jobs as fit in one round trip; returns how many.
+    fn put_round(
         &mut self,
         core: &mut Core,
         now: Moment,
         jobs: &[JobSnapshot],
-        slice: &mut Slice,
+        slice: &mut SliceOutcome,
     ) -> Result<usize, Error> {
         let policy = Policy {
-            replace: self.told.existing == Existing::Replace,
+            replace: self.options.existing == ExistingPolicy::Replace,
             allow_missing: false,
         };
-        self.last = self.last.max(now);
+        self.last_moment = self.last_moment.max(now);
         let (mut puts, mut packed, mut size) = (Vec::new(), Vec::new(), 0);
         let mut line = Vec::new();
         for job in jobs.iter().take_while(|job| !job.is(RECURRING)) {
-            if size > ROOM {
+            if size > ROUND_SIZE {
                 break;
             }
-            let how = How {
+            let packer = PackOptions {
                 contents: self.contents,
-                told: self.told,
+                options: self.options,
                 missing: &self.missing,
                 note: self.note.as_deref(),
             };
             let number = self.read(job, &mut line)?;
             let read = match archive::read(&line) {
                 Ok(ArchiveLine::Job(read)) if read.jid == job.jid => read,
-                _ => return Err(self.twice.changed()),
+                _ => return Err(self.file.changed()),
             };
-            // One by one, each at a moment of its own: so they run in the order of the file.
-            self.last = self.last.after(STEP);
-            let mut put = Puts::new(policy).at(self.last);
-            packed.push(how.pack(&read, number, &mut put));
+            // Each job has its own call and moment, so that the jobs run in the order of the file.
+            self.last_moment = self.last_moment.after(STEP);
+            let mut put = Puts::new(policy).at(self.last_moment);
+            packed.push(packer.pack(&read, number, &mut put));
             size += put.size();
             puts.push(put);
         }
-        let answers = core.puts(now, puts);
-        let (mut tracked, mut broke) = (Vec::new(), None);
-        for (packed, answer) in packed.iter().zip(answers) {
-            match answer.map(|mut outcomes| outcomes.pop()) {
-                Ok(Some(outcome)) => {
-                    if packed.tracked && outcome.code == Code::Ok {
+        let replies = core.puts(now, puts);
+        let (mut tracked, mut stopped_by) = (Vec::new(), None);
+        for (packed, reply) in packed.iter().zip(replies) {
+            match reply.map(|mut replies| replies.pop()) {
+                Ok(Some(reply)) => {
+                    if packed.tracked && reply.code == Code::Ok {
                         tracked.push(&packed.jid);
                     }
-                    slice.fates.push(self.fate(packed, &outcome));
+                    slice.outcomes.push(self.outcome_of(packed, &reply));
                 }
                 Ok(None) => {}
-                // What the core does not take is a fault of this job alone.
+                // A job that the core refuses does not stop the others.
                 Err(error) if error.kind() == Kind::Usage => {
                     let why = refused_argument(&error);
-                    slice.fates.push(packed.told(JobOutcome::refused(
-                        &packed.jid,
-                        Code::Invalid,
-                        why,
-                    )));
+                    slice
+                        .outcomes
+                        .push(packed.complete_outcome(JobOutcome::refused(
+                            &packed.jid,
+                            Code::Invalid,
+                            why,
+                        )));
                 }
                 Err(error) => {
-                    slice
-                        .fates
-                        .push(packed.told(super::lost(&packed.seen(), &error)));
-                    broke.get_or_insert(error);
+                    let outcome = failed_call(&packed.snapshot(), &error);
+                    slice.outcomes.push(packed.complete_outcome(outcome));
+                    stopped_by.get_or_insert(error);
                 }
             }
         }
-        for answer in core.track_new(now, &tracked) {
-            if let Err(error) = answer {
-                broke.get_or_insert(error);
+        for reply in core.track_new(now, &tracked) {
+            if let Err(error) = reply {
+                stopped_by.get_or_insert(error);
             }
         }
-        slice.broke = broke;
+        slice.stopped_by = stopped_by;
         Ok(packed.len())
     }
 
-    fn fate(&self, packed: &Packed, outcome: &GuardReply) -> JobOutcome {
+    fn outcome_of(&self, packed: &PackedEntry, reply: &GuardReply) -> JobOutcome {
         let jid = &packed.jid;
         let names = || {
-            let names: Vec<String> = outcome
-                .names()
-                .map(|jid| format!("`{}`", clean(jid)))
-                .collect();
+            let names: Vec<String> = reply.names().map(|jid| format!("`{jid}`")).collect();
             names.join(", ")
         };
-        let fate = match outcome.code {
+        let outcome = match reply.code {
             Code::Ok => {
-                let fate = JobOutcome::done(jid);
-                match outcome.word(0).and_then(Name::as_str) {
-                    Some(state) => fate.now(state),
-                    None => fate,
+                let outcome = JobOutcome::done(jid);
+                match reply.word(0).and_then(Name::as_str) {
+                    Some(state) => outcome.state_after(state),
+                    None => outcome,
                 }
             }
-            Code::Exists if self.told.existing == Existing::Leave => there(jid),
+            Code::Exists if self.options.existing == ExistingPolicy::Skip => skipped_existing(jid),
             Code::Exists => JobOutcome::refused(jid, Code::Exists, "it exists already"),
             Code::MissingDependency => JobOutcome::refused(
                 jid,
@@ -563,13 +563,12 @@ impl Importer<'_> {
                 format!("it would wait for itself, by {}", names()),
             ),
             _ => {
-                let why = outcome
-                    .word(0)
-                    .map_or_else(|| outcome.code.word().into(), clean);
-                JobOutcome::refused(jid, outcome.code, why)
+                let why = reply.word(0).map(Name::to_string);
+                let why = why.unwrap_or_else(|| reply.code.word().into());
+                JobOutcome::refused(jid, reply.code, why)
             }
         };
-        packed.told(fate)
+        packed.complete_outcome(outcome)
     }
 
     /// Makes a recurring job again.
@@ -578,29 +577,24 @@ impl Importer<'_> {
         core: &mut Core,
         now: Moment,
         job: &JobSnapshot,
-        slice: &mut Slice,
+        slice: &mut SliceOutcome,
     ) -> Result<(), Error> {
         let mut line = Vec::new();
         let number = self.read(job, &mut line)?;
         let read = match archive::read(&line) {
             Ok(ArchiveLine::Recurring(read)) if read.jid == job.jid => read,
-            _ => return Err(self.twice.changed()),
+            _ => return Err(self.file.changed()),
         };
-        let queue = self.told.queue(&read.queue).clone();
-        let told = |mut fate: JobOutcome| {
-            fate.item.queue = Some(queue.clone());
-            fate.item.line = Some(number);
-            fate
-        };
-        let there_is = core.recurs(now, std::slice::from_ref(&job.jid))?;
-        let exists = there_is.into_iter().any(|job| job.is_some());
-        let fate = match (exists, self.told.existing) {
-            (true, Existing::Leave) => there(&job.jid),
-            (true, Existing::Refuse) => {
+        let queue = self.options.queue(&read.queue).clone();
+        let found = core.recurs(now, std::slice::from_ref(&job.jid))?;
+        let exists = found.into_iter().any(|job| job.is_some());
+        let mut outcome = match (exists, self.options.existing) {
+            (true, ExistingPolicy::Skip) => skipped_existing(&job.jid),
+            (true, ExistingPolicy::Refuse) => {
                 JobOutcome::refused(&job.jid, Code::Exists, "it exists already")
             }
             _ => match core.import_template(now, &pack::template(&read, &queue, now)) {
-                Ok(()) => JobOutcome::done(&job.jid).now(RECURRING),
+                Ok(()) => JobOutcome::done(&job.jid).state_after(RECURRING),
                 Err(error) if error.kind() == Kind::Usage => {
                     let why = refused_argument(&error);
                     JobOutcome::refused(&job.jid, Code::Invalid, why)
@@ -608,13 +602,14 @@ impl Importer<'_> {
                 Err(error) => return Err(error),
             },
         };
-        slice.fates.push(told(fate));
+        outcome.item.queue = Some(queue);
+        slice.outcomes.push(at_line(outcome, number));
         Ok(())
     }
 
     /// Reads the line of a job again; returns its number.
     fn read(&self, job: &JobSnapshot, line: &mut Vec<u8>) -> Result<u64, Error> {
-        let place = match job.is(RECURRING) {
+        let location = match job.is(RECURRING) {
             false => self
                 .contents
                 .jids
@@ -624,25 +619,25 @@ impl Importer<'_> {
                 let mut recurring = self.contents.recurring.iter();
                 recurring
                     .find(|(jid, _)| *jid == job.jid)
-                    .map(|(_, place)| *place)
+                    .map(|(_, location)| *location)
             }
         };
-        match place {
-            Some(place) => {
-                self.twice.line(place.at, place.length as usize, line)?;
-                Ok(place.line)
+        match location {
+            Some(location) => {
+                self.file
+                    .line(location.offset, location.length as usize, line)?;
+                Ok(location.line)
             }
             None => Err(Error::internal("a job without a line")),
         }
     }
 }
 
-/// Which queues are told by `OLD=NEW`.
-pub(crate) fn mapped(pairs: &[(Name, Name)]) -> Result<(), Error> {
+/// Refuses `--map-queue` pairs with the same old name.
+pub(crate) fn check_map(pairs: &[(Name, Name)]) -> Result<(), Error> {
     let mut seen: HashMap<&Name, &Name> = HashMap::new();
     for (old, new) in pairs {
         if seen.insert(old, new).is_some() {
-            let old = clean(old);
             return Err(Error::usage(format!("`--map-queue` names `{old}` twice")));
         }
     }

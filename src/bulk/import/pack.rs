@@ -1,30 +1,30 @@
-//! A job of an export as the words of the call that puts it again.
+//! A job of an export, packed for the call that puts it again.
 
 use std::collections::HashSet;
 
-use super::check::Contents;
-use super::{Failed, ImportOptions};
+use super::check::ArchiveContents;
+use super::{FailedPolicy, ImportOptions};
 use crate::bulk::JobOutcome;
 use crate::clock::moment::Moment;
 use crate::core::api::put::{PackedJob, Puts};
 use crate::core::api::template;
-use crate::input::archive::{Job, Recurring};
+use crate::input::archive::{ArchivedJob, ArchivedTemplate};
 use crate::json::quote::{array, quote};
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 
-/// How jobs are packed.
+/// The options for packing jobs.
 #[derive(Clone, Copy)]
-pub(super) struct How<'h> {
-    pub contents: &'h Contents,
-    pub told: &'h ImportOptions,
+pub(super) struct PackOptions<'h> {
+    pub contents: &'h ArchiveContents,
+    pub options: &'h ImportOptions,
     pub missing: &'h HashSet<Name>,
     pub note: Option<&'h [u8]>,
 }
 
-/// What is to be known of a job that was packed.
-pub(super) struct Packed {
+/// A job that was packed.
+pub(super) struct PackedEntry {
     pub jid: Name,
     queue: Name,
     state: Option<State>,
@@ -32,16 +32,16 @@ pub(super) struct Packed {
     pub tracked: bool,
 }
 
-impl Packed {
-    /// Adds to what became of the job what the file told of it.
-    pub(super) fn told(&self, mut fate: JobOutcome) -> JobOutcome {
-        fate.item.queue = Some(self.queue.clone());
-        fate.item.line = Some(self.line);
-        fate.item.state_before = self.state.map(|state| state.word().into());
-        fate
+impl PackedEntry {
+    /// Adds queue, line and state from the file to an outcome.
+    pub(super) fn complete_outcome(&self, mut outcome: JobOutcome) -> JobOutcome {
+        outcome.item.queue = Some(self.queue.clone());
+        outcome.item.line = Some(self.line);
+        outcome.item.state_before = self.state.map(|state| state.word().into());
+        outcome
     }
 
-    pub(super) fn seen(&self) -> JobSnapshot {
+    pub(super) fn snapshot(&self) -> JobSnapshot {
         JobSnapshot {
             jid: self.jid.clone(),
             ..JobSnapshot::default()
@@ -49,16 +49,16 @@ impl Packed {
     }
 }
 
-impl How<'_> {
+impl PackOptions<'_> {
     /// Adds a job to a call.
-    pub(super) fn pack(&self, job: &Job, line: u64, put: &mut Puts) -> Packed {
+    pub(super) fn pack(&self, job: &ArchivedJob, line: u64, put: &mut Puts) -> PackedEntry {
         let queue = job.queue.clone().unwrap_or_default();
-        let queue = self.told.queue(&queue).clone();
+        let queue = self.options.queue(&queue).clone();
         let failed = job.state == Some(State::Failed);
         let failure = job
             .failure
             .as_ref()
-            .filter(|_| failed && self.told.failed == Failed::Keep);
+            .filter(|_| failed && self.options.failed == FailedPolicy::Keep);
         let mut options: Vec<(&'static str, Vec<u8>)> = Vec::new();
         let mut option = |name, value: Vec<u8>| options.push((name, value));
         if let Some(priority) = job.priority {
@@ -67,7 +67,7 @@ impl How<'_> {
         if let Some(retries) = job.retries {
             option("retries", retries.into());
         }
-        // A job that is to be tried again needs tries.
+        // A failed job that is to run again gets fresh retries.
         if let Some(remaining) = job.remaining.filter(|_| !failed || failure.is_some()) {
             option("remaining", remaining.to_string().into());
         }
@@ -88,7 +88,7 @@ impl How<'_> {
                 option("failed", text);
             }
             None => {
-                let waits = |jid: &&Name| self.contents.waits(jid, self.missing);
+                let waits = |jid: &&Name| self.contents.is_dependency(jid, self.missing);
                 let depends: Vec<&Name> = job.depends.iter().filter(waits).collect();
                 if !depends.is_empty() {
                     option("depends", array(depends));
@@ -114,7 +114,7 @@ impl How<'_> {
             delay: b"0",
             options: &options,
         });
-        Packed {
+        PackedEntry {
             jid: job.jid.clone(),
             queue,
             state: job.state,
@@ -124,9 +124,9 @@ impl How<'_> {
     }
 }
 
-/// Returns a recurring job as it is made again.
+/// Returns a recurring job as the call that makes it again takes it.
 pub(super) fn template<'t>(
-    recurring: &'t Recurring,
+    recurring: &'t ArchivedTemplate,
     queue: &'t Name,
     now: Moment,
 ) -> template::ExportedTemplate<'t> {

@@ -1,75 +1,74 @@
-//! Back into a queue: what retry, promote and move have in common.
+//! Putting jobs back into a queue: the common part of retry, promote and move.
 
 use std::time::Duration;
 
-use super::{JobOutcome, Plan, Slice};
+use super::{BulkPlan, JobOutcome, SliceOutcome};
 use crate::clock::moment::Moment;
 use crate::core::api::guard::{GuardReply, Requeue as Call, RequeueVerb};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::Code;
+use crate::model::bulk::{Code, ItemDetail};
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::clean;
 
 pub(crate) mod moving;
 pub(crate) mod promote;
 pub(crate) mod retry;
 
-/// Where jobs go, and when they run there.
+/// Where jobs go, and with which priority.
 #[derive(Clone, Debug)]
-pub(crate) struct Requeue {
+pub(crate) struct RequeueTarget {
     pub verb: RequeueVerb,
-    /// Their own queue where nothing is said.
+    /// The queue; each job's own queue if there is none.
     pub to: Option<Name>,
     pub priority: Option<i64>,
 }
 
-/// When a job runs.
+/// When a job is to run.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum When {
-    /// At once.
+pub(crate) enum RunTime {
+    /// Immediately.
     Now,
     After(Duration),
     At(Moment),
-    /// When it was to run before, whatever becomes of the others.
+    /// When it was due before, however the other jobs are spread.
     Still(Moment),
 }
 
-impl When {
-    /// Returns when a job is due, at once where nothing is said. Where the jobs are spread over a
-    /// time, that begins with the action, whenever it comes to this job.
+impl RunTime {
+    /// Returns when a job is due; `None` is immediately. If the jobs are spread over a time, delays
+    /// count from the start of the action instead of the start of the slice.
     fn due(self, job: &JobSnapshot, begun: Moment, now: Moment) -> Option<Moment> {
         let from = if job.later.is_zero() { now } else { begun };
         match self {
-            When::Now if job.later.is_zero() => None,
-            When::Now => Some(from.after(job.later)),
-            When::After(delay) => Some(from.after(delay).after(job.later)),
-            When::At(at) => Some(at.after(job.later)),
-            When::Still(at) => Some(at),
+            RunTime::Now if job.later.is_zero() => None,
+            RunTime::Now => Some(from.after(job.later)),
+            RunTime::After(delay) => Some(from.after(delay).after(job.later)),
+            RunTime::At(at) => Some(at.after(job.later)),
+            RunTime::Still(at) => Some(at),
         }
     }
 }
 
-impl Requeue {
-    /// Puts the jobs of a plan back, each when it is said; `keeps` tells whether one keeps the
-    /// tries it has left, instead of getting all anew.
+impl RequeueTarget {
+    /// Puts the jobs of a plan back, each when `when` says. A job keeps its remaining retries if
+    /// `keeps_retries` says so; else it gets fresh ones.
     pub(crate) fn run(
         &self,
-        plan: Plan,
+        plan: BulkPlan,
         session: &mut Session,
-        when: impl Fn(&JobSnapshot) -> When,
-        keeps: impl Fn(&JobSnapshot) -> bool,
+        when: impl Fn(&JobSnapshot) -> RunTime,
+        keeps_retries: impl Fn(&JobSnapshot) -> bool,
     ) -> Result<Exit, Error> {
         let note = plan.note();
         let begun = session.now();
         plan.run(session, |core, now, jobs| {
-            let mut fates = Vec::with_capacity(jobs.len());
+            let mut outcomes = Vec::with_capacity(jobs.len());
             for keep in [false, true] {
                 let jobs: Vec<(&JobSnapshot, Option<Moment>)> = jobs
                     .iter()
-                    .filter(|job| keeps(job) == keep)
+                    .filter(|job| keeps_retries(job) == keep)
                     .map(|job| (job, when(job).due(job, begun, now)))
                     .collect();
                 if jobs.is_empty() {
@@ -82,53 +81,53 @@ impl Requeue {
                     keep,
                 };
                 match core.requeue(now, &call, &note, &jobs) {
-                    Ok(outcomes) => fates.extend(
+                    Ok(replies) => outcomes.extend(
                         jobs.iter()
-                            .zip(outcomes)
-                            .map(|((job, _), outcome)| fate(job, &outcome)),
+                            .zip(replies)
+                            .map(|((job, _), reply)| outcome_of(job, &reply)),
                     ),
                     Err(error) => {
-                        return Slice {
-                            fates,
-                            broke: Some(error),
+                        return SliceOutcome {
+                            outcomes,
+                            stopped_by: Some(error),
                         };
                     }
                 }
             }
-            Ok(fates).into()
+            Ok(outcomes).into()
         })
     }
 }
 
-fn fate(job: &JobSnapshot, outcome: &GuardReply) -> JobOutcome {
-    let mut fate = match outcome.code {
-        Code::Ok => JobOutcome::done(&job.jid).seen(job),
-        _ => JobOutcome::left(job, outcome),
+fn outcome_of(job: &JobSnapshot, reply: &GuardReply) -> JobOutcome {
+    let mut outcome = match reply.code {
+        Code::Ok => JobOutcome::done(&job.jid).with_snapshot(job),
+        _ => JobOutcome::from_reply(job, reply),
     };
-    if outcome.code == Code::Ok {
-        fate.item.state_after = outcome.word(0).cloned();
-        fate.item.queue = outcome.word(1).cloned().or(fate.item.queue);
+    if reply.code == Code::Ok {
+        outcome.item.state_after = reply.word(0).cloned();
+        outcome.item.queue = reply.word(1).cloned().or(outcome.item.queue);
     }
-    fate
+    outcome
 }
 
-/// Returns whether a worker has the job, or had it last and nobody took it since.
-fn held(job: &JobSnapshot) -> bool {
+/// Returns whether a worker holds the job, or held it last and no other took it since.
+fn has_worker(job: &JobSnapshot) -> bool {
     job.is("running") || job.is("stalled")
 }
 
-/// A job that its state keeps from being put back, in words.
-fn refuse(job: &JobSnapshot) -> JobOutcome {
+/// Returns the outcome of a job that its state keeps from being put back.
+fn wrong_state(job: &JobSnapshot) -> JobOutcome {
     let worker = || match &job.worker {
-        Some(worker) => format!("`{}`", clean(worker.as_bytes())),
+        Some(worker) => format!("`{worker}`"),
         None => "a worker without a name".into(),
     };
     let why = match job.state.as_bytes() {
-        b"stalled" => format!("it is stalled, {} lost it", worker()),
-        b"running" => format!("it is running, held by {}", worker()),
+        b"stalled" => ItemDetail::Is(format!("stalled, {} lost it", worker())),
+        b"running" => ItemDetail::Is(format!("running, held by {}", worker())),
         b"depends" => "it waits for other jobs".into(),
-        b"complete" => return JobOutcome::refused(&job.jid, Code::Complete, "it is complete"),
-        state => format!("it is {}", clean(state)),
+        b"complete" => return JobOutcome::complete(&job.jid),
+        _ => return JobOutcome::wrong_state(&job.jid, job.state.clone(), None),
     };
     JobOutcome::refused(&job.jid, Code::StateChanged, why)
 }

@@ -1,11 +1,11 @@
 //! Promoting: scheduled jobs run now.
 
-use super::{Requeue, When, refuse};
-use crate::bulk::{JobOutcome, Plan};
+use super::{RequeueTarget, RunTime, wrong_state};
+use crate::bulk::{BulkPlan, JobOutcome};
 use crate::core::api::guard::RequeueVerb;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::Shows;
+use crate::model::bulk::RowContent;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::model::verb::Verb;
 use crate::session::Session;
@@ -13,31 +13,31 @@ use crate::text::quoted;
 
 pub(crate) const PROMOTE: Verb = Verb {
     word: "promote",
-    asks: "promote",
+    infinitive: "promote",
     past: "promoted",
-    shows: Shows::Nothing,
+    row_content: RowContent::Nothing,
 };
 
-/// Refuses a job that waits for no time. Older cores leave some in the schedule that call
-/// themselves waiting.
-pub(crate) fn judge(job: &JobSnapshot) -> Option<JobOutcome> {
+/// Refuses a job that is not scheduled. Older cores leave some jobs in the schedule whose state is
+/// `waiting`.
+pub(crate) fn refuse(job: &JobSnapshot) -> Option<JobOutcome> {
     let jid = quoted(&job.jid);
     let hint = match job.stored.as_bytes() {
         b"scheduled" => return None,
         b"waiting" if job.due.is_some() => return None,
         b"failed" => format!("`qless retry {jid}`"),
         b"depends" => format!("let it wait no longer: `qless depends {jid} --off-all`"),
-        _ => return Some(refuse(job)),
+        _ => return Some(wrong_state(job)),
     };
-    Some(refuse(job).hint(hint))
+    Some(wrong_state(job).hint(hint))
 }
 
 /// Promotes the jobs of a plan.
-pub(crate) fn run(plan: Plan, session: &mut Session) -> Result<Exit, Error> {
-    let requeue = Requeue {
+pub(crate) fn run(plan: BulkPlan, session: &mut Session) -> Result<Exit, Error> {
+    let requeue = RequeueTarget {
         verb: RequeueVerb::Promote,
         to: None,
         priority: None,
     };
-    requeue.run(plan, session, |_| When::Now, |_| true)
+    requeue.run(plan, session, |_| RunTime::Now, |_| true)
 }

@@ -1,27 +1,27 @@
-//! Retrying: failed jobs, each into its own queue where nothing else is said.
+//! Retrying: failed jobs, each into its own queue unless another is given.
 
 use std::time::Duration;
 
-use super::{Requeue, When, held, refuse};
-use crate::bulk::{JobOutcome, Plan};
+use super::{RequeueTarget, RunTime, has_worker, wrong_state};
+use crate::bulk::{BulkPlan, JobOutcome};
 use crate::core::api::guard::RequeueVerb;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::Shows;
+use crate::model::bulk::RowContent;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::model::verb::Verb;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::{clean, quoted};
+use crate::text::quoted;
 
 pub(crate) const RETRY: Verb = Verb {
     word: "retry",
-    asks: "retry",
+    infinitive: "retry",
     past: "retried",
-    shows: Shows::Nothing,
+    row_content: RowContent::Nothing,
 };
 
-/// RetryOptions jobs are retried.
+/// How jobs are retried.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RetryOptions {
     pub to: Option<Name>,
@@ -34,8 +34,8 @@ pub(crate) struct RetryOptions {
 }
 
 impl RetryOptions {
-    /// Refuses a job that is not there to be retried.
-    pub(crate) fn judge(&self, job: &JobSnapshot) -> Option<JobOutcome> {
+    /// Refuses a job that cannot be retried with these options.
+    pub(crate) fn refuse(&self, job: &JobSnapshot) -> Option<JobOutcome> {
         let jid = quoted(&job.jid);
         let hint = match job.stored.as_bytes() {
             b"failed" => return None,
@@ -45,42 +45,42 @@ impl RetryOptions {
             b"running" | b"stalled" => format!("take its lock away: `qless retry --force {jid}`"),
             b"scheduled" => format!("run it now: `qless promote {jid}`"),
             b"depends" => format!("see which: `qless depends {jid}`"),
-            _ => return Some(refuse(job)),
+            _ => return Some(wrong_state(job)),
         };
-        Some(refuse(job).hint(hint))
+        Some(wrong_state(job).hint(hint))
     }
 
-    /// Returns where the jobs would go, for the one who is asked.
-    pub(crate) fn promise(&self, plan: &Plan) -> String {
+    /// Returns where the jobs would go, for the question.
+    pub(crate) fn effects(&self, plan: &BulkPlan) -> String {
         let to = match &self.to {
-            Some(to) => format!("all go to `{}`", clean(to.as_bytes())),
+            Some(to) => format!("all go to `{to}`"),
             None => "each goes back to its own queue".into(),
         };
-        let anew: Vec<&JobSnapshot> = plan.jobs.iter().filter(|job| !held(job)).collect();
-        let retries = anew.first().and_then(|job| job.retries.as_ref());
+        let fresh: Vec<&JobSnapshot> = plan.jobs.iter().filter(|job| !has_worker(job)).collect();
+        let retries = fresh.first().and_then(|job| job.retries.as_ref());
         let retries =
-            retries.filter(|one| anew.iter().all(|job| job.retries.as_ref() == Some(one)));
+            retries.filter(|one| fresh.iter().all(|job| job.retries.as_ref() == Some(one)));
         let retries = match retries {
             Some(one) if one.as_bytes() == b"1" => "1 fresh retry".into(),
-            Some(many) => format!("{} fresh retries", clean(many.as_bytes())),
+            Some(many) => format!("{many} fresh retries"),
             None => "fresh retries".into(),
         };
-        match (anew.len(), anew.len() == plan.jobs.len()) {
-            (0, _) => format!("\n  {to} with the retries it has left\n"),
+        match (fresh.len(), fresh.len() == plan.jobs.len()) {
+            (0, _) => format!("\n  {to} with its remaining retries\n"),
             (_, true) => format!("\n  {to} with {retries}\n"),
-            _ => format!("\n  {to} with {retries}; what runs, with those it has left\n"),
+            _ => format!("\n  {to} with {retries}; running jobs keep their remaining retries\n"),
         }
     }
 
-    /// Retries the jobs of a plan. One that was taken from its worker keeps the tries it has left;
-    /// the others get all anew.
-    pub(crate) fn run(&self, plan: Plan, session: &mut Session) -> Result<Exit, Error> {
-        let requeue = Requeue {
+    /// Retries the jobs of a plan. A job that was taken from its worker keeps its remaining
+    /// retries; the others get fresh ones.
+    pub(crate) fn run(&self, plan: BulkPlan, session: &mut Session) -> Result<Exit, Error> {
+        let requeue = RequeueTarget {
             verb: RequeueVerb::Retry,
             to: self.to.clone(),
             priority: self.priority,
         };
-        let when = self.delay.map_or(When::Now, When::After);
-        requeue.run(plan, session, |_| when, held)
+        let when = self.delay.map_or(RunTime::Now, RunTime::After);
+        requeue.run(plan, session, |_| when, has_worker)
     }
 }

@@ -61,7 +61,7 @@ pub(crate) fn run(order: RepairOptions, session: &mut Session) -> Result<Exit, E
     let now = session.begin()?;
     let server = session.core()?.server_health(now);
     if server.primary.is_some() && !*dry_run {
-        let address = session.place()?;
+        let address = session.destination()?;
         return Err(Error::new(
             Kind::ReadOnly,
             format!("cannot repair `{address}`: it is a replica"),
@@ -172,7 +172,7 @@ fn code(failing: bool) -> Exit {
 fn consent(looked: &ScanResult, session: &mut Session) -> Result<(), Error> {
     let items = &looked.check.items;
     let mends = items.iter().map(|found| found.mends).sum();
-    let what = format!("mend {} on {}", findings(mends), session.place()?);
+    let what = format!("mend {} on {}", findings(mends), session.destination()?);
     let headline = looked.check.headline();
     session.ui.note(&headline);
     let details = |page: &_| plan(items, page);
@@ -202,9 +202,9 @@ fn rehearse(
     let mends: u64 = check.items.iter().map(|found| found.mends).sum();
     let what = match mends {
         0 => "there is nothing to mend".to_owned(),
-        _ => format!("mend {} on {}", findings(mends), session.place()?),
+        _ => format!("mend {} on {}", findings(mends), session.destination()?),
     };
-    session.ui.rehearse(&what, |page| plan(&check.items, page));
+    session.ui.show_plan(&what, |page| plan(&check.items, page));
     let more = kept.overflowed();
     let mut rehearsed = Rehearsed {
         check,

@@ -10,7 +10,7 @@ use crate::core::call::Core;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
-use crate::model::bulk::{Bulk, Shows, Sum};
+use crate::model::bulk::{BulkReport, RowContent, Totals};
 use crate::model::queue::Seconds;
 use crate::model::rate::Rate;
 use crate::model::verdict::{Change, ItemKind};
@@ -28,7 +28,7 @@ pub(crate) fn run(
     rate: Option<Rate>,
     session: &mut Session,
 ) -> Result<Exit, Error> {
-    session.ui.check_columns::<Bulk>()?;
+    session.ui.check_columns::<BulkReport>()?;
     let mut past = Past::open(path)?;
     let shown = past.shown().to_owned();
     if past.head.prefix != session.prefix() {
@@ -42,13 +42,13 @@ pub(crate) fn run(
     right_server(&past, &shown, session)?;
     let total = past.total();
     let matched = usize::try_from(total).unwrap_or(usize::MAX);
-    let mut sum = Sum::of("revert", dry_run, matched).within(session.ui.context());
+    let mut sum = Totals::of("revert", dry_run, matched).within(session.ui.context());
     let changes = plural(total, "change", "changes");
     if total > 0 {
-        let what = format!("put back {changes} on {}", session.place()?);
+        let what = format!("put back {changes} on {}", session.destination()?);
         let details = |_: &_| by_finding(&past.counts);
         match dry_run {
-            true => session.ui.rehearse(&what, details),
+            true => session.ui.show_plan(&what, details),
             false => _ = session.ui.confirm(&what, details)?,
         }
     }
@@ -58,7 +58,7 @@ pub(crate) fn run(
             0 => format!("`{shown}` tells of no change"),
             _ => format!("would put back what has not changed since, of {changes}"),
         };
-        session.ui.would(&told);
+        session.ui.note_dry_run(&told);
         return Ok(Exit::Ok);
     }
     let begun = session.now();
@@ -89,11 +89,11 @@ pub(crate) fn run(
     }))
 }
 
-fn show(sum: Sum, session: &mut Session) -> Result<(), Error> {
-    session.ui.show(&Bulk {
+fn show(sum: Totals, session: &mut Session) -> Result<(), Error> {
+    session.ui.show(&BulkReport {
         sum,
         items: Vec::new(),
-        shows: Shows::Nothing,
+        row_content: RowContent::Nothing,
         rows: Vec::new(),
     })
 }
@@ -123,7 +123,7 @@ fn put_back(
     rate: Option<Rate>,
     core: &mut Core,
     progress: &mut Progress,
-    sum: &mut Sum,
+    sum: &mut Totals,
 ) -> Result<(), Error> {
     let stop = Interrupt::listen();
     let mut pace = Pace::new(rate);

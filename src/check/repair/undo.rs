@@ -13,7 +13,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
-use crate::bulk::ledger::{Head, Ledger, UNDO};
+use crate::bulk::ledger::{Ledger, LedgerHead, UNDO};
 use crate::error::{Error, Kind as Fault, io_words};
 use crate::model::verdict::{Change, RepairReply, Verdict, VerdictOutcome};
 use crate::name::Name;
@@ -46,9 +46,9 @@ impl Undo {
             );
         }
         let mut slice = 0;
-        let head = Head {
+        let head = LedgerHead {
             command: command.to_owned(),
-            ..Head::of(UNDO, session)?
+            ..LedgerHead::of(UNDO, session)?
         };
         let ledger = Ledger::open(path, head, rehearsal, |line| {
             let line = read(line)?;
@@ -153,10 +153,10 @@ impl From<&Change> for Row {
             before,
             after,
         } = change;
-        let text = |name: &Option<Name>| name.as_ref().map(Name::escaped);
+        let text = |name: &Option<Name>| name.as_ref().map(Name::document_text);
         let bytes = |name: &Option<Name>| name.as_ref().and_then(Name::base64);
         Row {
-            key: Some(key.escaped()),
+            key: Some(key.document_text()),
             key_bytes: key.base64(),
             item: text(item),
             item_bytes: bytes(item),
@@ -206,7 +206,7 @@ fn read(line: &[u8]) -> Result<Line, String> {
 pub(crate) struct Past {
     shown: String,
     file: BufReader<File>,
-    pub head: Head,
+    pub head: LedgerHead,
     /// Where the lines that count begin and how long they are, the newest last.
     lines: Vec<(u64, u64)>,
     /// How many changes there are, by what they mended.
@@ -240,7 +240,7 @@ impl Past {
                 break;
             }
             if head.is_none() {
-                let told: Option<Head> = serde_json::from_slice(&line).ok();
+                let told: Option<LedgerHead> = serde_json::from_slice(&line).ok();
                 let told = told.filter(|head| head.kind == UNDO && head.v == 1);
                 head = Some(told.ok_or_else(foreign)?);
             } else {

@@ -8,7 +8,7 @@ use crate::args::format::Format;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::fs;
-use crate::model::config::Item;
+use crate::model::config::ConfigOption;
 use crate::model::done::Done;
 use crate::model::list::List;
 use crate::name::Name;
@@ -60,7 +60,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-fn object(items: &[Item]) -> Result<Vec<u8>, Error> {
+fn object(items: &[ConfigOption]) -> Result<Vec<u8>, Error> {
     let mut members = BTreeMap::new();
     for item in items {
         let (Some(key), Some(value)) = (item.key.as_str(), item.value.as_str()) else {

@@ -5,7 +5,7 @@ use crate::args::value;
 use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::config::{Item, known};
+use crate::model::config::{ConfigOption, known};
 use crate::model::list::List;
 use crate::name::Name;
 use crate::session::Session;
@@ -21,7 +21,7 @@ use crate::text::clean;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// The option
-    #[arg(value_name = "KEY", value_parser = value::name())]
+    #[arg(value_name = "KEY", value_parser = value::name(), add = value::Candidates::Options)]
     key: Option<Name>,
 }
 
@@ -30,7 +30,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         return super::list::run(super::list::Args { all: true }, session);
     };
     session.ui.require_format(&[Format::Raw])?;
-    session.ui.check_columns::<List<Item>>()?;
+    session.ui.check_columns::<List<ConfigOption>>()?;
     let now = session.begin()?;
     let (core, out) = session.core_and_ui()?;
     if out.format() == Format::Raw {

@@ -4,7 +4,7 @@ use crate::args::format::Format;
 use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::config::{Item, known};
+use crate::model::config::{ConfigOption, known};
 use crate::model::list::List;
 use crate::session::Session;
 
@@ -24,7 +24,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
-    session.ui.check_columns::<List<Item>>()?;
+    session.ui.check_columns::<List<ConfigOption>>()?;
     let now = session.begin()?;
     let (core, out) = session.core_and_ui()?;
     if out.format() == Format::Raw {

@@ -10,11 +10,11 @@ use crate::args::shared::{DryRun, MaxData};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::option::checked;
-use crate::input::source::Source;
+use crate::input::source::InputSource;
 use crate::json::Json;
 use crate::json::syntax;
 use crate::json::syntax::Shape;
-use crate::model::config::Change;
+use crate::model::config::OptionChange;
 use crate::model::done::Done;
 use crate::name::Name;
 use crate::session::Session;
@@ -60,7 +60,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         *value = checked(key, value, args.force)?;
     }
     let now = session.begin()?;
-    let changes = Change::all(&session.core()?.config(now)?, &wanted, args.clear);
+    let changes = OptionChange::all(&session.core()?.config(now)?, &wanted, args.clear);
     let dry = args.dry.dry_run;
     if changes.is_empty() {
         session
@@ -68,21 +68,21 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .note("nothing to change: the options are so already");
     } else {
         let diff: String = changes.iter().map(|change| change.line() + "\n").collect();
-        let count = Change::count(&changes);
+        let count = OptionChange::count(&changes);
         // The question shows it; else it is shown here, also above a refusal.
-        if dry || !session.ui.asks() || !session.ui.can_ask() {
+        if dry || !session.ui.needs_answer() || !session.ui.can_ask() {
             session.ui.note(diff.trim_end_matches('\n'));
         }
         let asks = args.clear || session.ui.can_ask() || session.ui.is_protected();
         let consent = match !dry && asks {
             true => {
-                let what = format!("change {count} on {}", session.place()?);
+                let what = format!("change {count} on {}", session.destination()?);
                 Some(session.ui.confirm(&what, |_| diff.clone())?)
             }
             false => None,
         };
         if dry {
-            session.ui.would(&format!("would change {count}"));
+            session.ui.note_dry_run(&format!("would change {count}"));
         } else {
             for (at, change) in changes.iter().enumerate() {
                 let core = session.core()?;
@@ -102,7 +102,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 }
 
 /// Says what was done before the error, if anything was.
-fn halfway(error: Error, done: usize, changes: &[Change]) -> Error {
+fn halfway(error: Error, done: usize, changes: &[OptionChange]) -> Error {
     match done {
         0 => error,
         done => error.hint(format!(
@@ -119,7 +119,7 @@ fn read(file: &OsStr, most: usize) -> Result<BTreeMap<Name, Name>, Error> {
         given.push("@");
     }
     given.push(file);
-    let text = Source::default().read(&given, "the configuration", most)?;
+    let text = InputSource::default().read(&given, "the configuration", most)?;
     let what = text.what;
     match syntax::check(&text.bytes) {
         Ok(Shape::Object) => {}

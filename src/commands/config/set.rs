@@ -22,7 +22,8 @@ use crate::text::clean;
 pub(super) struct Args {
     /// Options and their values in turn
     #[arg(required = true, value_names = ["KEY", "VALUE"], num_args = 2..,
-          allow_negative_numbers = true, value_parser = value::jids())]
+          allow_negative_numbers = true, value_parser = value::jids(),
+          add = value::Candidates::Options)]
     pairs: Vec<Name>,
     /// Unknown options, too
     #[arg(long)]
@@ -50,7 +51,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         if dry {
             session
                 .ui
-                .would(&format!("would set {key_shown} to {shown}"));
+                .note_dry_run(&format!("would set {key_shown} to {shown}"));
             continue;
         }
         session.core()?.set(now, key, value)?;

@@ -19,7 +19,8 @@ use crate::text::clean;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// The options
-    #[arg(required = true, value_name = "KEY", value_parser = value::jids())]
+    #[arg(required = true, value_name = "KEY", value_parser = value::jids(),
+          add = value::Candidates::Options)]
     keys: Vec<Name>,
     #[command(flatten)]
     dry: DryRun,
@@ -45,7 +46,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let what = format!("unset {}", names.join(", "));
     let dry = args.dry.dry_run;
     if dry {
-        session.ui.would(&format!("would {what}"));
+        session.ui.note_dry_run(&format!("would {what}"));
     } else {
         let on = session.on()?;
         let consent = session.ui.confirm(&(what + &on), |_| String::new())?;

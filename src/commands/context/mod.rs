@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::context::Context as Item;
 use crate::session::Session;
-use crate::settings::{Context, Settings};
+use crate::settings::{ConfigFile, ContextSettings};
 
 mod add;
 mod list;
@@ -60,7 +60,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 }
 
 /// Returns what the config file says, which must be there if it was named.
-fn file(session: &Session) -> Result<&Settings, Error> {
+fn file(session: &Session) -> Result<&ConfigFile, Error> {
     let file = session.file.as_ref();
     let file = file.ok_or_else(|| Error::internal("the config file was not read"))?;
     file.must_be_there()?;
@@ -68,7 +68,7 @@ fn file(session: &Session) -> Result<&Settings, Error> {
 }
 
 /// Returns the name of the context that commands use: as told, else the default one.
-fn used<'a>(session: &'a Session, file: &'a Settings) -> Option<&'a str> {
+fn used<'a>(session: &'a Session, file: &'a ConfigFile) -> Option<&'a str> {
     let default = file
         .contents
         .default
@@ -78,7 +78,7 @@ fn used<'a>(session: &'a Session, file: &'a Settings) -> Option<&'a str> {
 }
 
 /// Returns a context as it is shown.
-fn item(session: &Session, file: &Settings, context: &Context) -> Item {
+fn item(session: &Session, file: &ConfigFile, context: &ContextSettings) -> Item {
     let default = file.contents.default.as_ref();
     let is_default = default.is_some_and(|(name, _)| *name == context.name);
     let is_used = used(session, file) == Some(&context.name);

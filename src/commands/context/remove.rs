@@ -2,11 +2,12 @@
 
 use super::file;
 use crate::args::shared::DryRun;
+use crate::args::value;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::done::Done;
 use crate::session::Session;
-use crate::settings::{Settings, edit};
+use crate::settings::{ConfigFile, edit};
 use crate::text::clean;
 
 /// Remove a context from the config file
@@ -19,6 +20,7 @@ use crate::text::clean;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// The context
+    #[arg(add = value::Candidates::Contexts)]
     name: String,
     #[command(flatten)]
     dry: DryRun,
@@ -60,7 +62,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-fn is_default(file: &Settings, name: &str) -> bool {
+fn is_default(file: &ConfigFile, name: &str) -> bool {
     let default = file.contents.default.as_ref();
     default.is_some_and(|(default, _)| default == name)
 }

@@ -1,9 +1,10 @@
 //! `qless context show`
 
 use super::{file, item, used};
+use crate::args::value;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::context::{Context, One};
+use crate::model::context::{Context, ContextsInFull};
 use crate::model::list::List;
 use crate::session::Session;
 
@@ -17,18 +18,19 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// The context
+    #[arg(add = value::Candidates::Contexts)]
     name: Option<String>,
 }
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
-    session.ui.check_columns::<One>()?;
+    session.ui.check_columns::<ContextsInFull>()?;
     let file = file(session)?;
     let Some(name) = args.name.as_deref().or(used(session, file)) else {
         return Err(Error::not_found("no context is in use")
             .hint("name one, or make one the default: `qless context use NAME`"));
     };
     let shown: Context = item(session, file, &file.named(name)?);
-    session.ui.show(&One(List::whole(vec![shown])))?;
+    session.ui.show(&ContextsInFull(List::whole(vec![shown])))?;
     Ok(Exit::Ok)
 }

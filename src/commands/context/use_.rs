@@ -2,6 +2,7 @@
 
 use super::file;
 use crate::args::shared::DryRun;
+use crate::args::value;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::done::Done;
@@ -17,6 +18,7 @@ use crate::text::clean;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// The context
+    #[arg(add = value::Candidates::Contexts)]
     name: String,
     #[command(flatten)]
     dry: DryRun,

@@ -1,9 +1,10 @@
 //! `qless context validate`
 
 use super::{file, item};
+use crate::args::value;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::context::{Context, Validated};
+use crate::model::context::{Context, ValidatedContexts};
 use crate::model::list::List;
 use crate::session::Session;
 
@@ -17,12 +18,13 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// The context
+    #[arg(add = value::Candidates::Contexts)]
     name: Option<String>,
 }
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
-    session.ui.check_columns::<Validated>()?;
+    session.ui.check_columns::<ValidatedContexts>()?;
     let contexts = match &args.name {
         Some(name) => vec![file(session)?.named(name)?],
         None => file(session)?.contexts(),
@@ -44,6 +46,6 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
         items.push(shown);
     }
-    session.ui.show(&Validated(List::whole(items)))?;
+    session.ui.show(&ValidatedContexts(List::whole(items)))?;
     Ok(exit)
 }

@@ -23,7 +23,8 @@ use crate::text::clean;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// The queues
-    #[arg(required = true, value_name = "QUEUE", value_parser = value::jids())]
+    #[arg(required = true, value_name = "QUEUE", value_parser = value::jids(),
+          add = value::Candidates::Queues)]
     queues: Vec<Name>,
     /// Also with something in it
     #[arg(long)]
@@ -55,7 +56,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let what = format!("forget queue {}", names.join(", "));
     let dry = args.dry.dry_run;
     if dry {
-        session.ui.would(&format!("would {what}"));
+        session.ui.note_dry_run(&format!("would {what}"));
     } else {
         let on = session.on()?;
         let consent = session.ui.confirm(&(what + &on), |_| String::new())?;

@@ -21,7 +21,8 @@ use crate::text::{clean, plural, quoted};
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// The workers
-    #[arg(required = true, value_name = "WORKER", value_parser = value::jids())]
+    #[arg(required = true, value_name = "WORKER", value_parser = value::jids(),
+          add = value::Candidates::Workers)]
     workers: Vec<Name>,
     #[command(flatten)]
     dry: DryRun,
@@ -53,7 +54,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let what = format!("forget worker {}", names.join(", "));
     let dry = args.dry.dry_run;
     if dry {
-        session.ui.would(&format!("would {what}"));
+        session.ui.note_dry_run(&format!("would {what}"));
     } else {
         let on = session.on()?;
         let consent = session.ui.confirm(&(what + &on), |_| String::new())?;

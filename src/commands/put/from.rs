@@ -7,30 +7,30 @@ use crate::args::format::Format;
 use crate::core::api::put::Policy;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::input::line::Due;
-use crate::input::source::Source;
+use crate::input::line::DueTime;
+use crate::input::source::InputSource;
 use crate::json::quote::array;
 use crate::name::Name;
 use crate::session::Session;
 use crate::submit;
 use crate::submit::SubmitOptions;
-use crate::submit::plan::Plan;
+use crate::submit::job_spec::JobDefaults;
 
 pub(super) fn run(args: &Args, from: &OsStr, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
-    let mut source = Source::default();
+    let mut source = InputSource::default();
     let data = args.data(&mut source)?;
     if from == "-" {
         source.claim("jobs")?;
     }
     let bytes = |name: &Name| name.as_bytes().to_vec();
     let list = |names: &[Name]| (!names.is_empty()).then(|| array(names));
-    let delay = args.later.delay.map(Due::In);
-    let plan = Plan {
+    let delay = args.later.delay.map(DueTime::In);
+    let plan = JobDefaults {
         queue: args.queue.as_ref().map(bytes),
         klass: args.klass.as_ref().map(bytes),
         data,
-        due: delay.or_else(|| args.later.at.clone().map(Due::At)),
+        due: delay.or_else(|| args.later.at.clone().map(DueTime::At)),
         priority: args.priority.map(|priority| priority.to_string().into()),
         retries: args.retries.map(|retries| retries.to_string().into()),
         tags: list(&args.tags),
@@ -40,7 +40,7 @@ pub(super) fn run(args: &Args, from: &OsStr, session: &mut Session) -> Result<Ex
     };
     let order = SubmitOptions {
         from: from.to_owned(),
-        plan,
+        defaults: plan,
         policy: Policy {
             replace: args.replace,
             allow_missing: args.allow_missing,

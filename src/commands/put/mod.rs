@@ -9,8 +9,8 @@ use crate::args::value;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::data;
-use crate::input::source::Source;
-use crate::model::jid_source::Jids;
+use crate::input::source::InputSource;
+use crate::model::jid_source::JidSource;
 use crate::model::rate::Rate;
 use crate::name::Name;
 use crate::session::Session;
@@ -54,7 +54,8 @@ mod one;
 #[command(override_usage = "qless put [OPTIONS] QUEUE KLASS [DATA] | [QUEUE [KLASS]] --from FILE")]
 pub(crate) struct Args {
     /// The queue
-    #[arg(value_parser = value::new_name(), required_unless_present = "from")]
+    #[arg(value_parser = value::new_name(), required_unless_present = "from",
+          add = value::Candidates::Queues)]
     queue: Option<Name>,
     /// The kind of work
     #[arg(value_parser = value::new_name(), required_unless_present = "from")]
@@ -85,13 +86,15 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", value_parser = value::integer, allow_hyphen_values = true)]
     priority: Option<i64>,
     /// A tag
-    #[arg(long = "tag", value_name = "T", value_parser = value::new_name())]
+    #[arg(long = "tag", value_name = "T", value_parser = value::new_name(),
+          add = value::Candidates::Tags)]
     tags: Vec<Name>,
     /// How often it may be tried again
     #[arg(long, value_name = "N", value_parser = value::count, allow_hyphen_values = true)]
     retries: Option<u64>,
     /// A job that must be complete first
-    #[arg(long, value_name = "JID", value_parser = value::name())]
+    #[arg(long, value_name = "JID", value_parser = value::name(),
+          add = value::Candidates::Jids(value::Jobs::Open))]
     depends: Vec<Name>,
     /// Wait only for those dependencies that exist
     #[arg(long)]
@@ -99,7 +102,7 @@ pub(crate) struct Args {
     /// Where the jids of lines come from: `content`, or a place in the data such as `user.id`
     #[arg(long, value_name = "content|PATH", value_parser = value::jid_from(), requires = "from",
           conflicts_with = "replace")]
-    jid_from: Option<Jids>,
+    jid_from: Option<JidSource>,
     /// Put a job for each line of this file, a JSON object; `-` is stdin
     #[arg(help_heading = BULK, long, value_name = "FILE", value_parser = value::input(),
           conflicts_with_all = ["positional", "jid"])]
@@ -128,7 +131,7 @@ pub(crate) struct Args {
 
 impl Args {
     /// Returns the data of the command line.
-    fn data(&self, source: &mut Source) -> Result<Vec<u8>, Error> {
+    fn data(&self, source: &mut InputSource) -> Result<Vec<u8>, Error> {
         let most = self.limit.max_data;
         match self.positional.as_ref().or(self.data.as_ref()) {
             Some(given) => Ok(data::read(source, given, most)?.0),

@@ -5,7 +5,7 @@ use crate::clock::moment::Moment;
 use crate::core::api::put::{Policy, Put};
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
-use crate::input::source::Source;
+use crate::input::source::InputSource;
 use crate::model::bulk::Code;
 use crate::model::put::Put as Shown;
 use crate::name::Name;
@@ -25,7 +25,7 @@ pub(super) fn run(args: &Args, session: &mut Session) -> Result<Exit, Error> {
             "`--allow-missing` is for jobs with `--depends`",
         ));
     }
-    let data = args.data(&mut Source::default())?;
+    let data = args.data(&mut InputSource::default())?;
     let now = session.begin()?;
     let fresh = || Name::from(uuid::Uuid::new_v4().simple().to_string());
     let job = Put {
@@ -138,7 +138,7 @@ fn rehearse(args: &Args, job: &Put, now: Moment, session: &mut Session) -> Resul
     let others = core.snapshots(now, &job.depends)?;
     let known = found.into_iter().flatten().next();
     if known.is_some() && args.if_absent {
-        session.ui.would("would leave the job as it is");
+        session.ui.note_dry_run("would leave the job as it is");
         return present(session, job, now);
     }
     if known.is_some() && !args.replace {
@@ -172,7 +172,7 @@ fn rehearse(args: &Args, job: &Put, now: Moment, session: &mut Session) -> Resul
     let queue = clean(job.queue.as_bytes());
     session
         .ui
-        .would(&format!("would put a job in {queue}, {state}"));
+        .note_dry_run(&format!("would put a job in {queue}, {state}"));
     Ok(Exit::Ok)
 }
 

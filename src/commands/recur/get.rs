@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids;
 use crate::input::jids::JidArgs;
-use crate::input::source::Source;
+use crate::input::source::InputSource;
 use crate::model::list::List;
 use crate::name::Name;
 use crate::session::Session;
@@ -23,13 +23,14 @@ use crate::text::clean;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// The recurring jobs; `-` reads their jids from standard input, `@FILE` from a file
-    #[arg(value_name = "JID", required = true, value_parser = value::jids())]
+    #[arg(value_name = "JID", required = true, value_parser = value::jids(),
+          add = value::Candidates::Jids(value::Jobs::Recurring))]
     jids: Vec<Name>,
 }
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
-    let told = jids::read(&mut Source::default(), &args.jids)?;
+    let told = jids::read(&mut InputSource::default(), &args.jids)?;
     if matches!(told, JidArgs::Many(_)) {
         session
             .ui

@@ -20,7 +20,7 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Only those of these queues, by name or glob
-    #[arg(value_name = "QUEUE", value_parser = value::pattern())]
+    #[arg(value_name = "QUEUE", value_parser = value::pattern(), add = value::Candidates::Queues)]
     queues: Vec<Pattern>,
 }
 

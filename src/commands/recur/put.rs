@@ -13,7 +13,7 @@ use crate::core::api::template::Template;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::data;
-use crate::input::source::Source;
+use crate::input::source::InputSource;
 use crate::model::done::Done;
 use crate::name::Name;
 use crate::session::Session;
@@ -30,7 +30,7 @@ use crate::text::{clean, duration};
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// The queue
-    #[arg(value_parser = value::new_name())]
+    #[arg(value_parser = value::new_name(), add = value::Candidates::Queues)]
     queue: Name,
     /// The kind of work
     #[arg(value_parser = value::new_name())]
@@ -73,7 +73,8 @@ pub(super) struct Args {
           default_value = "0")]
     priority: i64,
     /// A tag
-    #[arg(long = "tag", value_name = "T", value_parser = value::new_name())]
+    #[arg(long = "tag", value_name = "T", value_parser = value::new_name(),
+          add = value::Candidates::Tags)]
     tags: Vec<Name>,
     /// How often each may be tried again
     #[arg(long, value_name = "N", value_parser = value::count, default_value = "5")]
@@ -85,7 +86,7 @@ pub(super) struct Args {
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     let data = match args.positional.as_ref().or(args.data.as_ref()) {
-        Some(given) => data::read(&mut Source::default(), given, args.limit.max_data)?.0,
+        Some(given) => data::read(&mut InputSource::default(), given, args.limit.max_data)?.0,
         None => data::limited(data::build(&args.arg)?, args.limit.max_data)?,
     };
     let now = session.begin()?;
@@ -134,7 +135,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
         (false, true) => session
             .ui
-            .would(&format!("would put {jid} in {queue}, every {every}")),
+            .note_dry_run(&format!("would put {jid} in {queue}, every {every}")),
         (false, false) => session
             .ui
             .note_on_terminal(&format!("put {jid} in {queue}, every {every}")),

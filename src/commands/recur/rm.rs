@@ -7,7 +7,7 @@ use crate::args::value;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids;
-use crate::input::source::Source;
+use crate::input::source::InputSource;
 use crate::model::done::Done;
 use crate::name::Name;
 use crate::session::Session;
@@ -23,7 +23,8 @@ use crate::text::{clean, plural};
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// The recurring jobs; `-` reads their jids from stdin, `@FILE` from a file
-    #[arg(value_name = "JID", required = true, value_parser = value::jids())]
+    #[arg(value_name = "JID", required = true, value_parser = value::jids(),
+          add = value::Candidates::Jids(value::Jobs::Recurring))]
     jids: Vec<Name>,
     #[command(flatten)]
     dry: DryRun,
@@ -31,7 +32,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
-    let told = jids::read(&mut Source::default(), &args.jids)?;
+    let told = jids::read(&mut InputSource::default(), &args.jids)?;
     let jids = told.jids().to_vec();
     let now = session.begin()?;
     let found = session.core()?.recurs(now, &jids)?;
@@ -45,7 +46,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if dry {
         session
             .ui
-            .would(&format!("would remove {}", names.join(", ")));
+            .note_dry_run(&format!("would remove {}", names.join(", ")));
     } else {
         let count = jids.len() as u64;
         let what = format!(
@@ -54,7 +55,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             session.on()?
         );
         let consent = match count {
-            0 | 1 => session.ui.named(),
+            0 | 1 => session.ui.implicit_consent(),
             _ => session
                 .ui
                 .confirm(&what, |_| format!("  {}\n", names.join(", ")))?,

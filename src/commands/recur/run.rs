@@ -23,7 +23,7 @@ use crate::text::{clean, short};
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// The recurring job
-    #[arg(value_parser = value::jids())]
+    #[arg(value_parser = value::jids(), add = value::Candidates::Jids(value::Jobs::Recurring))]
     jid: Name,
     #[command(flatten)]
     dry: DryRun,
@@ -58,7 +58,9 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     if args.dry.dry_run {
         session.ui.show(&shown)?;
-        session.ui.would(&format!("would put a job in {queue}"));
+        session
+            .ui
+            .note_dry_run(&format!("would put a job in {queue}"));
         return Ok(Exit::Ok);
     }
     let outcome = session.core()?.put(now, Policy::default(), &job)?;

@@ -11,7 +11,7 @@ use crate::clock::duration;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::data;
-use crate::input::source::Source;
+use crate::input::source::InputSource;
 use crate::model::done::Done;
 use crate::name::Name;
 use crate::session::Session;
@@ -27,13 +27,13 @@ use crate::text::clean;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// The recurring job
-    #[arg(value_parser = value::jids())]
+    #[arg(value_parser = value::jids(), add = value::Candidates::Jids(value::Jobs::Recurring))]
     jid: Name,
     /// How often; the next run is shifted by as much
     #[arg(long, value_name = "D", value_parser = value::interval, allow_hyphen_values = true)]
     every: Option<Duration>,
     /// The queue
-    #[arg(long, value_parser = value::new_name())]
+    #[arg(long, value_parser = value::new_name(), add = value::Candidates::Queues)]
     queue: Option<Name>,
     /// The kind of work
     #[arg(long, value_parser = value::new_name())]
@@ -69,7 +69,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         changes.push(("klass", klass.into_bytes()));
     }
     if let Some(given) = &args.data {
-        let data = data::read(&mut Source::default(), given, args.limit.max_data)?.0;
+        let data = data::read(&mut InputSource::default(), given, args.limit.max_data)?.0;
         changes.push(("data", data));
     }
     if let Some(priority) = args.priority {
@@ -92,7 +92,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let jid = clean(&args.jid);
     let dry = args.dry.dry_run;
     match dry {
-        true => session.ui.would(&format!("would change {jid}")),
+        true => session.ui.note_dry_run(&format!("would change {jid}")),
         false => {
             session.core()?.recur_update(now, &args.jid, &changes)?;
             session.ui.note_on_terminal(&format!("changed {jid}"));

@@ -8,7 +8,7 @@ use crate::core::api::template::Tagging;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::json::Json;
-use crate::model::bulk::{Bulk, Row, Shows, Sum};
+use crate::model::bulk::{BulkReport, BulkRow, RowContent, Totals};
 use crate::model::done::Done;
 use crate::name::Name;
 use crate::session::Session;
@@ -24,14 +24,14 @@ use crate::text::clean;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// The recurring job
-    #[arg(value_parser = value::jids())]
+    #[arg(value_parser = value::jids(), add = value::Candidates::Jids(value::Jobs::Recurring))]
     jid: Name,
     /// Add a tag
     #[arg(long, value_name = "T", value_parser = value::new_name(),
-          required_unless_present = "remove")]
+          required_unless_present = "remove", add = value::Candidates::Tags)]
     add: Vec<Name>,
     /// Remove a tag
-    #[arg(long, value_name = "T", value_parser = value::jids())]
+    #[arg(long, value_name = "T", value_parser = value::jids(), add = value::Candidates::Tags)]
     remove: Vec<Name>,
     #[command(flatten)]
     dry: DryRun,
@@ -57,16 +57,16 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let jid = clean(&args.jid);
     match dry {
-        true => session.ui.would(&format!("would tag {jid}")),
+        true => session.ui.note_dry_run(&format!("would tag {jid}")),
         false => session.ui.note_on_terminal(&format!("tagged {jid}")),
     }
     match session.ui.format() {
         Format::Raw => session.ui.verbatim(&[&reply[..], b"\n"].concat())?,
-        Format::Table if !dry => session.ui.show(&Bulk {
-            sum: Sum::of("tag", false, 0),
+        Format::Table if !dry => session.ui.show(&BulkReport {
+            sum: Totals::of("tag", false, 0),
             items: Vec::new(),
-            shows: Shows::Tags,
-            rows: vec![Row {
+            row_content: RowContent::Tags,
+            rows: vec![BulkRow {
                 jid: args.jid,
                 cells: tags,
             }],

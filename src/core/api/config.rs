@@ -5,17 +5,17 @@ use crate::core::call::reply;
 use crate::core::call::{Call, Core};
 use crate::error::Error;
 use crate::json::Json;
-use crate::model::config::{Item, SETTINGS, known};
+use crate::model::config::{ConfigOption, SETTINGS, known};
 use crate::name::Name;
 
 impl Core {
     /// Returns every option that is set or has a default, by name.
-    pub fn config(&mut self, now: Moment) -> Result<Vec<Item>, Error> {
+    pub fn config(&mut self, now: Moment) -> Result<Vec<ConfigOption>, Error> {
         let text = reply::bytes(self.call(now, Call::read("config.get"))?)?;
         let options = Json::read(&text)
             .and_then(|options| options.object())
             .unwrap_or_default();
-        let mut items: Vec<Item> = options
+        let mut items: Vec<ConfigOption> = options
             .into_iter()
             .map(|(key, value)| {
                 // The core returns defaults as numbers and set values as text.
@@ -35,13 +35,13 @@ impl Core {
     }
 }
 
-fn item(key: Name, value: Name, set: bool) -> Item {
+fn item(key: Name, value: Name, set: bool) -> ConfigOption {
     let known = known(&key);
     let default = known.as_ref().filter(|known| known.queue.is_none());
     let default = default.map(|known| known.setting.default);
     // The name of the application is the only default that the core returns as text.
     let set = set && !(default == Some("qless") && value == Name::from("qless"));
-    Item {
+    ConfigOption {
         key,
         value,
         default,

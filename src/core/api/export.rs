@@ -7,7 +7,7 @@ use crate::core::call::{Call, Core, Value};
 use crate::error::Error;
 use crate::json::Json;
 use crate::json::quote::encoded;
-use crate::model::export::{Paused, Saved};
+use crate::model::export::{PausedQueue, SavedJob};
 use crate::model::job::{Entry, State};
 use crate::name::Name;
 
@@ -41,7 +41,7 @@ impl<'a> ExportReader<'a> {
         &mut self,
         core: &mut Core,
         now: Moment,
-    ) -> Result<Option<Vec<Saved>>, Error> {
+    ) -> Result<Option<Vec<SavedJob>>, Error> {
         if self.remaining.is_empty() {
             return Ok(None);
         }
@@ -98,12 +98,12 @@ impl KeyScan {
 
 impl Core {
     /// Returns the paused queues by name.
-    pub fn paused(&mut self, now: Moment) -> Result<Vec<Paused>, Error> {
+    pub fn paused(&mut self, now: Moment) -> Result<Vec<PausedQueue>, Error> {
         let names = self.members(now, &Index::Paused)?;
         let mut paused = Vec::new();
-        for names in names.chunks(crate::model::bulk::MOST) {
+        for names in names.chunks(crate::model::bulk::MAX_JOBS_PER_CALL) {
             for queue in self.queues(now, names)? {
-                paused.extend(queue.paused.then_some(Paused {
+                paused.extend(queue.paused.then_some(PausedQueue {
                     queue: queue.name,
                     since: queue.paused_since,
                     until: queue.paused_until,
@@ -116,7 +116,7 @@ impl Core {
     }
 }
 
-fn read(jid: &Name, reply: Value) -> Result<Saved, Error> {
+fn read(jid: &Name, reply: Value) -> Result<SavedJob, Error> {
     let (mut entries, mut legacy, mut due, mut scheduled) = (Vec::new(), None, None, None);
     let Value::Array(words) = &reply else {
         return Err(reply::unexpected("a job"));
@@ -148,7 +148,7 @@ fn read(jid: &Name, reply: Value) -> Result<Saved, Error> {
     if job.state == Some(State::Depends) {
         due = scheduled;
     }
-    Ok(Saved { job, entries, due })
+    Ok(SavedJob { job, entries, due })
 }
 
 /// Returns the entries that the core will make from a history in the form before the list.

@@ -9,7 +9,7 @@ use crate::core::call::reply;
 use crate::core::call::{Call, Core};
 use crate::error::Error;
 use crate::json::Json;
-use crate::model::failure::Group;
+use crate::model::failure::FailureGroup;
 use crate::name::Name;
 
 /// The number of newest jobs whose queues a group shows.
@@ -32,7 +32,7 @@ impl Core {
     }
 
     /// Returns the groups, largest first, each with its newest failure and its queues.
-    pub fn failed_groups(&mut self, now: Moment) -> Result<Vec<Group>, Error> {
+    pub fn failed_groups(&mut self, now: Moment) -> Result<Vec<FailureGroup>, Error> {
         let counts = self.failed_counts(now)?;
         let wanted: Vec<(Index, u64)> = counts
             .iter()
@@ -42,10 +42,10 @@ impl Core {
         let mut newest: Vec<Name> = Vec::new();
         for ((group, jobs), part) in counts.into_iter().zip(self.parts(now, &wanted, NEWEST)?) {
             groups.push((
-                Group {
+                FailureGroup {
                     group,
                     jobs,
-                    ..Group::default()
+                    ..FailureGroup::default()
                 },
                 part.members.len(),
             ));

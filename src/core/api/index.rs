@@ -221,7 +221,7 @@ impl IndexReader {
         let mut offset = self.next - overlap;
         let mut part = loop {
             let part = read(offset, self.size)?;
-            let seen = |member: &Name| self.seen.knows(member);
+            let seen = |member: &Name| self.seen.contains(member);
             if offset == 0 || part.members.first().is_some_and(seen) {
                 break part;
             }
@@ -231,7 +231,7 @@ impl IndexReader {
         self.next = offset + part.members.len() as u64;
         self.done = self.next >= part.total || part.members.is_empty();
         if !(self.done && self.seen.is_empty()) {
-            part.members.retain(|member| self.seen.first(member));
+            part.members.retain(|member| self.seen.insert(member));
         }
         Ok(part.members)
     }
@@ -247,7 +247,7 @@ impl IndexReader {
         self.back = Some(offset);
         self.done = offset == 0;
         part.members.reverse();
-        part.members.retain(|member| self.seen.first(member));
+        part.members.retain(|member| self.seen.insert(member));
         Ok(part.members)
     }
 }

@@ -7,7 +7,7 @@ use crate::core::call::reply;
 use crate::core::call::{Core, Value};
 use crate::error::Error;
 use crate::json::{Data, Json, Number};
-use crate::model::job::{Dependencies, Entry, Failure, Job, Neighbour, State};
+use crate::model::job::{Dependencies, Entry, Failure, Job, Neighbor, State};
 use crate::name::Name;
 
 /// The most jobs that one call returns.
@@ -107,19 +107,19 @@ impl Core {
         let Some(job) = found.into_iter().flatten().next() else {
             return Ok(None);
         };
-        let mut neighbours = self.neighbours(now, &job)?;
-        let dependents = neighbours.split_off(job.dependencies.len());
+        let mut neighbors = self.neighbors(now, &job)?;
+        let dependents = neighbors.split_off(job.dependencies.len());
         Ok(Some(Dependencies {
             jid: job.jid,
             klass: job.klass,
             queue: job.queue,
-            dependencies: neighbours,
+            dependencies: neighbors,
             dependents,
         }))
     }
 
     /// Returns the job's dependencies, then its dependents.
-    pub fn neighbours(&mut self, now: Moment, job: &Job) -> Result<Vec<Neighbour>, Error> {
+    pub fn neighbors(&mut self, now: Moment, job: &Job) -> Result<Vec<Neighbor>, Error> {
         let jids: Vec<Name> = job
             .dependencies
             .iter()
@@ -130,7 +130,7 @@ impl Core {
         Ok(jids
             .into_iter()
             .zip(jobs)
-            .map(|(jid, job)| Neighbour::new(jid, job))
+            .map(|(jid, job)| Neighbor::new(jid, job))
             .collect())
     }
 }

@@ -89,7 +89,7 @@ impl Policy {
     }
 }
 
-/// Jobs that one call puts, up to [`MOST`](crate::model::bulk::MOST). The core puts each job completely or
+/// Jobs that one call puts, up to `MAX_JOBS_PER_CALL`. The core puts each job completely or
 /// not at all.
 #[derive(Clone, Debug, Default)]
 pub struct Puts {

@@ -12,7 +12,7 @@ use crate::core::call::reply;
 use crate::core::call::{Core, Value};
 use crate::error::Error;
 use crate::model::bulk::Code;
-use crate::model::bulk::MOST;
+use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::name::Name;
 
 /// A job that this call changed, as it is now.
@@ -46,7 +46,7 @@ impl Core {
         ]
         .concat();
         let mut noted = HashMap::new();
-        for jids in jids.chunks(MOST) {
+        for jids in jids.chunks(MAX_JOBS_PER_CALL) {
             let fields = "history,shown,queue,tags,remaining";
             for (jid, job) in jids.iter().zip(self.look(now, fields, jids)?) {
                 if matches!(job, Value::Nil) {

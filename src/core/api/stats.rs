@@ -37,7 +37,7 @@ impl Core {
                     ..Stats::default()
                 };
                 read(&mut stats, &reply::bytes(reply?)?);
-                stats.in_hours((now.since(*of) / 3600.0).clamp(0.0, 24.0));
+                stats.set_rate((now.since(*of) / 3600.0).clamp(0.0, 24.0));
                 all.push(stats);
             }
         }

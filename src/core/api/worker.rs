@@ -7,7 +7,7 @@ use crate::core::call::reply;
 use crate::core::call::{Call, Core};
 use crate::error::Error;
 use crate::model::job::State;
-use crate::model::worker::{Holder, Worker};
+use crate::model::worker::{Worker, WorkerJobs};
 use crate::name::Name;
 
 impl Core {
@@ -43,7 +43,7 @@ impl Core {
     }
 
     /// Returns a worker with its jobs, `None` if it does not exist.
-    pub fn holder(&mut self, now: Moment, name: &Name) -> Result<Option<Holder>, Error> {
+    pub fn holder(&mut self, now: Moment, name: &Name) -> Result<Option<WorkerJobs>, Error> {
         let known = self.workers(now, std::slice::from_ref(name))?;
         let last_seen = known.into_iter().next().and_then(|worker| worker.last_seen);
         let jids = self.members(now, &Index::Worker(name.clone()))?;
@@ -64,7 +64,7 @@ impl Core {
                 .filter(|job| (job.state == Some(State::Stalled)) == stalled);
             jobs.map(|job| job.jid.clone()).collect()
         };
-        Ok(Some(Holder {
+        Ok(Some(WorkerJobs {
             name: name.clone(),
             last_seen,
             jobs: of(false),

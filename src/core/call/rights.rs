@@ -181,7 +181,7 @@ pub(crate) fn missing(reply: Value) -> Vec<String> {
     let names = reply::names(reply).unwrap_or_default();
     names
         .iter()
-        .map(|name| name.letters().to_uppercase())
+        .map(|name| name.lossless_text().to_uppercase())
         .collect()
 }
 

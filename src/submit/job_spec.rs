@@ -1,4 +1,4 @@
-//! What a line becomes: a job, with what the command line says where the line says nothing.
+//! The job of a line: the members of the line, and defaults from the command line.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -10,92 +10,96 @@ use crate::clock::duration;
 use crate::clock::moment::Moment;
 use crate::core::api::put::PackedJob;
 use crate::error::{Error, Kind, io_words};
-use crate::input::line::{Due, Fault, JobLine, inside, refuse_jid};
+use crate::input::line::{DueTime, JobLine, LineFault, inside, refuse_jid};
 use crate::json::path::Path;
 use crate::json::syntax::Wrong;
-use crate::model::jid_source::Jids;
+use crate::model::jid_source::JidSource;
 
-/// What the command line says of all jobs.
+/// The values for members that a line does not have, from the command line.
 #[derive(Debug, Default)]
-pub(crate) struct Plan {
+pub(crate) struct JobDefaults {
     pub queue: Option<Vec<u8>>,
     pub klass: Option<Vec<u8>>,
     pub data: Vec<u8>,
-    pub due: Option<Due>,
+    pub due: Option<DueTime>,
     pub priority: Option<Vec<u8>>,
     pub retries: Option<Vec<u8>>,
     /// JSON arrays.
     pub tags: Option<Vec<u8>>,
     pub depends: Option<Vec<u8>>,
-    /// Where a jid comes from that the line does not tell.
-    pub jids: Jids,
-    /// The most data that a job may have.
+    /// The origin of the jid of a line that has none.
+    pub jids: JidSource,
+    /// Maximum length of a job's data in bytes.
     pub max_data: usize,
 }
 
 /// A job of the file.
 #[derive(Debug)]
-pub(crate) struct Job<'l> {
+pub(crate) struct JobSpec<'l> {
     pub queue: &'l [u8],
     pub klass: &'l [u8],
     pub data: &'l [u8],
-    pub due: Option<&'l Due>,
+    pub due: Option<&'l DueTime>,
     pub priority: Option<&'l [u8]>,
     pub retries: Option<&'l [u8]>,
     pub tags: Option<&'l [u8]>,
     pub depends: Option<&'l [u8]>,
-    pub jid: Jid<'l>,
+    pub jid: JidSpec<'l>,
 }
 
-/// Its id.
+/// The jid of a job.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Jid<'l> {
+pub(crate) enum JidSpec<'l> {
     Fresh,
-    /// Made of all that the job is: a second one is the same job.
+    /// A hash of the job's content: a second job with the same content is the same job.
     Content([u8; 32]),
-    /// Told by the line, or found in its data; and where it begins.
-    Told(Cow<'l, [u8]>, usize),
+    /// The jid from the line or its data, and its offset in the line.
+    Given(Cow<'l, [u8]>, usize),
 }
 
-impl Jid<'_> {
-    /// Returns it, unless it is still to be made.
+impl JidSpec<'_> {
+    /// Returns the jid, unless it is still to be made.
     pub(crate) fn known(&self) -> Option<&[u8]> {
         match self {
-            Jid::Fresh => None,
-            Jid::Content(jid) => Some(jid),
-            Jid::Told(jid, _) => Some(jid),
+            JidSpec::Fresh => None,
+            JidSpec::Content(jid) => Some(jid),
+            JidSpec::Given(jid, _) => Some(jid),
         }
     }
 }
 
-impl Plan {
-    /// Returns the job that a line means.
-    pub(crate) fn job<'l>(&'l self, text: &[u8], line: &'l JobLine<'l>) -> Result<Job<'l>, Fault> {
+impl JobDefaults {
+    /// Returns the job that a line describes.
+    pub(crate) fn job<'l>(
+        &'l self,
+        text: &[u8],
+        line: &'l JobLine<'l>,
+    ) -> Result<JobSpec<'l>, LineFault> {
         let queue = line.queue.as_deref().or(self.queue.as_deref());
         let klass = line.klass.as_deref().or(self.klass.as_deref());
         let (Some(queue), Some(klass)) = (queue, klass) else {
             let what = if queue.is_none() { "queue" } else { "klass" };
-            let mut fault = Fault::at(text, 0, format!("it names no {what}"));
+            let mut fault = LineFault::at(text, 0, format!("it has no `{what}`"));
             fault.hint = Some(format!(
-                "add `\"{what}\"` to the line, or name it on the command line: `qless put QUEUE KLASS --from …`"
+                "add `\"{what}\"` to the line, or give it on the command line: `qless put QUEUE KLASS --from …`"
             ));
             return Err(fault);
         };
         let data = line.data.unwrap_or(&self.data);
         let jid = match (&line.jid, &self.jids) {
-            (Some(jid), _) => Jid::Told(Cow::Borrowed(jid), line.jid_at),
-            (None, Jids::Fresh) => Jid::Fresh,
-            (None, Jids::Content) => Jid::Content(content([queue, klass, data])),
-            (None, Jids::Path(path, typed)) => {
-                let found = found(data, path, typed);
+            (Some(jid), _) => JidSpec::Given(Cow::Borrowed(jid), line.jid_at),
+            (None, JidSource::Fresh) => JidSpec::Fresh,
+            (None, JidSource::Content) => JidSpec::Content(content([queue, klass, data])),
+            (None, JidSource::Path(path, typed)) => {
+                let found = jid_in_data(data, path, typed);
                 let (jid, at) = found.map_err(|(at, what)| {
                     let start = line.data.map_or(0, |_| line.data_at + at);
-                    Fault::at(text, start, what)
+                    LineFault::at(text, start, what)
                 })?;
-                Jid::Told(jid, line.data_at + at)
+                JidSpec::Given(jid, line.data_at + at)
             }
         };
-        Ok(Job {
+        Ok(JobSpec {
             queue,
             klass,
             data,
@@ -109,11 +113,15 @@ impl Plan {
     }
 }
 
-/// Returns the jid that stands at a place in the data, and where it begins there.
-fn found<'d>(data: &'d [u8], path: &Path, typed: &str) -> Result<(Cow<'d, [u8]>, usize), Wrong> {
+/// Returns the jid at a path in the data, and its offset there.
+fn jid_in_data<'d>(
+    data: &'d [u8],
+    path: &Path,
+    typed: &str,
+) -> Result<(Cow<'d, [u8]>, usize), Wrong> {
     let json = std::str::from_utf8(data).unwrap_or_default();
     let Some(value) = path.find(json) else {
-        return Err((0, format!("there is no `{typed}` in its data")));
+        return Err((0, format!("its data has no `{typed}`")));
     };
     let value = value.get().as_bytes();
     let at = (value.as_ptr() as usize).saturating_sub(data.as_ptr() as usize);
@@ -136,8 +144,8 @@ fn found<'d>(data: &'d [u8], path: &Path, typed: &str) -> Result<(Cow<'d, [u8]>,
     }
 }
 
-impl Job<'_> {
-    /// Hands over its words as they are sent.
+impl JobSpec<'_> {
+    /// Passes the job as it is sent to `take`.
     pub(crate) fn words<T>(
         &self,
         jid: &[u8],
@@ -146,12 +154,12 @@ impl Job<'_> {
     ) -> T {
         let (mut delay, mut at) = (None, None);
         match self.due {
-            Some(Due::In(duration)) => delay = Some(duration::seconds(*duration)),
-            Some(Due::At(when)) => at = Some(when.from(now).to_string()),
+            Some(DueTime::In(duration)) => delay = Some(duration::seconds(*duration)),
+            Some(DueTime::At(when)) => at = Some(when.from(now).to_string()),
             None => {}
         }
         let mut options: [(&'static str, &[u8]); 5] = [("", b""); 5];
-        let told = [
+        let values = [
             ("at", at.as_deref().map(str::as_bytes)),
             ("priority", self.priority),
             ("retries", self.retries),
@@ -159,7 +167,7 @@ impl Job<'_> {
             ("depends", self.depends),
         ];
         let mut count = 0;
-        for (name, value) in told {
+        for (name, value) in values {
             if let Some(value) = value {
                 options[count] = (name, value);
                 count += 1;
@@ -211,16 +219,16 @@ pub(crate) fn hex(bytes: &[u8], into: &mut Vec<u8>) {
     }
 }
 
-/// Makes new jids as other clients do, random UUIDs; the system is asked for many at once.
-pub(crate) struct Fresh {
+/// Makes new jids as other clients do: random UUIDs. Reads the system's random bytes in blocks.
+pub(crate) struct UuidSource {
     from: File,
     bytes: Vec<u8>,
 }
 
-impl Fresh {
-    pub(crate) fn new() -> Result<Fresh, Error> {
-        let from = File::open("/dev/urandom").map_err(|fault| unlucky(&fault))?;
-        Ok(Fresh {
+impl UuidSource {
+    pub(crate) fn new() -> Result<UuidSource, Error> {
+        let from = File::open("/dev/urandom").map_err(|fault| random_error(&fault))?;
+        Ok(UuidSource {
             from,
             bytes: Vec::new(),
         })
@@ -230,7 +238,7 @@ impl Fresh {
         if self.bytes.is_empty() {
             self.bytes.resize(256 * 16, 0);
             let read = self.from.read_exact(&mut self.bytes);
-            read.map_err(|fault| unlucky(&fault))?;
+            read.map_err(|fault| random_error(&fault))?;
         }
         let mut random = [0; 16];
         let rest = self.bytes.len() - random.len();
@@ -243,7 +251,7 @@ impl Fresh {
     }
 }
 
-fn unlucky(fault: &io::Error) -> Error {
+fn random_error(fault: &io::Error) -> Error {
     let why = io_words(fault);
     Error::new(Kind::Error, format!("cannot read `/dev/urandom`: {why}"))
 }
@@ -253,7 +261,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn content_is_told_apart_by_its_lengths() {
+    fn the_hash_of_the_content_depends_on_the_lengths_of_its_parts() {
         // printf '4:mail13:Mail::Welcome2:{}' | sha256sum | cut -c1-32
         let jid = content([b"mail", b"Mail::Welcome", b"{}"]);
         assert_eq!(&jid, b"8bc483e3e3ffe8dd47490e78e5036b62");
@@ -262,7 +270,7 @@ mod tests {
 
     #[test]
     fn fresh_jids_are_random_uuids() {
-        let mut fresh = Fresh::new().unwrap();
+        let mut fresh = UuidSource::new().unwrap();
         let (one, other) = (fresh.jid().unwrap(), fresh.jid().unwrap());
         assert_ne!(one, other);
         assert!(one.iter().all(|digit| b"0123456789abcdef".contains(digit)));

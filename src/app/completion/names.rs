@@ -1,16 +1,18 @@
-//! Asks for names: contexts in the config file, all else the server, which is only looked at.
+//! Looks names up: contexts in the config file, all others on the server, which is only read.
+//!
+//! The server has until the deadline. Its reply is kept for 10 s, and a server that did not reply is
+//! not asked again for a minute. Nothing here starts a private server or prompts for a password.
 
 use std::collections::BTreeSet;
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::Named;
+use super::Candidate;
 use super::cache::Cache;
-use super::kind::{Jids, Kind};
-use super::place::Place;
 use crate::address::{Address, Target};
-use crate::app;
+use crate::app::parse;
+use crate::args::value::{Candidates, Jobs};
 use crate::clock::Clock;
 use crate::core::api::index::Index;
 use crate::core::api::job::Detail;
@@ -23,37 +25,43 @@ use crate::model::job::Job;
 use crate::name::Name;
 use crate::session::password;
 use crate::settings;
-use crate::settings::Settings as File;
+use crate::settings::ConfigFile as File;
 use crate::text::is_harmful;
 use crate::ui::Ui;
 
-/// The most names that are asked for.
+/// The maximum number of names that are read from one index.
 const NAMES: u64 = 2000;
 
-/// The most jobs that are looked at.
+/// The maximum number of jobs that are read.
 const JOBS: usize = 500;
 
-/// Returns the names of a kind; `None` where they cannot be known in time.
-pub(super) fn names(place: &Place, deadline: Instant) -> Option<Vec<Named>> {
-    let mut globals = app::parse::globals(&place.globals)?;
+/// Returns the names of a kind; `None` if they are not known in time. Without a deadline no server
+/// is asked.
+pub(super) fn of(
+    kind: Candidates,
+    globals: &[String],
+    deadline: Option<Instant>,
+) -> Option<Vec<Candidate>> {
+    let mut globals = parse::globals(globals)?;
     globals.quiet = true;
     globals.verbose = 0;
-    let kind = place.wanted.kind;
-    let file = settings::fill(&mut globals, kind != Kind::Context).ok()?;
-    if kind == Kind::Context {
+    let file = settings::fill(&mut globals, kind != Candidates::Contexts).ok()?;
+    if kind == Candidates::Contexts {
         return Some(contexts(&file));
     }
+    let deadline = deadline?;
+    let file_name = file_name(kind)?;
     let mut target = Target::parse(globals.redis.as_deref().unwrap_or(Target::DEFAULT)).ok()?;
     let prefix = globals.prefix.clone().unwrap_or_else(|| USUAL.into());
     let cache = Cache::of(&target.to_string(), &prefix);
-    if let Some(names) = cache.as_ref().and_then(|cache| cache.read(kind.word())) {
+    if let Some(names) = cache.as_ref().and_then(|cache| cache.read(file_name)) {
         return Some(names);
     }
     if cache.as_ref().is_some_and(Cache::is_down) {
         return None;
     }
     match &target.address {
-        // It is started by commands, not by looking for their names.
+        // Commands start it; completion only asks it if it runs.
         Address::Local { dir, .. } => {
             let local = Local::new(dir.as_deref()).ok()?;
             if !local.is_running().ok()? {
@@ -64,18 +72,18 @@ pub(super) fn names(place: &Place, deadline: Instant) -> Option<Vec<Named>> {
         _ => {
             let context = file.context.as_ref();
             let asks = context.is_some_and(|context| context.values.password_command.is_some());
-            let told = ["QLESS_REDIS_PASSWORD", "REDISCLI_AUTH"];
-            let told = told.into_iter().any(|name| env::var(name).is_some());
+            let variables = ["QLESS_REDIS_PASSWORD", "REDISCLI_AUTH"];
+            let is_set = variables.into_iter().any(|name| env::var(name).is_some());
             let reads = globals.password_file.as_ref();
-            // Nobody may be asked for a password here, not even by another program.
+            // No prompt for a password, not even by another program.
             if globals.askpass || reads.is_some_and(|file| file == "-") {
                 return None;
             }
-            if asks && !told && reads.is_none() {
+            if asks && !is_set && reads.is_none() {
                 return None;
             }
-            let mut out = Ui::new(&globals);
-            password::fill(&mut target, &globals, context, &mut out).ok()?;
+            let mut ui = Ui::new(&globals);
+            password::fill(&mut target, &globals, context, &mut ui).ok()?;
         }
     }
     let settings = Settings {
@@ -88,18 +96,18 @@ pub(super) fn names(place: &Place, deadline: Instant) -> Option<Vec<Named>> {
         read_only: true,
         writes: false,
     };
-    let (sender, answers) = mpsc::channel();
-    // It may wait for longer than we do; it is left behind when we end.
+    let (sender, replies) = mpsc::channel();
+    // The thread may wait for longer than this one; it ends with the process.
     thread::spawn(move || {
-        sender.send(Core::open(settings).and_then(|mut core| look(&mut core, kind)))
+        sender.send(Core::open(settings).and_then(|mut core| read(&mut core, kind)))
     });
     let rest = deadline.saturating_duration_since(Instant::now());
-    let told = answers.recv_timeout(rest.saturating_sub(Duration::from_millis(10)));
-    match (told, cache) {
+    let reply = replies.recv_timeout(rest.saturating_sub(Duration::from_millis(10)));
+    match (reply, cache) {
         (Ok(Ok(names)), cache) => {
-            let plain: Vec<Named> = names.into_iter().filter_map(plain).collect();
+            let plain: Vec<Candidate> = names.into_iter().filter_map(plain).collect();
             if let Some(cache) = cache {
-                cache.keep(kind.word(), &plain);
+                cache.keep(file_name, &plain);
             }
             Some(plain)
         }
@@ -112,7 +120,27 @@ pub(super) fn names(place: &Place, deadline: Instant) -> Option<Vec<Named>> {
     }
 }
 
-fn contexts(file: &File) -> Vec<Named> {
+/// Returns the name of the file that keeps names of a kind; `None` for kinds that no server knows.
+fn file_name(kind: Candidates) -> Option<&'static str> {
+    Some(match kind {
+        Candidates::Queues => "queue",
+        Candidates::Groups => "group",
+        Candidates::Tags => "tag",
+        Candidates::Workers => "worker",
+        Candidates::Options => "option",
+        Candidates::Jids(Jobs::Failed) => "failed",
+        Candidates::Jids(Jobs::Held) => "held",
+        Candidates::Jids(Jobs::Scheduled) => "scheduled",
+        Candidates::Jids(Jobs::Depends) => "depends",
+        Candidates::Jids(Jobs::Recurring) => "recurring",
+        Candidates::Jids(Jobs::Open) => "open",
+        Candidates::Targets | Candidates::Contexts | Candidates::Commands | Candidates::Topics => {
+            return None;
+        }
+    })
+}
+
+fn contexts(file: &File) -> Vec<Candidate> {
     let contexts = file.contexts().into_iter().filter_map(|context| {
         let redis = context.values.redis.as_deref();
         let redis = redis.and_then(|address| Target::parse(address).ok());
@@ -124,19 +152,19 @@ fn contexts(file: &File) -> Vec<Named> {
     contexts.collect()
 }
 
-/// Returns a name that a command line can hold: none with controls, nor one that is no text.
-fn plain((name, says): (Name, String)) -> Option<Named> {
+/// Returns a name that a command line can hold: UTF-8 without control characters.
+fn plain((name, help): (Name, String)) -> Option<Candidate> {
     let name = name.as_str()?;
     let harmless = |c: char| !is_harmful(c) && !c.is_control();
-    name.chars().all(harmless).then(|| Named {
-        name: name.to_owned(),
-        says: says.chars().filter(|c| harmless(*c)).collect(),
+    name.chars().all(harmless).then(|| {
+        let help: String = help.chars().filter(|c| harmless(*c)).collect();
+        Candidate::new(name, help)
     })
 }
 
 type Found = Vec<(Name, String)>;
 
-fn look(core: &mut Core, kind: Kind) -> Result<Found, Error> {
+fn read(core: &mut Core, kind: Candidates) -> Result<Found, Error> {
     let now = core.now();
     let mut members = |index: Index| {
         let part = core.index(now, &index, 0, NAMES)?;
@@ -144,38 +172,40 @@ fn look(core: &mut Core, kind: Kind) -> Result<Found, Error> {
         Ok(found.collect::<Found>())
     };
     match kind {
-        Kind::Queue => members(Index::Queues),
-        Kind::Group => members(Index::Groups),
-        Kind::Tag => members(Index::Tags),
-        Kind::Worker => members(Index::Workers),
-        Kind::Context => Ok(Vec::new()),
-        Kind::Option => {
+        Candidates::Queues => members(Index::Queues),
+        Candidates::Groups => members(Index::Groups),
+        Candidates::Tags => members(Index::Tags),
+        Candidates::Workers => members(Index::Workers),
+        Candidates::Options => {
             let items = core.config(now)?.into_iter();
-            let told = items.map(|item| {
+            let options = items.map(|item| {
                 let value = crate::text::clean(item.value.as_bytes());
                 (item.key, value)
             });
-            Ok(told.collect())
+            Ok(options.collect())
         }
-        Kind::Jid(jids) => jobs(core, jids),
+        Candidates::Jids(which) => jobs(core, which),
+        Candidates::Targets | Candidates::Contexts | Candidates::Commands | Candidates::Topics => {
+            Ok(Vec::new())
+        }
     }
 }
 
 /// Returns jids with class and state.
-fn jobs(core: &mut Core, which: Jids) -> Result<Found, Error> {
+fn jobs(core: &mut Core, which: Jobs) -> Result<Found, Error> {
     let now = core.now();
     let all = |core: &mut Core, index: Index| core.index(now, &index, 0, NAMES);
     let queues = |core: &mut Core| Ok::<_, Error>(all(core, Index::Queues)?.members);
     let indexes: Vec<Index> = match which {
-        Jids::Failed => {
+        Jobs::Failed => {
             let groups = all(core, Index::Groups)?.members;
             groups.into_iter().map(Index::Failed).collect()
         }
-        Jids::Held => queues(core)?.into_iter().map(Index::Locks).collect(),
-        Jids::Scheduled => queues(core)?.into_iter().map(Index::Scheduled).collect(),
-        Jids::Depends => queues(core)?.into_iter().map(Index::Depends).collect(),
-        Jids::Recurring => queues(core)?.into_iter().map(Index::Recurring).collect(),
-        Jids::Open => {
+        Jobs::Held => queues(core)?.into_iter().map(Index::Locks).collect(),
+        Jobs::Scheduled => queues(core)?.into_iter().map(Index::Scheduled).collect(),
+        Jobs::Depends => queues(core)?.into_iter().map(Index::Depends).collect(),
+        Jobs::Recurring => queues(core)?.into_iter().map(Index::Recurring).collect(),
+        Jobs::Open => {
             let groups = all(core, Index::Groups)?.members;
             let queues = queues(core)?.into_iter();
             let of_queue = queues.flat_map(|queue| {
@@ -192,19 +222,19 @@ fn jobs(core: &mut Core, which: Jids) -> Result<Found, Error> {
         }
     };
     let wanted: Vec<(Index, u64)> = indexes.into_iter().map(|index| (index, 0)).collect();
-    // Each set has its share, so that one does not hide the others.
+    // Each index has its share, so that none hides the others.
     let share = (JOBS / wanted.len().max(1)).max(10) as u64;
     let parts = core.parts(now, &wanted, share)?;
     let mut seen = BTreeSet::new();
     let mut jids: Vec<Name> = parts.into_iter().flat_map(|part| part.members).collect();
     jids.retain(|jid| seen.insert(jid.clone()));
     jids.truncate(JOBS);
-    if which == Jids::Recurring {
+    if which == Jobs::Recurring {
         return Ok(jids.into_iter().map(|jid| (jid, String::new())).collect());
     }
-    let told = core.jobs(now, Detail::Face, &jids)?;
-    let told = jids.into_iter().zip(told);
-    Ok(told
+    let read = core.jobs(now, Detail::Face, &jids)?;
+    let read = jids.into_iter().zip(read);
+    Ok(read
         .filter_map(|(jid, job)| Some((jid, face(&job?))))
         .collect())
 }

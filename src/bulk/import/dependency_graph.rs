@@ -1,70 +1,70 @@
-//! Jobs that wait for others come behind them.
+//! The order of jobs with dependencies: each job after the jobs that it depends on.
 
 use std::collections::HashMap;
 
-/// Who waits for whom, each job by its place in the file.
+/// The dependencies among the jobs, each job by its number in the file.
 #[derive(Debug, Default)]
-pub(super) struct Waits {
-    /// Of each job that waits: for which.
+pub(super) struct DependencyGraph {
+    /// The dependencies of each job that has any.
     pub on: HashMap<u32, Vec<u32>>,
 }
 
-impl Waits {
-    /// Returns the jobs in the order of the file, but each behind those it waits for; else a way
-    /// around, of jobs each of which waits for the next and the last for the first.
+impl DependencyGraph {
+    /// Returns the jobs in the order of the file, except that each comes after its dependencies.
+    /// If there is a cycle, returns it: each job depends on the next, the last on the first.
     pub(super) fn order(&self, jobs: impl Iterator<Item = u32>) -> Result<Vec<u32>, Vec<u32>> {
-        let mut left: HashMap<u32, usize> = HashMap::with_capacity(self.on.len());
-        let mut frees: HashMap<u32, Vec<u32>> = HashMap::new();
+        let mut unmet: HashMap<u32, usize> = HashMap::with_capacity(self.on.len());
+        let mut dependents: HashMap<u32, Vec<u32>> = HashMap::new();
         for (&job, on) in &self.on {
-            left.insert(job, on.len());
+            unmet.insert(job, on.len());
             for &dependency in on {
-                frees.entry(dependency).or_default().push(job);
+                dependents.entry(dependency).or_default().push(job);
             }
         }
-        frees
+        dependents
             .values_mut()
             .for_each(|jobs| jobs.sort_unstable_by(|one, other| other.cmp(one)));
         let mut order = Vec::new();
-        // Jobs whose place came before what they wait for; they follow as soon as they may.
+        // Jobs whose dependencies come later in the file; they follow as soon as those are placed.
         let mut passed: Vec<u32> = Vec::new();
         for place in jobs {
             passed.push(place);
             while let Some(job) = passed.pop() {
-                if left.get(&job).is_some_and(|left| *left > 0) {
+                if unmet.get(&job).is_some_and(|unmet| *unmet > 0) {
                     continue;
                 }
-                left.remove(&job);
+                unmet.remove(&job);
                 order.push(job);
-                for &freed in frees.get(&job).into_iter().flatten() {
-                    let Some(left) = left.get_mut(&freed) else {
+                for &dependent in dependents.get(&job).into_iter().flatten() {
+                    let Some(count) = unmet.get_mut(&dependent) else {
                         continue;
                     };
-                    *left -= 1;
-                    if *left == 0 && freed < place {
-                        passed.push(freed);
+                    *count -= 1;
+                    if *count == 0 && dependent < place {
+                        passed.push(dependent);
                     }
                 }
             }
         }
-        match left.is_empty() {
+        match unmet.is_empty() {
             true => Ok(order),
-            false => Err(self.around(&left)),
+            false => Err(self.cycle(&unmet)),
         }
     }
 
-    /// Returns a way around among the jobs that are left.
-    fn around(&self, left: &HashMap<u32, usize>) -> Vec<u32> {
+    /// Returns a cycle among the jobs with unmet dependencies.
+    fn cycle(&self, unmet: &HashMap<u32, usize>) -> Vec<u32> {
         let mut path: Vec<u32> = Vec::new();
-        let mut met: HashMap<u32, usize> = HashMap::new();
-        let mut next = left.keys().min().copied();
+        let mut visited: HashMap<u32, usize> = HashMap::new();
+        let mut next = unmet.keys().min().copied();
         while let Some(job) = next {
-            if let Some(&at) = met.get(&job) {
+            if let Some(&at) = visited.get(&job) {
                 return path.split_off(at);
             }
-            met.insert(job, path.len());
+            visited.insert(job, path.len());
             path.push(job);
             let on = self.on.get(&job).into_iter().flatten();
-            next = on.copied().filter(|job| left.contains_key(job)).min();
+            next = on.copied().filter(|job| unmet.contains_key(job)).min();
         }
         path
     }
@@ -76,11 +76,11 @@ mod tests {
 
     fn order(on: &[(u32, &[u32])], jobs: u32) -> Result<Vec<u32>, Vec<u32>> {
         let on = on.iter().map(|(job, on)| (*job, on.to_vec())).collect();
-        Waits { on }.order(0..jobs)
+        DependencyGraph { on }.order(0..jobs)
     }
 
     #[test]
-    fn jobs_stay_in_their_places_where_they_can() {
+    fn jobs_keep_their_order_unless_a_dependency_comes_later() {
         assert_eq!(order(&[], 3), Ok(vec![0, 1, 2]));
         assert_eq!(order(&[(2, &[0])], 4), Ok(vec![0, 1, 2, 3]));
         assert_eq!(order(&[(0, &[2]), (1, &[2])], 4), Ok(vec![2, 0, 1, 3]));
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_way_around_is_told() {
+    fn a_cycle_is_returned_as_its_path() {
         assert_eq!(order(&[(0, &[0])], 1), Err(vec![0]));
         assert_eq!(
             order(&[(0, &[1]), (1, &[2]), (2, &[1])], 3),
@@ -108,9 +108,9 @@ mod tests {
     }
 
     #[test]
-    fn a_long_chain_is_no_danger() {
+    fn a_long_chain_does_not_overflow_the_stack() {
         let on = (0..100_000).map(|job| (job, vec![job + 1])).collect();
-        let order = Waits { on }.order(0..100_001).unwrap();
+        let order = DependencyGraph { on }.order(0..100_001).unwrap();
         assert_eq!((order[0], order[100_000]), (100_000, 0));
     }
 }

@@ -1,63 +1,63 @@
-//! What is to be done to the jobs, and how: all that is known before there is a connection.
+//! The options of a bulk action: everything that is known before there is a connection.
 
 use std::collections::HashSet;
 
-use super::ledger::{Head, Ledger};
+use super::ledger::{Ledger, LedgerHead};
 use crate::args::shared::BulkFlags;
 use crate::error::Error;
 use crate::input::jids;
-use crate::model::bulk::Result as Counted;
+use crate::model::bulk::ItemResult;
 use crate::model::rate::Rate;
 use crate::model::verb::Verb;
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::actor;
 
-/// The longest note that the core takes.
+/// Maximum length of a note in the core, in bytes.
 const LONGEST_NOTE: usize = 4096;
 
-/// A verb, as its flags want it done.
+/// A verb with the options from its flags.
 #[derive(Debug)]
-pub(crate) struct BulkRun {
+pub(crate) struct BulkOptions {
     pub verb: &'static Verb,
     pub dry_run: bool,
     pub rate: Option<Rate>,
     pub fail_fast: bool,
     pub require_match: bool,
-    /// How many replicas are to have each slice before the next.
+    /// How many replicas must confirm each slice before the next one.
     pub replicas: Option<u64>,
-    /// What each changed job keeps in its history.
+    /// The note that each changed job gets in its history.
     pub note: Vec<u8>,
     /// `--report`
     pub report: Option<Ledger>,
     /// The jobs that an earlier run with the same report has done.
-    pub before: HashSet<Name>,
+    pub already_done: HashSet<Name>,
 }
 
-impl BulkRun {
+impl BulkOptions {
     /// Reads the flags, and the report of an earlier run.
     pub(crate) fn new(
         session: &Session,
         verb: &'static Verb,
         flags: &BulkFlags,
-    ) -> Result<BulkRun, Error> {
+    ) -> Result<BulkOptions, Error> {
         let note = actor::note(verb.word, flags.reason.as_ref());
         if note.len() > LONGEST_NOTE {
             let most = LONGEST_NOTE - (note.len() - flags.reason.as_ref().map_or(0, length));
             return Err(Error::usage(format!(
-                "`--reason` is too long; {most} bytes is the most"
+                "`--reason` is too long; the maximum is {most} bytes"
             )));
         }
-        let mut before = HashSet::new();
+        let mut already_done = HashSet::new();
         let report = match &flags.report {
             Some(path) => {
-                let head = Head::of("report", session)?;
-                let take = |line: &[u8]| done(line).map(|jid| before.extend(jid));
+                let head = LedgerHead::of("report", session)?;
+                let take = |line: &[u8]| done_jid(line).map(|jid| already_done.extend(jid));
                 Some(Ledger::open(path, head, flags.dry_run, take)?)
             }
             None => None,
         };
-        Ok(BulkRun {
+        Ok(BulkOptions {
             verb,
             dry_run: flags.dry_run,
             rate: flags.rate,
@@ -66,7 +66,7 @@ impl BulkRun {
             replicas: flags.replicas.wait_replicas,
             note,
             report,
-            before,
+            already_done,
         })
     }
 }
@@ -75,17 +75,17 @@ fn length(reason: &Name) -> usize {
     reason.as_bytes().len()
 }
 
-/// Returns the job of a line, if it was done.
-fn done(line: &[u8]) -> Result<Option<Name>, String> {
+/// Returns the jid of a line, if the job was done.
+fn done_jid(line: &[u8]) -> Result<Option<Name>, String> {
     #[derive(serde::Deserialize)]
     struct Line {
         result: String,
     }
-    let told: Line = match serde_json::from_slice(line) {
-        Ok(told) => told,
-        Err(_) => return Err("this is not what became of a job".to_string()),
+    let fields: Line = match serde_json::from_slice(line) {
+        Ok(fields) => fields,
+        Err(_) => return Err("this is not the outcome of a job".to_string()),
     };
-    match told.result == Counted::Done.word() {
+    match fields.result == ItemResult::Done.word() {
         true => jids::read_line(line),
         false => Ok(None),
     }

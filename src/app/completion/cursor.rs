@@ -1,0 +1,405 @@
+//! Where on the command line the cursor is.
+
+use clap::builder::ValueRange;
+use clap::{Arg, ArgAction, Command};
+
+use super::line::Typed;
+
+/// What the last word of a line is a part of.
+#[derive(Clone, Debug)]
+pub(super) struct Cursor<'t> {
+    pub command: &'t Command,
+    pub slot: Slot<'t>,
+    /// What is typed of it.
+    pub begun: String,
+    /// What stands before it in the same word: `--queue=`, or the values before a comma.
+    pub before: String,
+    /// Whether the shell would replace a part of it.
+    pub expands: bool,
+    /// Whether `--` was typed, so that no flag can follow.
+    pub escaped: bool,
+    /// The flags that were typed before.
+    pub flags: Vec<&'t Arg>,
+    /// The global ones of them, with their values.
+    pub globals: Vec<String>,
+    /// The positional arguments of the command that were typed before.
+    pub positionals: Vec<String>,
+}
+
+/// What can be typed at the cursor.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Slot<'t> {
+    /// The name of a flag.
+    Flag,
+    /// The value of a flag.
+    Value(&'t Arg),
+    /// A command, or a positional argument if there is one.
+    Positional(Option<&'t Arg>),
+    /// The file of a redirection.
+    Redirection,
+}
+
+/// Returns where the cursor is; `None` if the line does not say which server is meant.
+pub(super) fn find<'t>(tree: &'t Command, typed: &Typed) -> Option<Cursor<'t>> {
+    let (last, words) = typed.words.split_last()?;
+    if words.is_empty() && !typed.redirects {
+        return None;
+    }
+    let mut parser = Parser {
+        command: tree,
+        pending: None,
+        open: None,
+        only_positionals: false,
+        flags: Vec::new(),
+        globals: Vec::new(),
+        positionals: Vec::new(),
+    };
+    for word in words.iter().skip(1) {
+        let globals = parser.globals.len();
+        parser.step(&word.text);
+        if word.expands && parser.globals.len() > globals {
+            return None;
+        }
+    }
+    let (slot, begun, before) = parser.slot(&last.text, typed.redirects);
+    let (mut before, mut begun) = (before.to_owned(), begun.to_owned());
+    if let Slot::Value(arg) | Slot::Positional(Some(arg)) = slot
+        && let Some(delimiter) = arg.get_value_delimiter()
+        && let Some(at) = begun.rfind(delimiter)
+    {
+        let rest = begun.split_off(at + delimiter.len_utf8());
+        before.push_str(&begun);
+        begun = rest;
+    }
+    Some(Cursor {
+        command: parser.command,
+        slot,
+        begun,
+        before,
+        expands: last.expands,
+        escaped: parser.only_positionals,
+        flags: parser.flags,
+        globals: parser.globals,
+        positionals: parser.positionals,
+    })
+}
+
+/// Reads words as clap would, however incomplete the line is.
+struct Parser<'t> {
+    command: &'t Command,
+    /// The flag that takes the next word.
+    pending: Option<&'t Arg>,
+    /// The flag that can take the next word, too.
+    open: Option<&'t Arg>,
+    only_positionals: bool,
+    flags: Vec<&'t Arg>,
+    globals: Vec<String>,
+    positionals: Vec<String>,
+}
+
+impl<'t> Parser<'t> {
+    /// Returns what the last word is, what is typed of its value, and what stands before that.
+    fn slot<'w>(&self, word: &'w str, redirects: bool) -> (Slot<'t>, &'w str, &'w str) {
+        if redirects {
+            return (Slot::Redirection, word, "");
+        }
+        if let Some(arg) = self.pending {
+            return (Slot::Value(arg), word, "");
+        }
+        if !word.starts_with('-') || self.only_positionals {
+            if let Some(arg) = self.open {
+                return (Slot::Value(arg), word, "");
+            }
+            return (Slot::Positional(self.positional()), word, "");
+        }
+        let at = match word.strip_prefix("--") {
+            Some(flag) => flag.find('=').map(|at| (at + 3, self.long(&flag[..at]))),
+            None => self.short_value(word),
+        };
+        match at {
+            Some((at, Some(arg))) => (Slot::Value(arg), &word[at..], &word[..at]),
+            _ => (Slot::Flag, word, ""),
+        }
+    }
+
+    /// Returns where the value begins in `-ojson` or `-yo=json`.
+    fn short_value(&self, word: &str) -> Option<(usize, Option<&'t Arg>)> {
+        for (at, letter) in word.char_indices().skip(1) {
+            let arg = self.short(letter)?;
+            if arg.get_action().takes_values() {
+                let at = at + letter.len_utf8();
+                let at = at + usize::from(word[at..].starts_with('='));
+                return Some((at, Some(arg)));
+            }
+        }
+        None
+    }
+
+    fn step(&mut self, word: &str) {
+        if let Some(arg) = self.pending.take() {
+            let many = |count: ValueRange| count.max_values() > 1;
+            self.open = arg.get_num_args().is_some_and(many).then_some(arg);
+            return self.given(arg, Some(word));
+        }
+        if word.starts_with('-') {
+            self.open = None;
+        } else if let Some(arg) = self.open {
+            return self.given(arg, Some(word));
+        }
+        if self.only_positionals || !word.starts_with('-') || word == "-" {
+            return self.plain(word);
+        }
+        if word == "--" {
+            self.only_positionals = true;
+        } else if let Some(flag) = word.strip_prefix("--") {
+            let (name, value) = match flag.split_once('=') {
+                Some((name, value)) => (name, Some(value)),
+                None => (flag, None),
+            };
+            if let Some(arg) = self.long(name) {
+                self.flag(arg, value);
+            }
+        } else {
+            self.shorts(&word[1..]);
+        }
+    }
+
+    /// Reads `-yo json` and `-ojson`.
+    fn shorts(&mut self, letters: &str) {
+        for (at, letter) in letters.char_indices() {
+            let Some(arg) = self.short(letter) else {
+                return;
+            };
+            let rest = &letters[at + letter.len_utf8()..];
+            if arg.get_action().takes_values() {
+                let value = rest.strip_prefix('=').unwrap_or(rest);
+                return self.flag(arg, (!value.is_empty()).then_some(value));
+            }
+            self.flag(arg, None);
+        }
+    }
+
+    fn flag(&mut self, arg: &'t Arg, value: Option<&str>) {
+        let optional = arg
+            .get_num_args()
+            .is_some_and(|count| count.min_values() == 0);
+        match value {
+            None if arg.get_action().takes_values() && !optional => self.pending = Some(arg),
+            value => self.given(arg, value),
+        }
+    }
+
+    fn given(&mut self, arg: &'t Arg, value: Option<&str>) {
+        self.flags.push(arg);
+        if let (true, Some(name)) = (arg.is_global_set(), arg.get_long()) {
+            self.globals.push(match value {
+                Some(value) => format!("--{name}={value}"),
+                None => format!("--{name}"),
+            });
+        }
+    }
+
+    fn plain(&mut self, word: &str) {
+        let below = self.command.find_subcommand(word);
+        match below.filter(|_| self.positionals.is_empty() && !self.only_positionals) {
+            Some(below) => self.command = below,
+            None => self.positionals.push(word.to_owned()),
+        }
+    }
+
+    fn long(&self, name: &str) -> Option<&'t Arg> {
+        let mut args = self.command.get_arguments();
+        args.find(|arg| arg.get_long() == Some(name))
+    }
+
+    fn short(&self, letter: char) -> Option<&'t Arg> {
+        let mut args = self.command.get_arguments();
+        args.find(|arg| arg.get_short() == Some(letter))
+    }
+
+    /// Returns the next positional argument. The last one may take all that follow.
+    fn positional(&self) -> Option<&'t Arg> {
+        let all: Vec<&Arg> = self.command.get_positionals().collect();
+        let many = |arg: &&&Arg| {
+            let most = arg.get_num_args().map_or(1, |count| count.max_values());
+            most > 1 || matches!(arg.get_action(), ArgAction::Append)
+        };
+        let next = all.get(self.positionals.len());
+        next.or_else(|| all.last().filter(many)).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::super::line;
+    use super::super::offer::{candidates, is_glob};
+    use super::super::shell::Shell;
+    use super::*;
+
+    /// Returns what is looked up for the last word of a line.
+    fn at(line: &str) -> String {
+        let mut tree = crate::app::parse::command();
+        tree.build();
+        let typed = line::read(Shell::Bash, &[" =:".into(), line.into()]).unwrap();
+        let Some(cursor) = find(&tree, &typed) else {
+            return "–".to_owned();
+        };
+        let slot = match cursor.slot {
+            Slot::Flag => "flag".to_owned(),
+            Slot::Redirection => "file".to_owned(),
+            Slot::Positional(None) => "command".to_owned(),
+            Slot::Value(arg) | Slot::Positional(Some(arg)) => match candidates(&cursor, arg) {
+                Some(kind) if is_glob(arg) => format!("{kind:?} or glob"),
+                Some(kind) => format!("{kind:?}"),
+                None => "other value".to_owned(),
+            },
+        };
+        let (before, begun, globals) = (cursor.before, cursor.begun, cursor.globals.join(" "));
+        format!("{slot} {before}<{begun}> {globals}")
+    }
+
+    #[test]
+    fn the_cursor_is_in_an_argument() {
+        let mut all = String::new();
+        for line in [
+            "qless ",
+            "qless re",
+            "qless jobs ",
+            "qless jobs --queue ",
+            "qless jobs --queue=ma",
+            "qless --redis local: jobs -o json --queue 'a b",
+            "qless --context pr",
+            "qless --context=prod -v retry 0b",
+            "qless --redis \"$URL\" retry 0b",
+            "qless retry x --delay 5m y",
+            "qless retry --to ",
+            "qless retry --fail-group ",
+            "qless retry --as-holder ",
+            "qless promote ",
+            "qless timeout ",
+            "qless cancel ",
+            "qless put ",
+            "qless put mail ",
+            "qless put mail K --tag ",
+            "qless put mail K --jid ",
+            "qless put --depends ",
+            "qless queues ",
+            "qless queues a b",
+            "qless length ",
+            "qless length a ",
+            "qless pause --all --until ",
+            "qless forget queue ",
+            "qless forget worker ",
+            "qless config get ",
+            "qless config set ",
+            "qless config unset a ",
+            "qless context use ",
+            "qless context add ",
+            "qless recur rm ",
+            "qless recur put ",
+            "qless recur list ",
+            "qless recur put q K --jid ",
+            "qless tag x --add ",
+            "qless tag x --remove=",
+            "qless track --remove ",
+            "qless workers ",
+            "qless failed --group ",
+            "qless unfail ",
+            "qless unfail g --to ",
+            "qless priority --to ",
+            "qless priority --to 5 ",
+            "qless stats ",
+            "qless jobs --held-by ",
+            "qless complete ",
+            "qless complete x --next ",
+            "qless fail --worker ",
+            "qless depends ",
+            "qless depends x --on ",
+            "qless depends x --on a ",
+            "qless depends x --on a --off ",
+            "qless get -- -",
+            "qless jobs --watch --queue ",
+            "qless jobs -",
+            "qless --context local queues ",
+            "qless jobs --state failed,wa",
+            "qless jobs -ojs",
+            "qless jobs -y -o=js",
+            "qless export > ",
+            "qless config set heartbeat ",
+            "qless config set heartbeat 60 ",
+            "qless help ",
+        ] {
+            all.push_str(&format!("{line}  {}\n", at(line)));
+        }
+        expect![[r#"
+            qless   command <> 
+            qless re  command <re> 
+            qless jobs   command <> 
+            qless jobs --queue   Queues or glob <> 
+            qless jobs --queue=ma  Queues or glob --queue=<ma> 
+            qless --redis local: jobs -o json --queue 'a b  Queues or glob <a b> --redis=local: --output=json
+            qless --context pr  Contexts <pr> 
+            qless --context=prod -v retry 0b  Jids(Failed) <0b> --context=prod --verbose
+            qless --redis "$URL" retry 0b  –
+            qless retry x --delay 5m y  Jids(Failed) <y> 
+            qless retry --to   Queues <> 
+            qless retry --fail-group   Groups <> 
+            qless retry --as-holder   Jids(Failed) <> 
+            qless promote   Jids(Scheduled) <> 
+            qless timeout   Jids(Held) <> 
+            qless cancel   Jids(Open) <> 
+            qless put   Queues <> 
+            qless put mail   other value <> 
+            qless put mail K --tag   Tags <> 
+            qless put mail K --jid   other value <> 
+            qless put --depends   Jids(Open) <> 
+            qless queues   Queues or glob <> 
+            qless queues a b  Queues or glob <b> 
+            qless length   Queues <> 
+            qless length a   command <> 
+            qless pause --all --until   other value <> 
+            qless forget queue   Queues <> 
+            qless forget worker   Workers <> 
+            qless config get   Options <> 
+            qless config set   Options <> 
+            qless config unset a   Options <> 
+            qless context use   Contexts <> 
+            qless context add   other value <> 
+            qless recur rm   Jids(Recurring) <> 
+            qless recur put   Queues <> 
+            qless recur list   Queues or glob <> 
+            qless recur put q K --jid   other value <> 
+            qless tag x --add   Tags <> 
+            qless tag x --remove=  Tags --remove=<> 
+            qless track --remove   Jids(Open) <> 
+            qless workers   Workers or glob <> 
+            qless failed --group   Groups or glob <> 
+            qless unfail   Groups <> 
+            qless unfail g --to   Queues <> 
+            qless priority --to   other value <> 
+            qless priority --to 5   Jids(Open) <> 
+            qless stats   Queues or glob <> 
+            qless jobs --held-by   Workers or glob <> 
+            qless complete   Jids(Held) <> 
+            qless complete x --next   Queues <> 
+            qless fail --worker   Workers <> 
+            qless depends   Jids(Depends) <> 
+            qless depends x --on   Jids(Open) <> 
+            qless depends x --on a   Jids(Open) <> 
+            qless depends x --on a --off   Jids(Open) <> 
+            qless get -- -  Jids(Open) <-> 
+            qless jobs --watch --queue   Queues or glob <> 
+            qless jobs -  flag <-> 
+            qless --context local queues   Queues or glob <> --context=local
+            qless jobs --state failed,wa  other value failed,<wa> 
+            qless jobs -ojs  other value -o<js> 
+            qless jobs -y -o=js  other value -o=<js> --yes
+            qless export >   file <> 
+            qless config set heartbeat   other value <> 
+            qless config set heartbeat 60   Options <> 
+            qless help   Topics <> 
+        "#]].assert_eq(&all);
+    }
+}

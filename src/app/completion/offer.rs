@@ -1,0 +1,220 @@
+//! What can be typed at the cursor.
+
+use std::any::TypeId;
+use std::time::Instant;
+
+use clap::builder::{PossibleValue, StyledStr};
+use clap::{Arg, ArgAction, Command};
+
+use super::cursor::{Cursor, Slot};
+use super::{Candidate, names};
+use crate::app::help;
+use crate::args::value::{Candidates, Jobs};
+use crate::model::pattern::Pattern;
+
+/// The maximum number of names that are offered.
+const NAMES: usize = 200;
+
+/// What fits the last word.
+#[derive(Debug, Default)]
+pub(super) struct Offer {
+    pub candidates: Vec<Candidate>,
+    pub files: Option<Files>,
+}
+
+/// Files that the shell looks for itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Files {
+    Any,
+    Directories,
+}
+
+/// Returns what fits at the cursor. `whole` is the tree with all commands; without a deadline no
+/// server is asked.
+pub(super) fn of(whole: &Command, cursor: &Cursor, deadline: Option<Instant>) -> Offer {
+    let mut offer = Offer::default();
+    match cursor.slot {
+        Slot::Redirection => offer.files = Some(Files::Any),
+        Slot::Flag => offer.candidates = flags(cursor, |_| true),
+        Slot::Value(arg) => values(whole, cursor, arg, deadline, &mut offer),
+        Slot::Positional(arg) => {
+            if cursor.positionals.is_empty() && !cursor.escaped {
+                let is_root = cursor.command.get_name() == whole.get_name();
+                let command = if is_root { whole } else { cursor.command };
+                offer.candidates = commands(command);
+            }
+            if let Some(arg) = arg {
+                values(whole, cursor, arg, deadline, &mut offer);
+            }
+        }
+    }
+    if cursor.expands {
+        offer.candidates.clear();
+        return offer;
+    }
+    let fits = |candidate: &Candidate| candidate.value.starts_with(&cursor.begun);
+    offer.candidates.retain(fits);
+    let is_empty = offer.candidates.is_empty() && offer.files.is_none();
+    if let (true, "", Slot::Positional(arg)) = (is_empty, &*cursor.begun, cursor.slot)
+        && arg.is_none_or(|arg| arg.get::<Candidates>().is_none())
+    {
+        let is_usual = |arg: &Arg| ["help", "version"].contains(&arg.get_id().as_str());
+        let is_own = |arg: &Arg| !arg.is_global_set() && !is_usual(arg);
+        let mut own = flags(cursor, is_own);
+        own.retain(|flag| flag.value.starts_with("--"));
+        // A shell inserts a single candidate: nobody typed anything of this flag.
+        if own.len() > 1 {
+            offer.candidates = own;
+        }
+    }
+    offer
+}
+
+/// Returns the flags that can still be given.
+fn flags(cursor: &Cursor, wanted: impl Fn(&Arg) -> bool) -> Vec<Candidate> {
+    let mut flags = Vec::new();
+    if cursor.escaped {
+        return flags;
+    }
+    let all = cursor.command.get_arguments();
+    for arg in all.filter(|arg| !arg.is_positional() && !arg.is_hide_set() && wanted(arg)) {
+        if is_excluded(cursor, arg) {
+            continue;
+        }
+        let help = first_line(arg.get_help());
+        let long = arg.get_long().map(|long| format!("--{long}"));
+        let short = arg.get_short().map(|short| format!("-{short}"));
+        let names = long.into_iter().chain(short);
+        flags.extend(names.map(|name| Candidate::new(name, help.clone())));
+    }
+    flags
+}
+
+/// Whether the flags that were typed leave no room for this one.
+fn is_excluded(cursor: &Cursor, arg: &Arg) -> bool {
+    let repeats = matches!(arg.get_action(), ArgAction::Append | ArgAction::Count);
+    let conflicts = |one: &Arg, other: &Arg| {
+        let all = cursor.command.get_arg_conflicts_with(one);
+        all.iter().any(|found| found.get_id() == other.get_id())
+    };
+    cursor
+        .flags
+        .iter()
+        .any(|given| match given.get_id() == arg.get_id() {
+            true => !repeats,
+            false => conflicts(arg, given) || conflicts(given, arg),
+        })
+}
+
+fn commands(command: &Command) -> Vec<Candidate> {
+    let shown = command
+        .get_subcommands()
+        .filter(|below| !below.is_hide_set());
+    let named = shown.map(|below| Candidate::new(below.get_name(), first_line(below.get_about())));
+    named.collect()
+}
+
+/// Adds the values of an argument.
+fn values(
+    whole: &Command,
+    cursor: &Cursor,
+    arg: &Arg,
+    deadline: Option<Instant>,
+    offer: &mut Offer,
+) {
+    match candidates(cursor, arg) {
+        Some(Candidates::Commands) => offer.candidates.extend(words(whole, cursor, false)),
+        Some(Candidates::Topics) => offer.candidates.extend(words(whole, cursor, true)),
+        Some(_) if cursor.expands => {}
+        Some(kind) => {
+            let known = names::of(kind, &cursor.globals, deadline).unwrap_or_default();
+            let typed = known.into_iter().filter_map(|name| {
+                let value = typed(&name.value, kind, arg)?;
+                let fits = value.starts_with(&cursor.begun);
+                fits.then(|| Candidate::new(value, name.help))
+            });
+            offer.candidates.extend(typed.take(NAMES));
+        }
+        None => {}
+    }
+    let possible = arg.get_possible_values();
+    let shown = possible.iter().filter(|value| !value.is_hide_set());
+    let help = |value: &PossibleValue| first_line(value.get_help());
+    offer
+        .candidates
+        .extend(shown.map(|value| Candidate::new(value.get_name(), help(value))));
+    match arg.get_value_names() {
+        Some([name]) if name == "FILE" => offer.files = Some(Files::Any),
+        Some([name]) if name == "DIR" => offer.files = Some(Files::Directories),
+        _ => {}
+    }
+}
+
+/// Returns the kind of names that an argument takes at the cursor.
+pub(super) fn candidates(cursor: &Cursor, arg: &Arg) -> Option<Candidates> {
+    let kind = *arg.get::<Candidates>()?;
+    // Of `KEY VALUE KEY VALUE …` each first one is a name.
+    let names = arg.get_value_names().map_or(1, <[_]>::len);
+    if let Some(index) = arg.get_index()
+        && !(cursor.positionals.len() + 1 - index).is_multiple_of(names)
+    {
+        return None;
+    }
+    match kind {
+        Candidates::Targets => {
+            let jobs = cursor.command.get::<Jobs>();
+            Some(Candidates::Jids(jobs.copied().unwrap_or(Jobs::Open)))
+        }
+        kind => Some(kind),
+    }
+}
+
+/// Whether a value is read as a glob, so that a name may need backslashes.
+pub(super) fn is_glob(arg: &Arg) -> bool {
+    arg.get_value_parser().type_id() == TypeId::of::<Pattern>()
+}
+
+/// Returns how a name has to be typed; `None` if it cannot be.
+fn typed(name: &str, kind: Candidates, arg: &Arg) -> Option<String> {
+    // The first letter would make it a flag, standard input or a file.
+    let is_special = name.is_empty() || name.starts_with('-');
+    if is_special || matches!(kind, Candidates::Jids(_)) && name.starts_with(['@', '#']) {
+        return None;
+    }
+    let is_glob = is_glob(arg);
+    let mut typed = String::with_capacity(name.len());
+    for c in name.chars() {
+        if is_glob && "*?[{\\".contains(c) {
+            typed.push('\\');
+        }
+        typed.push(c);
+    }
+    Some(typed)
+}
+
+/// Returns the next words of the path to a command, and the topics of `help`.
+fn words(whole: &Command, cursor: &Cursor, topics: bool) -> Vec<Candidate> {
+    let mut command = whole;
+    let path = cursor.positionals.iter().map(String::as_str);
+    let path: Vec<&str> = path.collect();
+    if topics && path == ["json"] {
+        let kinds = help::documents().map(|(kind, says)| Candidate::new(kind, says));
+        return kinds.collect();
+    }
+    for word in &path {
+        match command.find_subcommand(word) {
+            Some(below) => command = below,
+            None => return Vec::new(),
+        }
+    }
+    let mut words = commands(command);
+    if topics && path.is_empty() {
+        words.extend(help::TOPICS.map(|(topic, says)| Candidate::new(topic, says)));
+    }
+    words
+}
+
+fn first_line(help: Option<&StyledStr>) -> String {
+    let text = help.map(ToString::to_string).unwrap_or_default();
+    text.lines().next().unwrap_or_default().to_owned()
+}

@@ -1,0 +1,119 @@
+//! Candidates as each shell takes them.
+//!
+//! The first line is what else fits, `files`, `directories` or `names` for nothing, a tab, and what
+//! stands before the value in its word. Then each candidate has a line.
+
+use super::Candidate;
+use super::cursor::Cursor;
+use super::line::Typed;
+use super::offer::{Files, Offer};
+use super::shell::Shell;
+
+/// Returns the lines for a shell.
+pub(super) fn lines(shell: Shell, offer: &Offer, typed: &Typed, cursor: &Cursor) -> String {
+    let files = match offer.files {
+        Some(Files::Any) => "files",
+        Some(Files::Directories) => "directories",
+        None => "names",
+    };
+    let before = &cursor.before;
+    let mut lines = format!("{files}\t{before}\n");
+    for Candidate { value, help } in &offer.candidates {
+        // Elvish and fish replace the whole word, bash and PowerShell a part of it.
+        let line = match shell {
+            Shell::Bash => bash(&format!("{before}{value}"), typed),
+            Shell::Elvish | Shell::Fish => format!("{before}{value}\t{help}"),
+            Shell::Powershell => format!("{}\t{value}\t{help}", powershell(before, value)),
+            Shell::Zsh => zsh(value, help),
+        };
+        lines.push_str(&line);
+        lines.push('\n');
+    }
+    lines
+}
+
+/// Returns what readline inserts: the rest of the word as the open quote requires it.
+fn bash(word: &str, typed: &Typed) -> String {
+    let escaped = |text: &str, special: &dyn Fn(char) -> bool| {
+        let mut escaped = String::with_capacity(text.len());
+        for c in text.chars() {
+            if special(c) {
+                escaped.push('\\');
+            }
+            escaped.push(c);
+        }
+        escaped
+    };
+    let rest = word.get(typed.kept..).unwrap_or(word);
+    match typed.quote {
+        Some('\'') => rest.replace('\'', "'\\''"),
+        Some(_) => escaped(rest, &|c| "\"\\$`!".contains(c)),
+        None => {
+            let plain = |c: char| c.is_alphanumeric() || "-_.,/@%+:=".contains(c);
+            escaped(rest, &|c| !plain(c))
+        }
+    }
+}
+
+/// Returns a word of PowerShell.
+fn powershell(before: &str, value: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:%+".contains(c);
+    match value.chars().all(plain) {
+        true => format!("{before}{value}"),
+        false => format!("{before}'{}'", value.replace('\'', "''")),
+    }
+}
+
+/// Returns a pair of `_describe`, which quotes the value itself.
+fn zsh(value: &str, help: &str) -> String {
+    let value = value.replace('\\', "\\\\").replace(':', "\\:");
+    match help {
+        "" => value,
+        help => format!("{value}:{}", help.replace('\\', "\\\\")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bash_gets_what_it_would_read_back() {
+        for (word, quote, kept, written) in [
+            ("mail", None, 0, "mail"),
+            ("my mail", None, 0, r"my\ mail"),
+            ("my mail", Some('\''), 0, "my mail"),
+            ("it's $5 \"now\"", None, 0, r#"it\'s\ \$5\ \"now\""#),
+            ("it's $5", Some('\''), 0, r"it'\''s $5"),
+            ("it's $5 \"now\"", Some('"'), 0, r#"it's \$5 \"now\""#),
+            ("a:b:c", None, 2, "b:c"),
+            ("--queue=my mail", None, 8, r"my\ mail"),
+            ("a:b", Some('"'), 0, "a:b"),
+            (r"a\*", None, 0, r"a\\\*"),
+            ("日本 x", None, 0, "日本\\ x"),
+            ("~x", None, 0, r"\~x"),
+        ] {
+            let typed = Typed {
+                quote,
+                kept,
+                ..Typed::default()
+            };
+            assert_eq!(bash(word, &typed), written, "{word} {quote:?}");
+        }
+    }
+
+    #[test]
+    fn powershell_gets_single_quotes() {
+        assert_eq!(powershell("", "mail"), "mail");
+        assert_eq!(powershell("--queue=", "it's"), "--queue='it''s'");
+    }
+
+    #[test]
+    fn zsh_gets_pairs_with_escaped_colons() {
+        assert_eq!(
+            zsh("a:b", "Mail::Welcome, failed"),
+            r"a\:b:Mail::Welcome, failed"
+        );
+        assert_eq!(zsh(r"a\*", ""), r"a\\*");
+    }
+}

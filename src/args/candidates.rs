@@ -1,0 +1,45 @@
+//! What completion offers for an argument, attached where the argument is defined:
+//! `#[arg(add = value::Candidates::Queues)]`.
+//!
+//! Other values complete without it: possible values of the parser, and files where the value is
+//! called `FILE` or `DIR`.
+
+use clap::builder::{ArgExt, CommandExt};
+
+/// A kind of names that completion looks up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Candidates {
+    Queues,
+    Groups,
+    Tags,
+    Workers,
+    /// Jids of these jobs.
+    Jids(Jobs),
+    /// Jids of the jobs that the command is for: its own [`Jobs`], else all that are not complete.
+    Targets,
+    /// Options of the core.
+    Options,
+    /// Contexts of the config file.
+    Contexts,
+    /// Commands of `qless`, one word per argument.
+    Commands,
+    /// Commands, and the topics of `qless help`.
+    Topics,
+}
+
+impl ArgExt for Candidates {}
+
+/// The jobs that a command is for: `#[command(add = value::Jobs::Failed)]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Jobs {
+    Failed,
+    /// Running and stalled ones.
+    Held,
+    Scheduled,
+    Depends,
+    Recurring,
+    /// All that are not complete.
+    Open,
+}
+
+impl CommandExt for Jobs {}

@@ -1,0 +1,68 @@
+//! The worker in whose name a command settles a running job.
+
+use super::JobOutcome;
+use crate::args::shared::Holder;
+use crate::clock::moment::Moment;
+use crate::core::call::Core;
+use crate::error::Error;
+use crate::model::job_snapshot::JobSnapshot;
+use crate::name::Name;
+use crate::session::actor;
+
+/// The worker in whose name jobs are settled.
+#[derive(Clone, Debug)]
+pub(crate) enum ActingWorker {
+    Named(Name),
+    /// The worker that holds the job.
+    Holder,
+}
+
+impl ActingWorker {
+    /// Returns the worker that the flags and the environment name.
+    pub(crate) fn of(holder: &Holder) -> Result<ActingWorker, Error> {
+        match holder.as_holder {
+            true => Ok(ActingWorker::Holder),
+            false => actor::worker(holder.worker.as_ref()).map(ActingWorker::Named),
+        }
+    }
+
+    /// Refuses a job that is not running, or that another worker holds.
+    pub(crate) fn refuse(&self, job: &JobSnapshot) -> Option<JobOutcome> {
+        if !job.is("running") {
+            let state = job.state.clone();
+            return Some(JobOutcome::wrong_state(&job.jid, state, Some("running")));
+        }
+        match (self, &job.worker) {
+            (ActingWorker::Named(name), Some(worker)) if name != worker => {
+                Some(JobOutcome::held_by(&job.jid, worker))
+            }
+            _ => None,
+        }
+    }
+
+    /// Reads the job that is to be settled; refuses it as [`ActingWorker::refuse`] does.
+    pub(crate) fn read_job(
+        &self,
+        core: &mut Core,
+        now: Moment,
+        jid: &Name,
+        verb: &str,
+    ) -> Result<JobSnapshot, Error> {
+        let found = core.snapshots(now, std::slice::from_ref(jid))?;
+        match found.into_iter().flatten().next() {
+            None => Err(JobOutcome::gone(jid).to_error(verb)),
+            Some(job) => match self.refuse(&job) {
+                None => Ok(job),
+                Some(outcome) => Err(outcome.to_error(verb)),
+            },
+        }
+    }
+
+    /// Returns the worker that settles this job.
+    pub(crate) fn for_job(&self, job: &JobSnapshot) -> Name {
+        match self {
+            ActingWorker::Named(name) => name.clone(),
+            ActingWorker::Holder => job.worker.clone().unwrap_or_default(),
+        }
+    }
+}

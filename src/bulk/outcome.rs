@@ -1,0 +1,172 @@
+//! The outcome of one job: what the report lists, prints and counts.
+
+use super::exit;
+use crate::core::api::guard::GuardReply;
+use crate::error::{Error, Refusal};
+use crate::model::bulk::{BulkItem, Code, ItemDetail};
+use crate::model::job_snapshot::JobSnapshot;
+use crate::name::Name;
+
+/// The outcome of one job.
+#[derive(Clone, Debug)]
+pub(crate) struct JobOutcome {
+    pub item: BulkItem,
+    /// What to do about a refusal.
+    pub hint: Option<String>,
+    /// The cells of the table's row after the jid.
+    pub cells: Vec<Name>,
+    /// The reply of the reference's command of the same name, for `-o raw`.
+    pub raw: Vec<u8>,
+    /// Whether the job was not given, but depends on one that was.
+    pub cascaded: bool,
+}
+
+impl From<BulkItem> for JobOutcome {
+    fn from(item: BulkItem) -> JobOutcome {
+        JobOutcome {
+            item,
+            hint: None,
+            cells: Vec::new(),
+            raw: Vec::new(),
+            cascaded: false,
+        }
+    }
+}
+
+impl JobOutcome {
+    /// Returns the outcome of a job that was changed.
+    pub(crate) fn done(jid: &Name) -> JobOutcome {
+        BulkItem::new(jid, Code::Ok).into()
+    }
+
+    /// Returns the outcome of a job that was not changed. `why` ends a sentence about the job.
+    pub(crate) fn refused(jid: &Name, code: Code, why: impl Into<ItemDetail>) -> JobOutcome {
+        BulkItem::new(jid, code).detail(why).into()
+    }
+
+    /// Returns the outcome of a job that does not exist.
+    pub(crate) fn gone(jid: &Name) -> JobOutcome {
+        JobOutcome::refused(jid, Code::Gone, "it does not exist")
+    }
+
+    /// Returns the outcome of a complete job, which cannot be changed.
+    pub(crate) fn complete(jid: &Name) -> JobOutcome {
+        JobOutcome::refused(jid, Code::Complete, ItemDetail::Is("complete".into()))
+    }
+
+    /// Returns the outcome of a job that another client changed since its snapshot.
+    pub(crate) fn changed(jid: &Name) -> JobOutcome {
+        JobOutcome::refused(jid, Code::StateChanged, "it changed meanwhile")
+    }
+
+    /// Returns the outcome of a job whose state forbids the change; `required` is the state that
+    /// the change requires, if there is exactly one.
+    pub(crate) fn wrong_state(
+        jid: &Name,
+        is: impl Into<Name>,
+        required: Option<&'static str>,
+    ) -> JobOutcome {
+        let is = is.into();
+        JobOutcome::refused(jid, Code::StateChanged, ItemDetail::State { is, required })
+    }
+
+    /// Returns the outcome of a job that another worker holds.
+    pub(crate) fn held_by(jid: &Name, worker: &Name) -> JobOutcome {
+        let why = ItemDetail::Is(format!("held by `{worker}`"));
+        JobOutcome::refused(jid, Code::NotHolder, why)
+            .hint("`--as-holder` acts as the worker that holds the job")
+    }
+
+    /// Returns the outcome of a job that a guarded call did not change.
+    pub(crate) fn from_reply(job: &JobSnapshot, reply: &GuardReply) -> JobOutcome {
+        let jid = &job.jid;
+        // A mark begins with the state.
+        let state = [job.stored.as_bytes(), b":"].concat();
+        let outcome = match reply.code {
+            Code::Gone => JobOutcome::gone(jid),
+            Code::StateChanged if reply.mark.starts_with(&state) => JobOutcome::changed(jid),
+            Code::StateChanged => {
+                let why = ItemDetail::Is(format!("no longer {}", job.stored));
+                JobOutcome::refused(jid, Code::StateChanged, why)
+            }
+            Code::Complete => JobOutcome::complete(jid),
+            code => {
+                let why = reply.word(0).map(Name::to_string);
+                JobOutcome::refused(jid, code, why.unwrap_or_else(|| code.word().into()))
+            }
+        };
+        outcome.with_snapshot(job)
+    }
+
+    /// Returns the outcome of a job whose own call was refused; `None` for any other error.
+    pub(crate) fn from_error(jid: &Name, error: &Error) -> Option<JobOutcome> {
+        Some(match error.refusal_of(jid)? {
+            Refusal::Gone => JobOutcome::gone(jid),
+            Refusal::State(None) => {
+                let why = ItemDetail::Is("not running".into());
+                JobOutcome::refused(jid, Code::StateChanged, why)
+            }
+            Refusal::State(Some(state)) => JobOutcome::wrong_state(jid, state.clone(), None),
+            Refusal::Queue(queue) => {
+                let why = format!("it runs in `{}`", queue);
+                JobOutcome::refused(jid, Code::StateChanged, why)
+            }
+            Refusal::Holder(worker) => JobOutcome::held_by(jid, worker),
+        })
+    }
+
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> JobOutcome {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Sets queue and state as they were before the change.
+    pub(crate) fn with_snapshot(mut self, job: &JobSnapshot) -> JobOutcome {
+        self.item.queue = job.queue.clone();
+        self.item.state_before = Some(job.state.clone()).filter(|state| !state.is_empty());
+        self
+    }
+
+    pub(crate) fn state_after(mut self, state: &str) -> JobOutcome {
+        self.item.state_after = Some(state.into());
+        self
+    }
+
+    pub(crate) fn cells(mut self, cells: impl IntoIterator<Item = Name>) -> JobOutcome {
+        self.cells = cells.into_iter().collect();
+        self
+    }
+
+    pub(crate) fn raw(mut self, raw: impl Into<Vec<u8>>) -> JobOutcome {
+        self.raw = raw.into();
+        self
+    }
+
+    pub(crate) fn cascaded(mut self) -> JobOutcome {
+        self.cascaded = true;
+        self
+    }
+
+    /// Replaces the error of a call about one job by its refusal, if it is one.
+    pub(crate) fn explain(jid: &Name, verb: &str, error: Error) -> Error {
+        match JobOutcome::from_error(jid, &error) {
+            Some(outcome) => outcome.to_error(verb),
+            None => error,
+        }
+    }
+
+    /// Returns a refusal as the error of a command that named this one job.
+    pub(crate) fn to_error(&self, verb: &str) -> Error {
+        let jid = &self.item.jid;
+        let message = match (self.item.code, &self.item.detail) {
+            (Code::Gone, _) => format!("job `{jid}` does not exist"),
+            (_, Some(why)) => format!("cannot {verb} `{jid}`: {why}"),
+            (code, None) => format!("cannot {verb} `{jid}`: {}", code.word()),
+        };
+        let error = Error::new(exit::kind(self.item.code), message).jid(jid);
+        match &self.hint {
+            Some(hint) => error.hint(hint),
+            None => error,
+        }
+    }
+}

@@ -1,0 +1,364 @@
+//! The plan: the jobs to change, the jobs that are excluded, and the question before the action.
+
+use std::time::Duration;
+
+use super::{BulkOptions, JobOutcome};
+use crate::args::shared::{BulkFlags, Selector, Spread, Targets};
+use crate::clock::moment::Moment;
+use crate::core::api::guard::JOBS_PER_READ;
+use crate::error::Error;
+use crate::input::jids;
+use crate::input::jids::JidArgs;
+use crate::input::source::InputSource;
+use crate::model::bulk::{BulkItem, Code, ItemResult};
+use crate::model::job::{Job, State};
+use crate::model::job_snapshot::{Interner, JobSnapshot};
+use crate::model::verb::Verb;
+use crate::name::Name;
+use crate::select;
+use crate::select::MisplacedEntry;
+use crate::session::Session;
+use crate::text::{duration, plural};
+use crate::view::Page;
+use crate::view::bulk::by_queue;
+
+/// Maximum number of misplaced entries of failure lists that notes name one by one.
+const NAMED_ENTRIES: usize = 10;
+
+/// The jobs that a command may change, and the outcomes of the others.
+#[derive(Debug)]
+pub(crate) struct BulkPlan {
+    pub(super) options: BulkOptions,
+    pub(super) targeting: Targeting,
+    pub(super) excluded: Vec<ExcludedJob>,
+    /// The jobs that an earlier run with the same report has done.
+    pub(super) already_done: Vec<JobOutcome>,
+    pub(super) jobs: Vec<JobSnapshot>,
+    /// In a dry run: the dependents that would be changed with the jobs.
+    pub(super) cascaded: Vec<JobOutcome>,
+    /// The time over which the jobs are to run.
+    pub(super) spread: Duration,
+}
+
+/// A job that the plan does not change.
+#[derive(Debug)]
+pub(super) struct ExcludedJob {
+    pub outcome: JobOutcome,
+    /// How many jobs before it, in the order given, are not excluded.
+    pub preceding: usize,
+}
+
+/// How the jobs of a plan were given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Targeting {
+    /// One jid: a refusal is an error.
+    OneJid,
+    /// Several jids, or a list of them.
+    Jids,
+    /// A selector.
+    Selector,
+}
+
+impl BulkPlan {
+    /// Reads the jobs that are named or selected, and excludes those that `refuse` refuses. A
+    /// selector without a state means jobs in one of `states`.
+    pub(crate) fn open(
+        session: &mut Session,
+        verb: &'static Verb,
+        flags: &BulkFlags,
+        targets: &Targets,
+        states: &[State],
+        refuse: impl Fn(&JobSnapshot) -> Option<JobOutcome>,
+    ) -> Result<BulkPlan, Error> {
+        let jids = jids::read(&mut InputSource::default(), &targets.jids)?;
+        BulkPlan::open_with_jids(session, verb, flags, (targets, &jids), states, refuse)
+    }
+
+    /// Does the same with jids that were read already.
+    pub(crate) fn open_with_jids(
+        session: &mut Session,
+        verb: &'static Verb,
+        flags: &BulkFlags,
+        (targets, jids): (&Targets, &JidArgs),
+        states: &[State],
+        refuse: impl Fn(&JobSnapshot) -> Option<JobOutcome>,
+    ) -> Result<BulkPlan, Error> {
+        targets.check()?;
+        let selector = targets.selector.or_states(states)?;
+        let options = BulkOptions::new(session, verb, flags)?;
+        let now = session.begin()?;
+        match targets.jids.is_empty() {
+            true => BulkPlan::from_selector(session, now, options, &selector, refuse),
+            false => BulkPlan::from_jids(session, now, options, jids, refuse),
+        }
+    }
+
+    /// Reads the jobs that are named.
+    pub(crate) fn from_jids(
+        session: &mut Session,
+        now: Moment,
+        options: BulkOptions,
+        given: &JidArgs,
+        refuse: impl Fn(&JobSnapshot) -> Option<JobOutcome>,
+    ) -> Result<BulkPlan, Error> {
+        let targeting = match given {
+            JidArgs::One(_) => Targeting::OneJid,
+            JidArgs::Many(_) => Targeting::Jids,
+        };
+        let mut plan = BulkPlan::new(options, targeting);
+        for jids in given.jids().chunks(JOBS_PER_READ) {
+            let snapshots = session.core()?.snapshots(now, jids)?;
+            for (jid, snapshot) in jids.iter().zip(snapshots) {
+                match snapshot {
+                    _ if plan.skip_done(jid) => {}
+                    None => plan.exclude(JobOutcome::gone(jid)),
+                    Some(job) => match refuse(&job) {
+                        None => plan.jobs.push(job),
+                        Some(outcome) => plan.exclude(outcome.with_snapshot(&job)),
+                    },
+                }
+            }
+        }
+        Ok(plan)
+    }
+
+    /// Reads the jobs that are selected. Misplaced entries of failure lists are excluded and
+    /// reported in notes.
+    pub(crate) fn from_selector(
+        session: &mut Session,
+        now: Moment,
+        options: BulkOptions,
+        selector: &Selector,
+        refuse: impl Fn(&JobSnapshot) -> Option<JobOutcome>,
+    ) -> Result<BulkPlan, Error> {
+        let (mut jobs, misplaced) = select::snapshots(session, now, selector)?;
+        let mut plan = BulkPlan::new(options, Targeting::Selector);
+        // The list is filtered in place: it may hold a million jobs.
+        let mut preceding = 0;
+        jobs.retain(|job| {
+            if plan.skip_done(&job.jid) {
+                return false;
+            }
+            let Some(outcome) = refuse(job) else {
+                preceding += 1;
+                return true;
+            };
+            let outcome = outcome.with_snapshot(job);
+            plan.excluded.push(ExcludedJob { outcome, preceding });
+            false
+        });
+        plan.jobs = jobs;
+        for entry in &misplaced {
+            plan.exclude(misplaced_outcome(entry));
+        }
+        note_misplaced(&misplaced, session);
+        Ok(plan)
+    }
+
+    /// Makes a plan of jobs that were found by other means, and of the outcomes of others.
+    pub(crate) fn from_jobs(
+        options: BulkOptions,
+        jobs: Vec<JobSnapshot>,
+        excluded: Vec<JobOutcome>,
+    ) -> BulkPlan {
+        let mut plan = BulkPlan::new(options, Targeting::Jids);
+        for outcome in excluded {
+            plan.exclude(outcome);
+        }
+        for job in jobs {
+            if !plan.skip_done(&job.jid) {
+                plan.jobs.push(job);
+            }
+        }
+        plan
+    }
+
+    fn new(options: BulkOptions, targeting: Targeting) -> BulkPlan {
+        BulkPlan {
+            options,
+            targeting,
+            excluded: Vec::new(),
+            already_done: Vec::new(),
+            jobs: Vec::new(),
+            cascaded: Vec::new(),
+            spread: Duration::ZERO,
+        }
+    }
+
+    /// Spreads the starts of the jobs evenly over a time, if the flag was given.
+    pub(crate) fn spread(self, flag: &Spread) -> BulkPlan {
+        BulkPlan {
+            spread: flag.spread.unwrap_or_default(),
+            ..self
+        }
+    }
+
+    /// Returns whether some of the jobs do not exist.
+    pub(crate) fn has_missing(&self) -> bool {
+        let mut outcomes = self.excluded.iter().map(|excluded| &excluded.outcome);
+        outcomes.any(|outcome| outcome.item.code == Code::Gone)
+    }
+
+    /// Takes back jobs that do not exist but still have a trace that can be changed.
+    pub(crate) fn readmit_missing(&mut self, has_trace: impl Fn(&Name) -> bool) {
+        for excluded in std::mem::take(&mut self.excluded) {
+            let item = &excluded.outcome.item;
+            match item.code == Code::Gone && has_trace(&item.jid) {
+                true => self.jobs.push(JobSnapshot {
+                    jid: excluded.outcome.item.jid,
+                    ..JobSnapshot::default()
+                }),
+                false => self.excluded.push(excluded),
+            }
+        }
+    }
+
+    /// Keeps only the traces of jobs that do not exist.
+    pub(crate) fn keep_only_missing(&mut self) {
+        self.jobs.clear();
+        self.readmit_missing(|_| true);
+    }
+
+    pub(super) fn exclude(&mut self, outcome: JobOutcome) {
+        let preceding = self.jobs.len();
+        self.excluded.push(ExcludedJob { outcome, preceding });
+    }
+
+    /// Returns whether an earlier run with the same report has done this job; if so, skips it.
+    fn skip_done(&mut self, jid: &Name) -> bool {
+        let done = self.options.already_done.contains(jid);
+        if let (true, Some(report)) = (done, &self.options.report) {
+            let mut item = BulkItem::new(jid, Code::Ok);
+            item.result = ItemResult::Skipped;
+            let why = format!("done already, as `{}` tells", report.shown());
+            self.already_done.push(item.detail(why).into());
+        }
+        done
+    }
+
+    /// Asks whether to go on, unless the jobs were named one by one. `more` is shown below the
+    /// jobs.
+    pub(crate) fn consent(&self, session: &mut Session, more: &str) -> Result<(), Error> {
+        let asks = match self.targeting {
+            Targeting::OneJid => false,
+            Targeting::Jids => self.dry_run() || (session.ui.is_protected() && self.jobs.len() > 1),
+            Targeting::Selector => true,
+        };
+        if !asks || self.jobs.is_empty() {
+            return Ok(());
+        }
+        let verb = self.options.verb.infinitive;
+        let jobs = self.describe_jobs(self.jobs.len());
+        let what = format!("{verb} {jobs} on {}", session.destination()?);
+        let details = |page: &Page| self.details(page, more);
+        match self.dry_run() {
+            true => session.ui.show_plan(&what, details),
+            false => _ = session.ui.confirm(&what, details)?,
+        }
+        Ok(())
+    }
+
+    /// Returns `1,204 failed jobs`; without the state if the jobs are in several.
+    pub(super) fn describe_jobs(&self, count: usize) -> String {
+        let state = self.jobs.first().map(|job| &job.state);
+        let state = state.filter(|state| self.jobs.iter().all(|job| job.state == **state));
+        let state = state.and_then(|state| state.as_str()).unwrap_or_default();
+        match state {
+            // "depends jobs" would not be English.
+            "" | "depends" => plural(count as u64, "job", "jobs"),
+            state => {
+                let (one, many) = (format!("{state} job"), format!("{state} jobs"));
+                plural(count as u64, &one, &many)
+            }
+        }
+    }
+
+    /// Returns the jobs by queue, and the further effects of the plan.
+    pub(super) fn details(&self, page: &Page, more: &str) -> String {
+        let mut details = by_queue(&self.jobs, page);
+        details.push_str(more);
+        let mut pace = Vec::new();
+        if !self.spread.is_zero() {
+            let time = duration(self.spread.as_secs_f64());
+            pace.push(format!("  they run one after the other, over {time}\n"));
+        }
+        if let Some(rate) = self.options.rate {
+            pace.push(format!("  at most {rate}\n"));
+        }
+        if more.is_empty() && !pace.is_empty() {
+            details.push('\n');
+        }
+        details.extend(pace);
+        details
+    }
+
+    pub(super) fn is_single(&self) -> bool {
+        self.targeting == Targeting::OneJid
+    }
+
+    pub(crate) fn dry_run(&self) -> bool {
+        self.options.dry_run
+    }
+
+    /// Returns the note that each changed job gets in its history.
+    pub(crate) fn note(&self) -> Vec<u8> {
+        self.options.note.clone()
+    }
+
+    /// Returns the refusal of the one job that was named as an error.
+    pub(crate) fn refusal(&self) -> Result<(), Error> {
+        match self.excluded.first() {
+            Some(ExcludedJob { outcome, .. }) if self.is_single() => {
+                Err(outcome.to_error(self.options.verb.infinitive))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Writes a note for each of the first misplaced entries, and how many more there are.
+fn note_misplaced(misplaced: &[MisplacedEntry], session: &mut Session) {
+    for entry in misplaced.iter().take(NAMED_ENTRIES) {
+        let why = misplaced_reason(entry);
+        session.ui.note(&format!("note: {why}: `{}`", entry.jid));
+    }
+    if misplaced.len() > NAMED_ENTRIES {
+        let more = misplaced.len() - NAMED_ENTRIES;
+        session
+            .ui
+            .note(&format!("note: and {more} more that do not belong there"));
+    }
+    if !misplaced.is_empty() {
+        session
+            .ui
+            .hint("`qless check` finds what else is inconsistent");
+    }
+}
+
+fn misplaced_outcome(entry: &MisplacedEntry) -> JobOutcome {
+    let code = match &entry.job {
+        None => Code::Gone,
+        Some(_) => Code::StateChanged,
+    };
+    let outcome = JobOutcome::refused(&entry.jid, code, misplaced_reason(entry));
+    match &entry.job {
+        Some(job) => outcome.with_snapshot(&JobSnapshot::of(job.clone(), &mut Interner::default())),
+        None => outcome,
+    }
+}
+
+/// Returns why an entry does not belong in its failure list.
+fn misplaced_reason(entry: &MisplacedEntry) -> String {
+    let group = &entry.group;
+    match &entry.job {
+        None => format!("in the list of `{group}`, but it does not exist"),
+        Some(Job {
+            state: Some(State::Failed),
+            ..
+        }) => format!("in the list of `{group}`, but it failed in another group"),
+        Some(job) => {
+            let state = job.state.map_or("in no known state", State::word);
+            format!("in the list of `{group}`, but it is {state}")
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! The outcome of a slice: one outcome per job, and the error that stops the action.
+
+use std::collections::HashSet;
+
+use super::JobOutcome;
+use crate::core::api::job_calls::{CallOutcome, PerJob};
+use crate::core::api::reconcile::LOST;
+use crate::error::{Error, Kind};
+use crate::model::bulk::Code;
+use crate::model::job_snapshot::JobSnapshot;
+use crate::name::Name;
+
+/// The outcome of a slice.
+#[derive(Debug, Default)]
+pub(crate) struct SliceOutcome {
+    pub outcomes: Vec<JobOutcome>,
+    /// The error that stops the action. It is also the outcome of each job that has none.
+    pub stopped_by: Option<Error>,
+}
+
+impl From<Result<Vec<JobOutcome>, Error>> for SliceOutcome {
+    fn from(changed: Result<Vec<JobOutcome>, Error>) -> SliceOutcome {
+        match changed {
+            Ok(outcomes) => SliceOutcome {
+                outcomes,
+                stopped_by: None,
+            },
+            Err(error) => SliceOutcome {
+                outcomes: Vec::new(),
+                stopped_by: Some(error),
+            },
+        }
+    }
+}
+
+impl SliceOutcome {
+    /// Collects the replies to one call per job; `done` makes the outcome of a job that was
+    /// changed.
+    pub(crate) fn each<T>(
+        jobs: &[JobSnapshot],
+        replies: PerJob<T>,
+        done: impl Fn(&JobSnapshot, T) -> JobOutcome,
+    ) -> SliceOutcome {
+        let mut slice = SliceOutcome::default();
+        for (job, reply) in jobs.iter().zip(replies) {
+            let outcome = match reply {
+                Ok(CallOutcome::Done(reply)) => done(job, reply).with_snapshot(job),
+                Ok(CallOutcome::Refused(reply)) => JobOutcome::from_reply(job, &reply),
+                Err(error) => match JobOutcome::from_error(&job.jid, &error) {
+                    Some(outcome) => outcome.with_snapshot(job),
+                    None => {
+                        let outcome = failed_call(job, &error);
+                        slice.stopped_by.get_or_insert(error);
+                        outcome
+                    }
+                },
+            };
+            slice.outcomes.push(outcome);
+        }
+        slice
+    }
+
+    /// Adds an outcome for each job that has none, from the error that stopped the slice.
+    pub(super) fn add_missing(&mut self, jobs: &[JobSnapshot], error: &Error) {
+        let outcomes = self.outcomes.iter();
+        let known: HashSet<Name> = outcomes.map(|outcome| outcome.item.jid.clone()).collect();
+        let missing = jobs.iter().filter(|job| !known.contains(&job.jid));
+        self.outcomes
+            .extend(missing.map(|job| failed_call(job, error)));
+    }
+}
+
+/// Returns the outcome of a job whose call ended in an error.
+pub(super) fn failed_call(job: &JobSnapshot, error: &Error) -> JobOutcome {
+    let (code, why) = match error.kind() {
+        Kind::Unknown => (Code::Unknown, LOST),
+        _ => (Code::Server, error.message()),
+    };
+    JobOutcome::refused(&job.jid, code, why).with_snapshot(job)
+}
