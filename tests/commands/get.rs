@@ -246,13 +246,13 @@ fn jobs_are_given_by_jid_or_by_selector() {
         .run("get j --group 'upload error'")
         .shows(expect![[r#"
             --- stderr
-            error: jobs are either named or selected by flags, not both
+            error: give either jids or flags that select jobs, not both
             --- exit 2
         "#]]);
     redis.at(100).run("get").shows(expect![[r#"
         --- stderr
-        error: no job is named
-        hint: name jobs, or select them by flags: `qless help selectors`
+        error: no jobs are given
+        hint: give jids, or select jobs by flags: `qless help selectors`
         --- exit 2
     "#]]);
     let piped = redis.at(100).input("# comment\nk\n{\"jid\":\"j\"}\n\nk\n");

@@ -13,7 +13,7 @@ fn no_arguments_print_the_short_help_on_stderr() {
     let ran = run("").exits(2);
     assert_eq!(ran.stdout(), "");
     assert!(ran.stderr().contains("Usage: qless [OPTIONS] <COMMAND>"));
-    assert!(ran.stderr().contains("Print how many jobs a queue holds"));
+    assert!(ran.stderr().contains("Print the number of jobs in a queue"));
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn every_help_page_has_its_sections_in_one_order() {
     let places = [
         "Usage:",
         "Examples:",
-        "Look:",
+        "Inspect:",
         "Recover:",
         "  retry ",
         "Global flags:",
@@ -52,7 +52,7 @@ fn every_help_page_has_its_sections_in_one_order() {
     assert!(places.is_sorted(), "{all}");
     let retry = run("retry --help").ok();
     let places = [
-        "Run jobs again\n\nUsage:",
+        "Retry failed jobs, each in its own queue\n\nUsage:",
         "\nExamples:\n  qless retry",
         "\nArguments:",
         "\nOptions:",
@@ -87,7 +87,7 @@ fn help_topics_exist() {
         130  interrupted    SIGINT, after finishing the current slice
         143  terminated     SIGTERM or SIGHUP, after finishing the current slice
 
-        New codes may be added; treat an unknown one as failure. A closed stdout ends the process by SIGPIPE.
+        New codes may be added; treat an unknown code as a failure. A closed stdout ends the process by SIGPIPE.
     "#]]);
     assert!(run("help environment").ok().contains("QLESS_REDIS_URL"));
     assert!(run("help selectors").ok().contains("--group G"));
@@ -108,7 +108,7 @@ fn help_topics_exist() {
     "#]]);
     run("help nope").shows(expect![[r#"
         --- stderr
-        error: no command and no topic `nope`
+        error: no command or topic is called `nope`
         hint: `qless help` lists the commands, `qless help help` the topics
         --- exit 2
     "#]]);
@@ -203,17 +203,17 @@ fn a_usage_error_is_one_line_and_a_hint() {
     "#]]);
     run("--timeout soon length a").shows(expect![[r#"
         --- stderr
-        error: `--timeout` wants a duration such as `90s`, `15m` or `2h`, not `soon`
+        error: `--timeout` expects a duration such as `90s`, `15m` or `2h`, not `soon`
         --- exit 2
     "#]]);
     run("-o xml length a").shows(expect![[r#"
         --- stderr
-        error: `--output` cannot be `xml`, it is one of `table`, `json`, `ndjson`, `jid`, `raw`
+        error: `--output` expects one of `table`, `json`, `ndjson`, `jid`, `raw`, not `xml`
         --- exit 2
     "#]]);
     run("--redis").shows(expect![[r#"
         --- stderr
-        error: `--redis` wants a value
+        error: `--redis` expects a value
         --- exit 2
     "#]]);
     run("lenght q -o json").shows(expect![[r#"
@@ -234,7 +234,7 @@ fn a_usage_error_is_one_line_and_a_hint() {
         .run("version")
         .shows(expect![[r#"
             --- stderr
-            error: `QLESS_TIMEOUT` wants a duration such as `90s`, `15m` or `2h`, not `soon`
+            error: `QLESS_TIMEOUT` expects a duration such as `90s`, `15m` or `2h`, not `soon`
             --- exit 2
         "#]]);
     Qless::bare().at("soon").run("version").shows(expect![[r#"

@@ -168,7 +168,7 @@ fn a_selector_for_move_means_all_but_complete_jobs() {
         .run("move w --queue mail --to slow")
         .shows(expect![[r#"
             --- stderr
-            error: jobs are either named or selected by flags, not both
+            error: give either jids or flags that select jobs, not both
             --- exit 2
         "#]]);
 }

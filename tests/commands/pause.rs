@@ -64,7 +64,7 @@ fn a_pause_has_an_end_and_a_reason() {
         .run("pause images --until 1970-01-01T00:00:00Z")
         .shows(expect![[r#"
             --- stderr
-            error: `--until` wants a time that is still to come
+            error: `--until` expects a time in the future
             --- exit 2
         "#]]);
     redis

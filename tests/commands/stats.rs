@@ -161,7 +161,7 @@ fn days_are_given_as_dates_or_words() {
         .run("stats mail --day 1970-13-01")
         .shows(expect![[r#"
             --- stderr
-            error: `--day` wants a day such as `2026-11-20`, `today` or `yesterday`, not `1970-13-01`
+            error: `--day` expects a day such as `2026-11-20`, `today` or `yesterday`, not `1970-13-01`
             --- exit 2
         "#]]);
     redis.at(0).run("stats mail --day soon").exits(2);
@@ -342,9 +342,9 @@ fn days_excludes_day_and_has_limits() {
             .exits(2);
     }
     redis.at(0).run("stats mail --days 0").shows(expect![[r#"
-            --- stderr
-            error: `--days` wants a number of days between 1 and 366, not `0`
-            --- exit 2
-        "#]]);
+        --- stderr
+        error: `--days` expects a number of days between 1 and 366, not `0`
+        --- exit 2
+    "#]]);
     redis.at(DAY).run("stats mail --days 2").exits(4);
 }

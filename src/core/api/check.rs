@@ -11,7 +11,8 @@ use crate::core::call::call_spec::RetryClass;
 use crate::core::call::reply;
 use crate::core::call::{Call, Core, Value};
 use crate::error::Error;
-use crate::model::verdict::{Change, Location, MOST, RepairReply, Verdict, VerdictOutcome};
+use crate::model::finding::{Detail, FindingId};
+use crate::model::verdict::{Change, Location, MAX_ITEMS, RepairReply, Verdict, VerdictOutcome};
 use crate::name::Name;
 
 impl Core {
@@ -51,7 +52,10 @@ impl Core {
         items: &[Name],
     ) -> Result<RepairReply, Error> {
         let (verdicts, again) = self.check_slice(now, "mend", findings, run, location, items)?;
-        Ok(RepairReply { verdicts, again })
+        Ok(RepairReply {
+            verdicts,
+            repeated: again,
+        })
     }
 
     fn check_slice(
@@ -188,7 +192,7 @@ impl Core {
     /// Returns whether each is a job.
     pub fn are_jobs(&mut self, now: Moment, jids: &[Name]) -> Result<Vec<bool>, Error> {
         let mut exist = Vec::with_capacity(jids.len());
-        for slice in jids.chunks(MOST) {
+        for slice in jids.chunks(MAX_ITEMS) {
             let call = Call::read("look.jobs").arg("state").args(slice);
             let jobs = reply::list(self.call(now, call)?)?;
             exist.extend(jobs.iter().map(|job| *job != Value::Nil));
@@ -216,16 +220,19 @@ fn verdict(row: Value) -> Result<Verdict, Error> {
         None => Err(reply::unexpected("a finding")),
     };
     let (id, item, outcome, detail) = (word()?, word()?, word()?, word()?);
+    let id = std::str::from_utf8(&id).ok().and_then(FindingId::named);
+    let id = id.ok_or_else(|| reply::unexpected("a finding"))?;
     Ok(Verdict {
-        id: String::from_utf8(id).map_err(|_| reply::unexpected("a finding"))?,
+        id,
         item: Name::from(item),
         outcome: match outcome.as_slice() {
-            b"found" => VerdictOutcome::Found,
-            b"decide" => VerdictOutcome::Decide,
+            b"found" => VerdictOutcome::Repairable,
+            b"decide" => VerdictOutcome::NeedsOnly,
             b"report" => VerdictOutcome::Report,
-            b"mended" => VerdictOutcome::Mended,
+            b"mended" => VerdictOutcome::Repaired,
             _ => return Err(reply::unexpected("an outcome")),
         },
+        known_detail: Detail::read(id, &detail),
         detail: Name::from(detail),
         changes: row.map(change).collect::<Result<_, _>>()?,
     })
